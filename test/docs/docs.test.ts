@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../infra/config.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { parseInboxRequest } from '../../lib/jobs/split-inbox.ts';
@@ -109,13 +109,11 @@ function checkInbox(text: string): void {
   expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ batch: 'reviews' });
 }
 
-describe('the fenced block at', () => {
-  test.each(blocks.filter(({ test }) => test === undefined))('$at', async (block) => {
-    const kind = kindOf(block);
-    if (kind === undefined) expect.fail(`nobody runs a block of ${block.language} ${block.words}`);
+test.each(blocks.filter(({ test }) => test === undefined))('the fenced block at $at', async (block) => {
+  const kind = kindOf(block);
+  if (kind === undefined) expect.fail(`nobody runs a block of ${block.language} ${block.words}`);
 
-    await kinds[kind](block);
-  });
+  await kinds[kind](block);
 });
 
 test('the TypeScript of all pages compiles against the entry points', () => {

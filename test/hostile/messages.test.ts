@@ -28,72 +28,65 @@ const SECRETIVE: unknown = Object.defineProperty(new Error('x'), 'detail', {
   },
 });
 
-describe('whatever a runner throws, its job comes to an end, even if only one was sent', () => {
-  test.each<readonly [string, () => unknown]>([
-    ['a URIError', () => new URIError('URI malformed')],
-    ['a RangeError', () => new RangeError('Maximum call stack size exceeded')],
-    ['a TypeError', () => new TypeError('x is not a function')],
-    ['a text', () => 'broken'],
-    ['undefined', () => undefined],
-    ['null', () => null],
-    ['a symbol', () => Symbol('broken')],
-    ['an object without a prototype', () => Object.create(null)],
-    ['an error whose message cannot be read', () => new Unreadable()],
-    ['an error whose message is no text', () => WITHOUT_TEXT],
-    ['an error with a property that cannot be read', () => SECRETIVE],
-    ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
-  ])('%s', async (_, thrown) => {
-    for (const sends of [true, false]) {
-      const run: RunJob<RunFunctionJob> = async (_job, turn) => {
-        await turn.beforeSend();
-        if (sends) turn.onLeave();
-        throw thrown();
-      };
-      await using fake = await fakeWorker({ 'run-function': run });
-      const lines: string[] = [];
-      const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-      const worker = { ...fake.worker, logger };
-      let deliveries = 0;
+test.each<readonly [string, () => unknown]>([
+  ['a URIError', () => new URIError('URI malformed')],
+  ['a RangeError', () => new RangeError('Maximum call stack size exceeded')],
+  ['a TypeError', () => new TypeError('x is not a function')],
+  ['a text', () => 'broken'],
+  ['undefined', () => undefined],
+  ['null', () => null],
+  ['a symbol', () => Symbol('broken')],
+  ['an object without a prototype', () => Object.create(null)],
+  ['an error whose message cannot be read', () => new Unreadable()],
+  ['an error whose message is no text', () => WITHOUT_TEXT],
+  ['an error with a property that cannot be read', () => SECRETIVE],
+  ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
+])('whatever a runner throws, its job comes to an end, even if only one was sent: %s', async (_, thrown) => {
+  for (const sends of [true, false]) {
+    const run: RunJob<RunFunctionJob> = async (_job, turn) => {
+      await turn.beforeSend();
+      if (sends) turn.onLeave();
+      throw thrown();
+    };
+    await using fake = await fakeWorker({ 'run-function': run });
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+    const worker = { ...fake.worker, logger };
+    let deliveries = 0;
 
-      for (let handled = ''; handled !== 'done' && deliveries < 50; deliveries += 1) {
-        handled = (await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).kind;
-        fake.clock.nowMs += 2 * 3_600_000;
-      }
-
-      const result = await fake.stored('results/run-function/dt=2026-11-21/job-1.json');
-      expect(deliveries).toBe(sends ? 1 : 10);
-      expect(result).toMatchObject({ status: sends ? 'unknown' : 'failed', error: { kind: 'internal' } });
-      expect(JSON.stringify(result).length).toBeLessThan(5_000);
-      expect(lines.filter((line) => line.includes('job not done'))).toHaveLength(deliveries);
+    for (let handled = ''; handled !== 'done' && deliveries < 50; deliveries += 1) {
+      handled = (await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).kind;
+      fake.clock.nowMs += 2 * 3_600_000;
     }
-  });
+
+    const result = await fake.stored('results/run-function/dt=2026-11-21/job-1.json');
+    expect(deliveries).toBe(sends ? 1 : 10);
+    expect(result).toMatchObject({ status: sends ? 'unknown' : 'failed', error: { kind: 'internal' } });
+    expect(JSON.stringify(result).length).toBeLessThan(5_000);
+    expect(lines.filter((line) => line.includes('job not done'))).toHaveLength(deliveries);
+  }
 });
 
 const manyZeros = Array.from({ length: 130_000 }, () => 0);
 
-describe('a message is refused and acknowledged', () => {
-  test.each([
-    ['a function with a slash', { ...runFunctionJob, functionName: 'x/y' }],
-    ['an id of `..`', { type: 'data-files', ids: ['..'] }],
-    ['130,000 texts that are none', { type: 'score', texts: manyZeros }],
-    [
-      '130,000 topics that are none',
-      { type: 'score', texts: [{ id: '1', text: 'fine' }], topics: manyZeros },
-    ],
-    ['130,000 filters that are none', { type: 'snapshot', source: 'calculations', filters: manyZeros }],
-  ])('%s', async (_, body) => {
-    await using fake = await fakeWorker({});
-    const text = JSON.stringify({ version: 1, ...body });
+test.each([
+  ['a function with a slash', { ...runFunctionJob, functionName: 'x/y' }],
+  ['an id of `..`', { type: 'data-files', ids: ['..'] }],
+  ['130,000 texts that are none', { type: 'score', texts: manyZeros }],
+  ['130,000 topics that are none', { type: 'score', texts: [{ id: '1', text: 'fine' }], topics: manyZeros }],
+  ['130,000 filters that are none', { type: 'snapshot', source: 'calculations', filters: manyZeros }],
+])('a message is refused and acknowledged: %s', async (_, body) => {
+  await using fake = await fakeWorker({});
+  const text = JSON.stringify({ version: 1, ...body });
 
-    const handled = await handleMessage(messageOf(text), fake.worker, leaseOf(fake));
+  const handled = await handleMessage(messageOf(text), fake.worker, leaseOf(fake));
 
-    expect(handled).toEqual({ kind: 'done' });
-    expect(await fake.stored('refused/m-1.json')).toMatchObject({
-      faults: expect.toSatisfy((faults: string[]) => faults.every((fault) => /^.{10,400}$/.test(fault))),
-      body: text,
-    });
-    expect(fake.finished).toEqual([]);
+  expect(handled).toEqual({ kind: 'done' });
+  expect(await fake.stored('refused/m-1.json')).toMatchObject({
+    faults: expect.toSatisfy((faults: string[]) => faults.every((fault) => /^.{10,400}$/.test(fault))),
+    body: text,
   });
+  expect(fake.finished).toEqual([]);
 });
 
 test('of many faulty lines 50 faults are listed, and the others counted', async () => {
@@ -110,27 +103,25 @@ test('of many faulty lines 50 faults are listed, and the others counted', async 
   expect(faults.at(-1)).toBe(`and ${count - 50} more`);
 });
 
-describe('the metadata of a data file', () => {
-  test.each([
-    ['"text"', 'expected an object, got string'],
-    ['null', 'expected an object, got object'],
-    ['[{"dataFileId":5}]', 'expected an object, got a list'],
-    ['{}', 'dataFileId: expected 5, got no integer'],
-    ['{"dataFileId":6,"name":"b"}', 'dataFileId: expected 5, got 6'],
-  ])('is not %s', async (body, fault) => {
-    const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);
-    const turn = { signal: new AbortController().signal, beforeSend: async () => undefined };
+test.each([
+  ['"text"', 'expected an object, got string'],
+  ['null', 'expected an object, got object'],
+  ['[{"dataFileId":5}]', 'expected an object, got a list'],
+  ['{}', 'dataFileId: expected 5, got no integer'],
+  ['{"dataFileId":6,"name":"b"}', 'dataFileId: expected 5, got 6'],
+])('the metadata of a data file is not %s', async (body, fault) => {
+  const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);
+  const turn = { signal: new AbortController().signal, beforeSend: async () => undefined };
 
-    const outcome = await dataFilesRunner(call)(
-      { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
-      { ...turn, onLeave: () => undefined },
-    );
+  const outcome = await dataFilesRunner(call)(
+    { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
+    { ...turn, onLeave: () => undefined },
+  );
 
-    expect(outcome).toEqual({
-      status: 'failed',
-      error: { kind: 'shape', message: `the response does not match the contract: data file 5: ${fault}` },
-      response: '{"files":[{"dataFileId":4,"name":"a"}],"missing":[]}',
-    });
+  expect(outcome).toEqual({
+    status: 'failed',
+    error: { kind: 'shape', message: `the response does not match the contract: data file 5: ${fault}` },
+    response: '{"files":[{"dataFileId":4,"name":"a"}],"missing":[]}',
   });
 });
 

@@ -229,18 +229,16 @@ describe('the workgroup', () => {
   });
 });
 
-describe('the database', () => {
-  test('has a name that the setting accepts, a different one in each stack', () => {
-    const [acme, other] = [synthesized('acme-sync').catalog, synthesized('Other-Sync').catalog];
+test('the database has a name that the setting accepts, a different one in each stack', () => {
+  const [acme, other] = [synthesized('acme-sync').catalog, synthesized('Other-Sync').catalog];
 
-    const read = readSettings({
-      PLATFORM_BASE_URL: 'https://acme.example.com',
-      PLATFORM_TOKEN: 'token',
-      SYNC_STORE: 's3://bucket/runs',
-      SYNC_GLUE_DATABASE: acme.databaseName,
-    });
-    expect(read.SYNC_GLUE_DATABASE).toBe(acme.databaseName);
-    expect(acme.databaseName).toMatch(/^[a-z0-9_]+$/);
-    expect(other.databaseName).not.toBe(acme.databaseName);
+  const read = readSettings({
+    PLATFORM_BASE_URL: 'https://acme.example.com',
+    PLATFORM_TOKEN: 'token',
+    SYNC_STORE: 's3://bucket/runs',
+    SYNC_GLUE_DATABASE: acme.databaseName,
   });
+  expect(read.SYNC_GLUE_DATABASE).toBe(acme.databaseName);
+  expect(acme.databaseName).toMatch(/^[a-z0-9_]+$/);
+  expect(other.databaseName).not.toBe(acme.databaseName);
 });

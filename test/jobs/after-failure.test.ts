@@ -144,34 +144,16 @@ test('an attempt of an outage does not count among the five, and what may not be
   expect(decide(false, true)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
 });
 
-test('Retry-After beats the delay', () => {
-  const error = platform({ kind: 'status', status: 429, retryAfterMs: 60_000 });
+const told = (status: number, retryAfterMs: number) => platform({ kind: 'status', status, retryAfterMs });
 
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 60_000, counts: 'try' });
-});
-
-test('Retry-After delays a job by 15 minutes at most', () => {
-  const decide = (status: number) =>
-    afterFailure({
-      ...facts,
-      mayRepeat: true,
-      error: platform({ kind: 'status', status, retryAfterMs: 86_400_000 }),
-    });
-
-  expect(decide(429)).toMatchObject({ kind: 'later', delayMs: 900_000 });
-  expect(decide(503)).toMatchObject({ kind: 'later', delayMs: 900_000 });
-});
-
-test('a long wait hands the job back with that delay, and no attempt is counted', () => {
-  const error = platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 });
-
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 45_000, counts: 'nothing' });
-});
-
-test('a job that cannot continue here and now is handed back, and no attempt is counted', () => {
-  const error = new HandBackError('too late', 1_500);
-
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: 'nothing' });
+test.each<[string, Partial<typeof facts>, Error, number, string]>([
+  ['as Retry-After says', {}, told(429, 60_000), 60_000, 'try'],
+  ['15 minutes later at most', { mayRepeat: true }, told(429, 86_400_000), 900_000, 'try'],
+  ['15 minutes later at most, after a 503', { mayRepeat: true }, told(503, 86_400_000), 900_000, 'attempt'],
+  ['after a long wait', {}, platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 }), 45_000, 'nothing'],
+  ['if it cannot continue here and now', {}, new HandBackError('too late', 1_500), 1_500, 'nothing'],
+])('a job is tried again %s', (_, differences, error, delayMs, counts) => {
+  expect(afterFailure({ ...facts, ...differences, error })).toEqual({ kind: 'later', delayMs, counts });
 });
 
 test('a job that a person cancelled ends so, even if it had sent', () => {

@@ -125,13 +125,11 @@ describe('a probe', () => {
   });
 });
 
-describe('a call that must prepare', () => {
-  test('reserves at once if no other will, and is let through as long before its slot as it prepares', async () => {
-    const { approach, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
+test('a call that must prepare reserves at once if no other will, and is let through as long before its slot as it prepares', async () => {
+  const { approach, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
-    expect(await approach(300)).toBe(4_995 - 40 - 300);
-    expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
-  });
+  expect(await approach(300)).toBe(4_995 - 40 - 300);
+  expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
 });
 
 describe('a 429', () => {

@@ -103,38 +103,36 @@ const plans = fc.record({
   seed: fc.integer(),
 });
 
-describe('after any spell of 429, with or without the table', () => {
-  test('half of the rate is used within a minute of the return, and no second holds more than the rate', async () => {
-    await fc.assert(
-      fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, away, seed }) => {
-        const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
-        const measuredMs = Math.max(10_000, 20_000 / rate);
-        const awayFromMs = away?.fromMs ?? 0;
-        const awayUntilMs = awayFromMs + (away?.lastsMs ?? 0);
-        let returnMs = Math.max(platform.endMs, awayUntilMs);
-        const { departures } = await simulateFleet({
-          rate,
-          workers,
-          durationMs: returnMs + 120_000 + measuredMs,
-          isAway: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
-          callMs: () => callMs,
-          random: randomFor(seed, 'responses').next,
-          refuse(atMs) {
-            const retryAfterMs = platform.refuse(atMs);
-            if (retryAfterMs !== undefined) returnMs = Math.max(returnMs, atMs + promisedMs(retryAfterMs));
-            return retryAfterMs;
-          },
-        });
+test('after any spell of 429, with or without the table, half of the rate is used within a minute of the return, and no second holds more than the rate', async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, away, seed }) => {
+      const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
+      const measuredMs = Math.max(10_000, 20_000 / rate);
+      const awayFromMs = away?.fromMs ?? 0;
+      const awayUntilMs = awayFromMs + (away?.lastsMs ?? 0);
+      let returnMs = Math.max(platform.endMs, awayUntilMs);
+      const { departures } = await simulateFleet({
+        rate,
+        workers,
+        durationMs: returnMs + 120_000 + measuredMs,
+        isAway: (atMs) => atMs >= awayFromMs && atMs < awayUntilMs,
+        callMs: () => callMs,
+        random: randomFor(seed, 'responses').next,
+        refuse(atMs) {
+          const retryAfterMs = platform.refuse(atMs);
+          if (retryAfterMs !== undefined) returnMs = Math.max(returnMs, atMs + promisedMs(retryAfterMs));
+          return retryAfterMs;
+        },
+      });
 
-        const backMs = returnMs + 60_000;
-        const loops = workers.reduce((sum, worker) => sum + worker.loops, 0);
-        const wanted = Math.min(rate, loops / ((callMs + 50) / 1000));
-        expect(acceptedRate(departures, [backMs, backMs + measuredMs])).toBeGreaterThanOrEqual(wanted / 2);
-        if (away === null) expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
-      }),
-      { numRuns: scaled(6, 150) },
-    );
-  });
+      const backMs = returnMs + 60_000;
+      const loops = workers.reduce((sum, worker) => sum + worker.loops, 0);
+      const wanted = Math.min(rate, loops / ((callMs + 50) / 1000));
+      expect(acceptedRate(departures, [backMs, backMs + measuredMs])).toBeGreaterThanOrEqual(wanted / 2);
+      if (away === null) expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+    }),
+    { numRuns: scaled(6, 150) },
+  );
 });
 
 /** A table that holds this budget, and the budget. */

@@ -480,14 +480,12 @@ describe('a call whose sends are recorded', () => {
   );
 });
 
-describe('what may have been sent', () => {
-  test('still counts as sent if a later attempt was not', async () => {
-    const { platform } = fakeCall([lost, refused]);
+test('what may have been sent still counts as sent if a later attempt was not', async () => {
+  const { platform } = fakeCall([lost, refused]);
 
-    const error = await caught(platform.calculations.search({ sort }));
+  const error = await caught(platform.calculations.search({ sort }));
 
-    expect(error).toMatchObject({ sent: true, failure: { kind: 'connection', phase: 'connect' } });
-  });
+  expect(error).toMatchObject({ sent: true, failure: { kind: 'connection', phase: 'connect' } });
 });
 
 describe('a response that is read from its bytes', () => {

@@ -181,23 +181,21 @@ describe('over HTTP', () => {
   });
 });
 
-describe('connections', () => {
-  test('are fresh for each run of a code function and each update of a formula', async () => {
-    await using server = await startServer(
-      json(calculations()),
-      json(execution()),
-      json(execution()),
-      json(calculation()),
-      json(calculations()),
-    );
-    const platform = clientOf(server.url);
+test('connections are fresh for each run of a code function and each update of a formula', async () => {
+  await using server = await startServer(
+    json(calculations()),
+    json(execution()),
+    json(execution()),
+    json(calculation()),
+    json(calculations()),
+  );
+  const platform = clientOf(server.url);
 
-    await platform.calculations.search({ sort: { field: 'id', ascending: true } });
-    await platform.functions.run({ packageId: uuid, version: '1', functionName: 'f' });
-    await platform.functions.run({ packageId: uuid, version: '1', functionName: 'f' });
-    await platform.calculations.updateFormula(17, 'SUM(1)');
-    await platform.calculations.search({ sort: { field: 'id', ascending: true } });
+  await platform.calculations.search({ sort: { field: 'id', ascending: true } });
+  await platform.functions.run({ packageId: uuid, version: '1', functionName: 'f' });
+  await platform.functions.run({ packageId: uuid, version: '1', functionName: 'f' });
+  await platform.calculations.updateFormula(17, 'SUM(1)');
+  await platform.calculations.search({ sort: { field: 'id', ascending: true } });
 
-    expect(server.requests.map((request) => request.connection)).toEqual([1, 2, 3, 4, 1]);
-  });
+  expect(server.requests.map((request) => request.connection)).toEqual([1, 2, 3, 4, 1]);
 });

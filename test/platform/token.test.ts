@@ -2,14 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { thrown } from './caught.ts';
 
-describe('a given token', () => {
-  test('is always the same, even after a refusal', async () => {
-    const token = fixedToken('abc');
+test('a given token is always the same, even after a refusal', async () => {
+  const token = fixedToken('abc');
 
-    expect(await token.read()).toBe('abc');
-    expect(token.refused('abc')).toBe(false);
-    expect(await token.read()).toBe('abc');
-  });
+  expect(await token.read()).toBe('abc');
+  expect(token.refused('abc')).toBe(false);
+  expect(await token.read()).toBe('abc');
 });
 
 describe('a token from a secret store', () => {

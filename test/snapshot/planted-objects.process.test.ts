@@ -97,23 +97,21 @@ const packedSpaces = { gzip: gzipSync(spaces), zstd: zstdCompressSync(spaces) };
 const bomb = (compression: Compression, times = 48): Buffer =>
   Buffer.concat(Array.from({ length: times }, () => packedSpaces[compression]));
 
-describe('notes that form a circle', () => {
-  test('of parts are refused, and so is one that leads elsewhere', async () => {
-    const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
-    const part = await plant(0, record);
-    await store.put(one, printStored({ part, previous: two }));
-    await store.put(two, printStored({ part, previous: one }));
-    await expect(readParts(store, one)).rejects.toMatchObject({
-      name: 'StoredObjectError',
-      message: `${one}: expected a part entry that leads to the first, got a circle`,
-    });
+test('notes that form a circle of parts are refused, and so is one that leads elsewhere', async () => {
+  const [one, two] = [`${WORK}part-00000-a.json`, `${WORK}part-00000-b.json`];
+  const part = await plant(0, record);
+  await store.put(one, printStored({ part, previous: two }));
+  await store.put(two, printStored({ part, previous: one }));
+  await expect(readParts(store, one)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `${one}: expected a part entry that leads to the first, got a circle`,
+  });
 
-    await store.put(two, printStored({ part, previous: 'refused/x.json' }));
+  await store.put(two, printStored({ part, previous: 'refused/x.json' }));
 
-    await expect(readParts(store, two)).rejects.toMatchObject({
-      name: 'StoredObjectError',
-      message: expect.stringMatching(/^refused\/x\.json in .*: expected a part entry, got nothing$/),
-    });
+  await expect(readParts(store, two)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: expect.stringMatching(/^refused\/x\.json in .*: expected a part entry, got nothing$/),
   });
 });
 
@@ -157,21 +155,19 @@ describe('a part that is a bomb', () => {
   });
 });
 
-describe('a part that is not the run’s own is refused before anything is published', () => {
-  test('because it is elsewhere', async () => {
-    await store.put('inbox/part-00000-0123456789ab.ndjson.gz', record);
-    const key = 'inbox/part-00000-0123456789ab.ndjson.gz';
-    await finish([{ ...(await plant(0, record)), key }]);
+test('a part that is not the run’s own is refused before anything is published because it is elsewhere', async () => {
+  await store.put('inbox/part-00000-0123456789ab.ndjson.gz', record);
+  const key = 'inbox/part-00000-0123456789ab.ndjson.gz';
+  await finish([{ ...(await plant(0, record)), key }]);
 
-    const ended = await run('publish', 'calculations', tuesday.id);
+  const ended = await run('publish', 'calculations', tuesday.id);
 
-    expect(ended.said[0]).toContain(`platform-sync: ${key}: expected a part of `);
-    expect(ended.code).toBe(1);
-    expect(ended.seconds).toBeLessThan(30);
-    expect(ended.megabytes).toBeLessThan(400);
-    expect(await isPublished()).toBe(false);
-    expect(await Array.fromAsync(store.list('calculations/'))).toEqual([]);
-  });
+  expect(ended.said[0]).toContain(`platform-sync: ${key}: expected a part of `);
+  expect(ended.code).toBe(1);
+  expect(ended.seconds).toBeLessThan(30);
+  expect(ended.megabytes).toBeLessThan(400);
+  expect(await isPublished()).toBe(false);
+  expect(await Array.fromAsync(store.list('calculations/'))).toEqual([]);
 });
 
 test('a part of scores that is a bomb is named', () => {

@@ -29,38 +29,12 @@ const objectOf =
     response.writeHead(200, { etag: '"etag"', [NAME_OF_WRITE]: String(write()) }).end();
 
 const small = Buffer.from('x');
+const isThere = s3Error('PreconditionFailed', 412);
 const ifAbsent = { condition: { ifAbsent: true } } as const;
 
 describe('a put if absent whose response was lost', () => {
-  test('is stored if the existing object is its own', async () => {
-    await using s3 = await storeOver([
-      lost,
-      s3Error('PreconditionFailed', 412),
-      objectOf(() => s3.firstWrite()),
-    ]);
-
-    const result = await s3.store.put('a', small, ifAbsent);
-
-    expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-    expect(s3.methods()).toEqual(['PUT', 'PUT', 'HEAD']);
-  });
-
-  test('is also stored if the first attempt was still in progress at the second', async () => {
-    await using s3 = await storeOver([
-      lost,
-      s3Error('ConditionalRequestConflict', 409),
-      s3Error('PreconditionFailed', 412),
-      objectOf(() => s3.firstWrite()),
-    ]);
-
-    const result = await s3.store.put('a', small, ifAbsent);
-
-    expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-    expect(s3.methods()).toEqual(['PUT', 'PUT', 'PUT', 'HEAD']);
-  });
-
   test('fails its condition if the object is somebody else’s', async () => {
-    await using s3 = await storeOver([lost, s3Error('PreconditionFailed', 412), objectOf(() => 'theirs')]);
+    await using s3 = await storeOver([lost, isThere, objectOf(() => 'theirs')]);
 
     const result = await s3.store.put('a', small, ifAbsent);
 
@@ -68,7 +42,7 @@ describe('a put if absent whose response was lost', () => {
   });
 
   test('is unknown, and so an error, if the object may not be read', async () => {
-    await using s3 = await storeOver([lost, s3Error('PreconditionFailed', 412), bytes('', {}, 403)]);
+    await using s3 = await storeOver([lost, isThere, bytes('', {}, 403)]);
 
     const put = s3.store.put('a', small, ifAbsent);
 
@@ -85,26 +59,34 @@ describe('a put if absent whose response was lost', () => {
   });
 });
 
-test('a put over an etag that was stored despite an error 500 is stored', async () => {
-  await using s3 = await storeOver([
-    s3Error('InternalError', 500),
-    s3Error('PreconditionFailed', 412),
-    objectOf(() => s3.firstWrite()),
-  ]);
+test.for([
+  ['if absent whose response was lost', [lost, isThere, 'own'], ifAbsent, ['PUT', 'PUT', 'HEAD']],
+  [
+    'if absent whose first attempt was still in progress at the second',
+    [lost, s3Error('ConditionalRequestConflict', 409), isThere, 'own'],
+    ifAbsent,
+    ['PUT', 'PUT', 'PUT', 'HEAD'],
+  ],
+  [
+    'over an etag that was stored despite an error 500',
+    [s3Error('InternalError', 500), isThere, 'own'],
+    { condition: { ifMatch: '"old"' } },
+    ['PUT', 'PUT', 'HEAD'],
+  ],
+  ['without a condition, which is simply sent again', [lost, stored], {}, ['PUT', 'PUT']],
+] as const)(
+  'a put %s is stored, the existing object being its own',
+  async ([, replies, options, methods]) => {
+    await using s3 = await storeOver(
+      replies.map((reply) => (reply === 'own' ? objectOf(() => s3.firstWrite()) : reply)),
+    );
 
-  const result = await s3.store.put('a', small, { condition: { ifMatch: '"old"' } });
+    const result = await s3.store.put('a', small, options);
 
-  expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-});
-
-test('a put without a condition is simply sent again', async () => {
-  await using s3 = await storeOver([lost, stored]);
-
-  const result = await s3.store.put('a', small);
-
-  expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-  expect(s3.methods()).toEqual(['PUT', 'PUT']);
-});
+    expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
+    expect(s3.methods()).toEqual(methods);
+  },
+);
 
 test('a body that breaks off is reported as unreachable, and never returned as a partial object', async () => {
   const halfOfIt: Reply = (response) => {
@@ -118,42 +100,38 @@ test('a body that breaks off is reported as unreachable, and never returned as a
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
 });
 
-describe('a temporary failure of S3 is tried three times, and then reported as what it is', () => {
-  test.for([
-    ['SlowDown', s3Error('SlowDown', 503), 'busy, SlowDown (about SlowDown)'],
-    ['a throttling code with another status', s3Error('TooManyRequests', 429), 'busy, TooManyRequests'],
-    ['an internal error', s3Error('InternalError', 500), 'busy, InternalError (about InternalError)'],
-    ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
-    ['a request that S3 did not wait for', s3Error('RequestTimeout', 400), 'unreachable, RequestTimeout'],
-    ['no response', lost, 'unreachable, ECONNRESET'],
-  ] as const)('%s', async ([, reply, message]) => {
-    await using s3 = await storeOver([reply]);
+test.for([
+  ['SlowDown', s3Error('SlowDown', 503), 'busy, SlowDown (about SlowDown)'],
+  ['a throttling code with another status', s3Error('TooManyRequests', 429), 'busy, TooManyRequests'],
+  ['an internal error', s3Error('InternalError', 500), 'busy, InternalError (about InternalError)'],
+  ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
+  ['a request that S3 did not wait for', s3Error('RequestTimeout', 400), 'unreachable, RequestTimeout'],
+  ['no response', lost, 'unreachable, ECONNRESET'],
+] as const)('a temporary failure of S3 is reported after three tries: %s', async ([, reply, message]) => {
+  await using s3 = await storeOver([reply]);
 
-    const put = s3.store.put('a', Buffer.from('x'));
+  const put = s3.store.put('a', Buffer.from('x'));
 
-    await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
-    expect(s3.methods()).toHaveLength(3);
-  });
+  await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
+  expect(s3.methods()).toHaveLength(3);
 });
 
-describe('a refusal by S3 is not retried', () => {
-  test.for([
-    ['AccessDenied', 403, 'denied, AccessDenied (about AccessDenied)'],
-    ['InvalidAccessKeyId', 403, 'denied, InvalidAccessKeyId'],
-    ['ExpiredToken', 400, 'denied, ExpiredToken'],
-    ['TokenRefreshRequired', 400, 'denied, TokenRefreshRequired'],
-    ['OperationAborted', 409, 'busy, OperationAborted'],
-    ['NoSuchBucket', 404, 'there is no such bucket'],
-    ['EntityTooLarge', 400, '400 EntityTooLarge (about EntityTooLarge)'],
-    ['InvalidObjectState', 400, '400 InvalidObjectState'],
-  ] as const)('%s', async ([code, status, message]) => {
-    await using s3 = await storeOver([s3Error(code, status)]);
+test.for([
+  ['AccessDenied', 403, 'denied, AccessDenied (about AccessDenied)'],
+  ['InvalidAccessKeyId', 403, 'denied, InvalidAccessKeyId'],
+  ['ExpiredToken', 400, 'denied, ExpiredToken'],
+  ['TokenRefreshRequired', 400, 'denied, TokenRefreshRequired'],
+  ['OperationAborted', 409, 'busy, OperationAborted'],
+  ['NoSuchBucket', 404, 'there is no such bucket'],
+  ['EntityTooLarge', 400, '400 EntityTooLarge (about EntityTooLarge)'],
+  ['InvalidObjectState', 400, '400 InvalidObjectState'],
+] as const)('a refusal by S3 is not retried: %s', async ([code, status, message]) => {
+  await using s3 = await storeOver([s3Error(code, status)]);
 
-    const put = s3.store.put('a', Buffer.from('x'));
+  const put = s3.store.put('a', Buffer.from('x'));
 
-    await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
-    expect(s3.methods()).toHaveLength(1);
-  });
+  await expect(put).rejects.toThrow(`put a in s3://bucket: ${message}`);
+  expect(s3.methods()).toHaveLength(1);
 });
 
 test('a refusal does not show the credentials that were refused', async () => {

@@ -43,23 +43,21 @@ describe('a temporary failure of DynamoDB is tried four times, and then reported
   });
 });
 
-describe('a refusal by DynamoDB is not retried', () => {
-  test.for([
-    ['AccessDeniedException', 'denied, AccessDeniedException (about AccessDeniedException)'],
-    ['ItemCollectionSizeLimitExceededException', '400 ItemCollectionSizeLimitExceededException'],
-    ['ResourceNotFoundException', 'expected a table with the strings pk and sk as its keys, got none'],
-    [
-      'ValidationException',
-      'expected a table with the strings pk and sk as its keys, got one that refuses them',
-    ],
-  ] as const)('%s', async ([code, message]) => {
-    await using dynamo = await tableOver(jsonError(code));
+test.for([
+  ['AccessDeniedException', 'denied, AccessDeniedException (about AccessDeniedException)'],
+  ['ItemCollectionSizeLimitExceededException', '400 ItemCollectionSizeLimitExceededException'],
+  ['ResourceNotFoundException', 'expected a table with the strings pk and sk as its keys, got none'],
+  [
+    'ValidationException',
+    'expected a table with the strings pk and sk as its keys, got one that refuses them',
+  ],
+] as const)('a refusal by DynamoDB is not retried: %s', async ([code, message]) => {
+  await using dynamo = await tableOver(jsonError(code));
 
-    const put = dynamo.table.put(key, { a: 1 }, { expected: null, token: 't1' });
+  const put = dynamo.table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
-    await expect(put).rejects.toThrow(`put job#a - in table jobs: ${message}`);
-    expect(dynamo.operations()).toEqual(['Put']);
-  });
+  await expect(put).rejects.toThrow(`put job#a - in table jobs: ${message}`);
+  expect(dynamo.operations()).toEqual(['Put']);
 });
 
 test('a page is not mistaken for a response from DynamoDB', async () => {

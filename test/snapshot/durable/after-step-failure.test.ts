@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
@@ -17,36 +17,32 @@ const conflict = new CheckpointConflictError('another process moved it');
 const noRegion = { kind: 'unconfigured', code: 'MissingRegion', expected: 'AWS_REGION' } as const;
 const denied = new StoreError('put a part', { kind: 'denied', code: 'AccessDenied' });
 
-describe('a step is retried after', () => {
-  test.each([
-    ['an error of the platform', status(503)],
-    ['a token that the platform refuses', status(401)],
-    ['a time-out', platform({ kind: 'timeout', timeoutMs: 60_000, phase: 'exchange' })],
-    ['a store that is busy', busy],
-    ['a checkpoint that another process moved', conflict],
-    ['several temporary failures', new AggregateError([status(503), busy, conflict])],
-    ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(503))],
-    ['an unknown error', new Error('who knows')],
-  ])('%s', (_, error) => {
-    expect(afterStepFailure(error, 1, 0.5)).toEqual({ kind: 'retry', delayMs: 1_000 });
-  });
+test.each([
+  ['an error of the platform', status(503)],
+  ['a token that the platform refuses', status(401)],
+  ['a time-out', platform({ kind: 'timeout', timeoutMs: 60_000, phase: 'exchange' })],
+  ['a store that is busy', busy],
+  ['a checkpoint that another process moved', conflict],
+  ['several temporary failures', new AggregateError([status(503), busy, conflict])],
+  ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(503))],
+  ['an unknown error', new Error('who knows')],
+])('a step is retried after %s', (_, error) => {
+  expect(afterStepFailure(error, 1, 0.5)).toEqual({ kind: 'retry', delayMs: 1_000 });
 });
 
-describe('a step ends the run at once after', () => {
-  test.each([
-    ['400', status(400)],
-    ['403', status(403)],
-    ['a response of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
-    ['an invalid object', new StoredObjectError('invalid', 'no manifest')],
-    ['a store that denies access', denied],
-    ['a store without a region', new StoreError('put a part', noRegion)],
-    ['a table without a region', new TableError('put a row', noRegion)],
-    ['another service without a region', new AwsError('read a secret', new Error('Region is missing'))],
-    ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
-    ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
-  ])('%s', (_, error) => {
-    expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });
-  });
+test.each([
+  ['400', status(400)],
+  ['403', status(403)],
+  ['a response of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
+  ['an invalid object', new StoredObjectError('invalid', 'no manifest')],
+  ['a store that denies access', denied],
+  ['a store without a region', new StoreError('put a part', noRegion)],
+  ['a table without a region', new TableError('put a row', noRegion)],
+  ['another service without a region', new AwsError('read a secret', new Error('Region is missing'))],
+  ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
+  ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
+])('a step ends the run at once after %s', (_, error) => {
+  expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });
 });
 
 test('waits double up to ten minutes, and there are twenty', () => {

@@ -45,13 +45,11 @@ describe('an integer key', () => {
   });
 });
 
-describe('a text key', () => {
-  test('is not empty', () => {
-    expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).keyless).toBeUndefined();
-    expect(find('[{"id":"a"},{"id":""}]', byText).keyless).toBe(1);
-    expect(find('[{"id":7}]', byText).keyless).toBe(0);
-    expect(find('[{}]', byText).keyless).toBe(0);
-  });
+test('a text key is not empty', () => {
+  expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).keyless).toBeUndefined();
+  expect(find('[{"id":"a"},{"id":""}]', byText).keyless).toBe(1);
+  expect(find('[{"id":7}]', byText).keyless).toBe(0);
+  expect(find('[{}]', byText).keyless).toBe(0);
 });
 
 test('the first element without a key is the one that is reported', () => {
@@ -61,23 +59,21 @@ test('the first element without a key is the one that is reported', () => {
   );
 });
 
-describe('the places of fields', () => {
-  test('are those where their values start, the last one if a record has it twice; 0 for none', () => {
-    expect(find('[{"id":1}]', byInteger).index.values).toHaveLength(1);
+test('the places of fields are those where their values start, the last one if a record has it twice; 0 for none', () => {
+  expect(find('[{"id":1}]', byInteger).index.values).toHaveLength(1);
 
-    const { index, end } = find('[{"a":1,"id":2},{ "id" : 3 , "a":4,"a" :5},{"id":6}]', {
-      ...byInteger,
-      others: ['a', 'b'],
-    });
-    const columns = index.values.map((column) => [...column.subarray(0, 3)]);
-
-    expect(columns).toEqual([
-      [14, 26, 50],
-      [7, 41, 0],
-      [0, 0, 0],
-    ]);
-    expect(end).toBe(53);
+  const { index, end } = find('[{"a":1,"id":2},{ "id" : 3 , "a":4,"a" :5},{"id":6}]', {
+    ...byInteger,
+    others: ['a', 'b'],
   });
+  const columns = index.values.map((column) => [...column.subarray(0, 3)]);
+
+  expect(columns).toEqual([
+    [14, 26, 50],
+    [7, 41, 0],
+    [0, 0, 0],
+  ]);
+  expect(end).toBe(53);
 });
 
 describe('a field that was not looked for', () => {

@@ -47,28 +47,26 @@ describe('a list of cards', () => {
   });
 });
 
-describe('any bytes', () => {
-  test('are a list or a record with a key if and only if parsing them says so', () => {
-    const bytes = fc
-      .tuple(fc.oneof(fc.array(card), card), fc.nat(400), fc.constantFrom(...'"\\{}[]:,0e.- n'))
-      .map(([json, at, byte]) => {
-        const text = Buffer.from(printJson(json));
-        if (at < text.length) text.write(byte, at);
-        return text;
-      });
-    fc.assert(
-      fc.property(bytes, (text) => {
-        fc.pre(isReadable(text.toString()));
-        const wanted = { key: 'id', keyIs: 'integer' } as const;
+test('any bytes are a list or a record with a key if and only if parsing them says so', () => {
+  const bytes = fc
+    .tuple(fc.oneof(fc.array(card), card), fc.nat(400), fc.constantFrom(...'"\\{}[]:,0e.- n'))
+    .map(([json, at, byte]) => {
+      const text = Buffer.from(printJson(json));
+      if (at < text.length) text.write(byte, at);
+      return text;
+    });
+  fc.assert(
+    fc.property(bytes, (text) => {
+      fc.pre(isReadable(text.toString()));
+      const wanted = { key: 'id', keyIs: 'integer' } as const;
 
-        expect(verdict(() => scanList(text, wanted))).toBe(
-          slowVerdict(text, (json) => (Array.isArray(json) ? json : undefined)),
-        );
-        expect(verdict(() => scanRecord(text, wanted))).toBe(slowVerdict(text, (json) => [json]));
-      }),
-      runs,
-    );
-  });
+      expect(verdict(() => scanList(text, wanted))).toBe(
+        slowVerdict(text, (json) => (Array.isArray(json) ? json : undefined)),
+      );
+      expect(verdict(() => scanRecord(text, wanted))).toBe(slowVerdict(text, (json) => [json]));
+    }),
+    runs,
+  );
 });
 
 describe('what follows a response', () => {

@@ -62,15 +62,13 @@ describe('a list', () => {
   });
 });
 
-describe('the ids of a request', () => {
-  test.each([
-    [{ source: 'cards' }, 'calculations'],
-    [{ source: 'cards', datasets: ['a'] }, undefined],
-    [{ source: 'calculations' }, undefined],
-    [{ source: 'data-files' }, undefined],
-  ] as const)('of %j are those that the records of %j link to', (request, source) => {
-    expect(linkedSource(request)).toBe(source);
-  });
+test.each([
+  [{ source: 'cards' }, 'calculations'],
+  [{ source: 'cards', datasets: ['a'] }, undefined],
+  [{ source: 'calculations' }, undefined],
+  [{ source: 'data-files' }, undefined],
+] as const)('the ids of a request of %j are those that the records of %j link to', (request, source) => {
+  expect(linkedSource(request)).toBe(source);
 });
 
 test.each([

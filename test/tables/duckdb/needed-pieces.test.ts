@@ -67,25 +67,20 @@ async function daysReadBy(sql: string): Promise<readonly string[]> {
   return read.sort();
 }
 
-describe('a query reads only the runs that it needs', () => {
-  test.each([
-    ['SELECT count(*) FROM calculations', ['6']],
-    ["SELECT * FROM all_calculations WHERE dt = '2026-10-03'", ['3']],
-    ["SELECT count(*) FROM all_calculations WHERE dt >= '2026-10-05' AND name = 'a'", ['5', '6']],
-    [
-      "SELECT * FROM all_calculations a JOIN all_calculations b USING (id) WHERE a.dt = '2026-10-02' AND b.dt = '2026-10-04'",
-      ['2', '4'],
-    ],
-    ["SELECT 1 FROM runs WHERE EXISTS (SELECT 1 FROM all_calculations WHERE run LIKE '20261001%')", ['1']],
-    ['SELECT place, count(*) FROM runs GROUP BY place', []],
-    ['DESCRIBE all_calculations', []],
-    [
-      'SELECT * FROM all_calculations WHERE run = (SELECT max(run) FROM runs)',
-      ['1', '2', '3', '4', '5', '6'],
-    ],
-  ])('%s', async (sql, days) => {
-    expect(await daysReadBy(sql)).toEqual(days);
-  });
+test.each([
+  ['SELECT count(*) FROM calculations', ['6']],
+  ["SELECT * FROM all_calculations WHERE dt = '2026-10-03'", ['3']],
+  ["SELECT count(*) FROM all_calculations WHERE dt >= '2026-10-05' AND name = 'a'", ['5', '6']],
+  [
+    "SELECT * FROM all_calculations a JOIN all_calculations b USING (id) WHERE a.dt = '2026-10-02' AND b.dt = '2026-10-04'",
+    ['2', '4'],
+  ],
+  ["SELECT 1 FROM runs WHERE EXISTS (SELECT 1 FROM all_calculations WHERE run LIKE '20261001%')", ['1']],
+  ['SELECT place, count(*) FROM runs GROUP BY place', []],
+  ['DESCRIBE all_calculations', []],
+  ['SELECT * FROM all_calculations WHERE run = (SELECT max(run) FROM runs)', ['1', '2', '3', '4', '5', '6']],
+])('a query reads only the runs that it needs: %s', async (sql, days) => {
+  expect(await daysReadBy(sql)).toEqual(days);
 });
 
 describe('of hundreds of runs', () => {

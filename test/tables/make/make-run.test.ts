@@ -286,32 +286,37 @@ describe('published runs without tables', () => {
     expect(removed).toEqual([monday.id]);
   });
 
+  /** A store of two runs. */
+  const publishedTwo = async () => {
+    const fresh = createMemoryStore();
+    await publish(fresh, monday, linesOf(1, 2, 3));
+    await publish(fresh, tuesday, linesOf(1, 2));
+    return fresh;
+  };
+
+  /** One of two runs of which the first has lost some of its Parquet. */
+  const withALoss = async () => {
+    const fresh = await publishedTwo();
+    await make(fresh);
+    const listed = await Array.fromAsync(fresh.list(parquetFolder('calculations', monday)));
+    await fresh.delete(listed[0]?.key ?? '');
+    return fresh;
+  };
+
   test.each([
-    ['', (fresh: Store) => publish(fresh, tuesday, linesOf(1, 2))],
+    ['', publishedTwo],
     [
       ' beside one that has its own',
-      async (fresh: Store) => {
+      async () => {
+        const fresh = createMemoryStore();
+        await publish(fresh, monday, linesOf(1, 2, 3));
         await make(fresh);
         await publish(fresh, tuesday, linesOf(1, 2));
+        return fresh;
       },
     ],
-    [
-      ' that has lost some',
-      async (fresh: Store) => {
-        await publish(fresh, tuesday, linesOf(1, 2));
-        await make(fresh);
-        const listed = await Array.fromAsync(fresh.list(parquetFolder('calculations', monday)));
-        await fresh.delete(listed[0]?.key ?? '');
-      },
-    ],
-  ])('are whole wherever the command is killed, once it has run again%s', async (_name, begun) => {
-    const begin = async () => {
-      const fresh = createMemoryStore();
-      await publish(fresh, monday, linesOf(1, 2, 3));
-      await begun(fresh);
-      return fresh;
-    };
-
+    [' that has lost some', withALoss],
+  ])('are whole wherever the command is killed, once it has run again%s', async (_name, begin) => {
     const whole = await begin();
     await make(whole);
 
@@ -324,19 +329,10 @@ describe('published runs without tables', () => {
   });
 
   test('are whole wherever a listing breaks off, once it has run again, and what was there stays', async () => {
-    const begin = async () => {
-      const fresh = createMemoryStore();
-      await publish(fresh, monday, linesOf(1, 2, 3));
-      await publish(fresh, tuesday, linesOf(1, 2));
-      await make(fresh, { places: ['calculations'] });
-      const listed = await Array.fromAsync(fresh.list(parquetFolder('calculations', monday)));
-      await fresh.delete(listed[0]?.key ?? '');
-      return fresh;
-    };
-    const whole = await begin();
+    const whole = await withALoss();
     await make(whole);
 
-    const found = await atEachListed(begin, make, async (broken, at) => {
+    const found = await atEachListed(withALoss, make, async (broken, at) => {
       expect((await idsOf(broken, tuesday)).length, at).toBe(2);
       await make(broken);
       expect(await published(broken), at).toEqual(await published(whole));
@@ -346,13 +342,7 @@ describe('published runs without tables', () => {
   });
 
   test('made by two at once, or by one that overtakes another, are as if one had made them', async () => {
-    const begin = async () => {
-      const fresh = createMemoryStore();
-      await publish(fresh, monday, linesOf(1, 2, 3));
-      await publish(fresh, tuesday, linesOf(1, 2));
-      return fresh;
-    };
-    const [whole, both, overtaken] = [await begin(), await begin(), await begin()];
+    const [whole, both, overtaken] = [await publishedTwo(), await publishedTwo(), await publishedTwo()];
     const slow = beforeFirst(
       overtaken,
       'put',

@@ -55,23 +55,21 @@ async function batchWith(header: Partial<BatchHeader> | undefined, rows: readonl
 
 const open: Row = { state: 'open', staged: 'abc', badRows: [] };
 
-describe('a batch is not finished', () => {
-  test.each<[string, Partial<BatchHeader> | undefined, readonly (Row | undefined)[], number]>([
-    ['without a header', undefined, [ended(0)], 0],
-    ['while its last chunk is open, which costs no list', {}, [ended(0), open], 0],
-    ['while its first chunk is open', {}, [open, ended(1)], 0],
-    ['while a chunk has no row', {}, [ended(0), undefined], 0],
-    ['while a chunk is open that is not among the last eight', {}, [open, ...Array(8).fill(ended(1))], 1],
-    ['while one of these has no row', {}, [undefined, ...Array(8).fill(ended(1))], 1],
-    ['while a chunk that was reopened is open', {}, [{ ...ended(0), state: 'open' }], 0],
-  ])('%s', async (_, header, rows, lists) => {
-    const batch = await batchWith(header, rows);
+test.each<[string, Partial<BatchHeader> | undefined, readonly (Row | undefined)[], number]>([
+  ['without a header', undefined, [ended(0)], 0],
+  ['while its last chunk is open, which costs no list', {}, [ended(0), open], 0],
+  ['while its first chunk is open', {}, [open, ended(1)], 0],
+  ['while a chunk has no row', {}, [ended(0), undefined], 0],
+  ['while a chunk is open that is not among the last eight', {}, [open, ...Array(8).fill(ended(1))], 1],
+  ['while one of these has no row', {}, [undefined, ...Array(8).fill(ended(1))], 1],
+  ['while a chunk that was reopened is open', {}, [{ ...ended(0), state: 'open' }], 0],
+])('a batch is not finished: %s', async (_, header, rows, lists) => {
+  const batch = await batchWith(header, rows);
 
-    expect(await batch.finish()).toBeUndefined();
+  expect(await batch.finish()).toBeUndefined();
 
-    expect(batch.lists()).toBe(lists);
-    expect(summaryOf(batch.store)).toBeNull();
-  });
+  expect(batch.lists()).toBe(lists);
+  expect(summaryOf(batch.store)).toBeNull();
 });
 
 describe('the summary of a batch', () => {

@@ -424,38 +424,30 @@ describe('a JSON array', () => {
   });
 });
 
-describe('files that hold no text are named', () => {
-  test.each([
-    ['PK\x03\x04…', 'a ZIP archive or an Excel workbook: save its sheet as CSV'],
-    ['PAR1…', 'a Parquet file'],
-    ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
-    ['%PDF-1.7', 'a PDF'],
-    ['i\x00d\x00,\x00t\x00', 'zero bytes, which no text has: if it is one, name its encoding'],
-    ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which no text has'],
-  ])('%j', async (head, got) => {
-    await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
-  });
+test.each([
+  ['PK\x03\x04…', 'a ZIP archive or an Excel workbook: save its sheet as CSV'],
+  ['PAR1…', 'a Parquet file'],
+  ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
+  ['%PDF-1.7', 'a PDF'],
+  ['i\x00d\x00,\x00t\x00', 'zero bytes, which no text has: if it is one, name its encoding'],
+  ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which no text has'],
+])('files that hold no text are named: %j', async (head, got) => {
+  await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
 });
 
-describe('the encoding of bytes', () => {
-  test.each([
-    ['half of a mark', [0xff, 0x41, 0x42, 0x43], /^(?!utf)/],
-    ['no more valid characters than broken bytes', [0xc3, 0xa9, 0xff], /^(?!utf)/],
-    ['a euro sign of Windows alone', [0x80], /^windows-1252$/],
-    [
-      'surrogates of three bytes each, as CESU-8 has them',
-      Array(20).fill([0xed, 0xa0, 0xbd]).flat(),
-      /^(?!utf)/,
-    ],
-    [
-      'one broken byte, and a character that is cut off',
-      [0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3],
-      /^utf-8$/,
-    ],
-    ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
-  ])('%s', async (_, bytes, name) => {
-    expect((await findEncoding(Buffer.from(bytes))).encoding).toMatch(name);
-  });
+test.each([
+  ['half of a mark', [0xff, 0x41, 0x42, 0x43], /^(?!utf)/],
+  ['no more valid characters than broken bytes', [0xc3, 0xa9, 0xff], /^(?!utf)/],
+  ['a euro sign of Windows alone', [0x80], /^windows-1252$/],
+  [
+    'surrogates of three bytes each, as CESU-8 has them',
+    Array(20).fill([0xed, 0xa0, 0xbd]).flat(),
+    /^(?!utf)/,
+  ],
+  ['one broken byte, and a character that is cut off', [0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3], /^utf-8$/],
+  ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
+])('the encoding of bytes: %s', async (_, bytes, name) => {
+  expect((await findEncoding(Buffer.from(bytes))).encoding).toMatch(name);
 });
 
 test.each([[[0x1f, 0x41]], [[0x41, 0x8b]], [[0x1f]]])('%j is no gzip', async (first) => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   createFailures,
   createFailuresOf,
@@ -19,21 +19,19 @@ function mostOf(failures: Failures, texts = 1_000): number | undefined {
   return undefined;
 }
 
-describe('different texts that fail alike stop a request', () => {
-  test.each<[string, readonly PlatformFailure[], boolean]>([
-    ['two refused tokens', [status(401), status(401)], false],
-    ['three refused tokens', [status(401), status(401), status(401)], true],
-    ['a platform in trouble, whatever it says', [unavailable, lost, status(500)], true],
-    ['refusals of different kinds', [status(401), status(403), status(401)], false],
-    ['nine refused texts', Array(9).fill(status(422)), false],
-    ['ten, whose refusals differ', [...Array(9).fill(status(422)), status(409)], true],
-    ['three responses of a wrong shape', [shape, shape, shape], true],
-    ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
-  ])('%s', (_, given, stops) => {
-    const failures = createFailures();
+test.each<[string, readonly PlatformFailure[], boolean]>([
+  ['two refused tokens', [status(401), status(401)], false],
+  ['three refused tokens', [status(401), status(401), status(401)], true],
+  ['a platform in trouble, whatever it says', [unavailable, lost, status(500)], true],
+  ['refusals of different kinds', [status(401), status(403), status(401)], false],
+  ['nine refused texts', Array(9).fill(status(422)), false],
+  ['ten, whose refusals differ', [...Array(9).fill(status(422)), status(409)], true],
+  ['three responses of a wrong shape', [shape, shape, shape], true],
+  ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
+])('different texts that fail alike stop a request: %s', (_, given, stops) => {
+  const failures = createFailures();
 
-    expect(given.map((each, at) => failures.failed(`text ${at}`, each)).includes(true)).toBe(stops);
-  });
+  expect(given.map((each, at) => failures.failed(`text ${at}`, each)).includes(true)).toBe(stops);
 });
 
 test.each(['succeeded', 'hasScored'] as const)(

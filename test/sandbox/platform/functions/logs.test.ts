@@ -54,16 +54,14 @@ describe('with getLogs', () => {
   });
 });
 
-describe('without getLogs', () => {
-  test.each([
-    ['is false', { getLogs: false }],
-    ['is absent', {}],
-    ['and settings are absent', undefined],
-  ])('both logs are empty when it %s, even if the function failed', async (_, settings) => {
-    const execution = executionOf(await run(trial('throwsError', { settings })));
+test.each([
+  ['is false', { getLogs: false }],
+  ['is absent', {}],
+  ['and settings are absent', undefined],
+])('without getLogs both logs are empty when it %s, even if the function failed', async (_, settings) => {
+  const execution = executionOf(await run(trial('throwsError', { settings })));
 
-    expect(execution).toMatchObject({ status: 'FAILED', settings: { getLogs: false } });
-    expect(execution.stdout).toEqual({ log: [] });
-    expect(execution.stderr).toEqual({ log: [] });
-  });
+  expect(execution).toMatchObject({ status: 'FAILED', settings: { getLogs: false } });
+  expect(execution.stdout).toEqual({ log: [] });
+  expect(execution.stderr).toEqual({ log: [] });
 });

@@ -216,17 +216,15 @@ describe('the limits', () => {
   });
 });
 
-describe('an address that does not exist', () => {
-  test.each([
-    ['package', { packageId: 'b7c1a3de-0000-4000-8000-000000000000' }, /^No code package b7c1a3de/],
-    ['version', { version: '9.9.9' }, /has no version 9\.9\.9$/],
-    ['released version', { version: '1.1.0' }, /^Version 1\.1\.0 of code package .* is not released$/],
-    ['function', { functionName: 'toString' }, /has no function toString$/],
-  ])('is not found without a matching %s', async (_, part, message) => {
-    const outcome = await run({ ...trial('echo'), ...part });
+test.each([
+  ['package', { packageId: 'b7c1a3de-0000-4000-8000-000000000000' }, /^No code package b7c1a3de/],
+  ['version', { version: '9.9.9' }, /has no version 9\.9\.9$/],
+  ['released version', { version: '1.1.0' }, /^Version 1\.1\.0 of code package .* is not released$/],
+  ['function', { functionName: 'toString' }, /has no function toString$/],
+])('an address that does not exist is not found without a matching %s', async (_, part, message) => {
+  const outcome = await run({ ...trial('echo'), ...part });
 
-    expect(outcome).toEqual({ kind: 'not-found', message: expect.stringMatching(message) });
-  });
+  expect(outcome).toEqual({ kind: 'not-found', message: expect.stringMatching(message) });
 });
 
 describe('invalid input variables', () => {

@@ -54,19 +54,17 @@ const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, created: id *
 const slice = (all: readonly object[], { sort, offset, limit }: Body) =>
   (sort.ascending ? all : all.toReversed()).slice(offset, offset + limit);
 
-describe('a platform that sorts by id', () => {
-  test('is asked for nothing more once the caller stops', async () => {
-    const signals: (AbortSignal | undefined)[] = [];
-    const all = rows(1, 2, 3, 4, 5, 6, 7, 8, 9);
-    const call = respondingCall(({ body }, signal) => {
-      signals.push(signal);
-      return printJson({ results: slice(all, body as Body) });
-    });
-
-    for await (const _ of scanOf(call, { limit: 3 })(fromBeginning)) break;
-
-    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
+test('a platform that sorts by id is asked for nothing more once the caller stops', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const all = rows(1, 2, 3, 4, 5, 6, 7, 8, 9);
+  const call = respondingCall(({ body }, signal) => {
+    signals.push(signal);
+    return printJson({ results: slice(all, body as Body) });
   });
+
+  for await (const _ of scanOf(call, { limit: 3 })(fromBeginning)) break;
+
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
 });
 
 describe('a platform that refuses to sort by id', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import type { ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { NO_PROGRESS, type Progress } from '../../../../lib/snapshot/sources/calculations/progress.ts';
@@ -125,20 +125,18 @@ test('a position says how far the scan is', async () => {
   ]);
 });
 
-describe('rows in another order in every round', () => {
-  test('are all taken once if no page lacks any', async () => {
-    const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {
-        const taken = before.map(String);
+test('rows in another order in every round are all taken once if no page lacks any', async () => {
+  const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {
+      const taken = before.map(String);
 
-        const { keys } = await scanned(scanOf(roundsOf(...rounds).readPage), { taken });
+      const { keys } = await scanned(scanOf(roundsOf(...rounds).readPage), { taken });
 
-        expect(new Set(keys).size).toBe(keys.length);
-        expect(new Set(keys).intersection(new Set(taken))).toEqual(new Set());
-        expect([...keys, ...taken]).toEqual(expect.arrayContaining((rounds[0] ?? []).map(String)));
-      }),
-      { numRuns: scaled(100, 1_000) },
-    );
-  });
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(new Set(keys).intersection(new Set(taken))).toEqual(new Set());
+      expect([...keys, ...taken]).toEqual(expect.arrayContaining((rounds[0] ?? []).map(String)));
+    }),
+    { numRuns: scaled(100, 1_000) },
+  );
 });

@@ -84,31 +84,29 @@ describe('a platform that is quiet', () => {
   });
 });
 
-describe('one change', () => {
-  test.each<[string, readonly FileChange[]]>([
-    ['a file that is renamed to a place already passed', [{ kind: 'rename', at: 8, path: 0 }]],
-    ['a file that is renamed to a place yet to come', [{ kind: 'rename', at: 0, path: 81 }]],
-    ['a file that is added behind the cursor', [{ kind: 'add', path: 1, isOld: false }]],
-    ['a file that vanishes from a response', [{ kind: 'vanish', at: 4 }]],
+test.each<[string, readonly FileChange[]]>([
+  ['a file that is renamed to a place already passed', [{ kind: 'rename', at: 8, path: 0 }]],
+  ['a file that is renamed to a place yet to come', [{ kind: 'rename', at: 0, path: 81 }]],
+  ['a file that is added behind the cursor', [{ kind: 'add', path: 1, isOld: false }]],
+  ['a file that vanishes from a response', [{ kind: 'vanish', at: 4 }]],
+  [
+    'a file deleted, another added and a third one lost, all between two pages,',
     [
-      'a file deleted, another added and a third one lost, all between two pages,',
-      [
-        { kind: 'delete', at: 0 },
-        { kind: 'rename', at: 7, path: 0 },
-        { kind: 'add', path: 99, isOld: false },
-      ],
+      { kind: 'delete', at: 0 },
+      { kind: 'rename', at: 7, path: 0 },
+      { kind: 'add', path: 99, isOld: false },
     ],
-  ])('%s is made good by two more reads', async (_what, change) => {
-    for (const hasTotals of [true, false]) {
-      const platform = simulateFiles({ paths: numbered(9), changes: [[], change], caps: [3], hasTotals });
+  ],
+])('one change: %s is made good by two more reads', async (_what, change) => {
+  for (const hasTotals of [true, false]) {
+    const platform = simulateFiles({ paths: numbered(9), changes: [[], change], caps: [3], hasTotals });
 
-      const { keys, outcome, restarts } = await scanned(scanOf(platform));
+    const { keys, outcome, restarts } = await scanned(scanOf(platform));
 
-      expect(keys).toEqual(expect.arrayContaining(keysOf(platform.livedThrough())));
-      expect(outcome).toMatchObject({ consistency: 'proved', passes: 3 });
-      expect(restarts).toBe(2);
-    }
-  });
+    expect(keys).toEqual(expect.arrayContaining(keysOf(platform.livedThrough())));
+    expect(outcome).toMatchObject({ consistency: 'proved', passes: 3 });
+    expect(restarts).toBe(2);
+  }
 });
 
 describe('a platform that changes while it is read', () => {

@@ -30,17 +30,15 @@ function judged({ isLast = false, memo = null, ...differences }: Differences) {
   return [judgement.outcome.consistency, ...judgement.outcome.assumes].join(', ');
 }
 
-describe('a read is doubtful', () => {
-  test.each<[string, Partial<FilesetResult>]>([
-    ['if a file came again', { repeats: 1 }],
-    ['if it has fewer files than both totals', { totals: { start: 10, end: 11 } }],
-    ['if it has fewer files than both totals, whichever is lower', { totals: { start: 11, end: 10 } }],
-  ])('%s: all is read again, and the last read is a best effort', (_, differences) => {
-    for (const proof of [{}, { pages: 1 }, { isSorted: true }, { memo: 'digest' }]) {
-      expect(judged({ ...differences, ...proof })).toBe('again, null');
-      expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
-    }
-  });
+test.each<[string, Partial<FilesetResult>]>([
+  ['if a file came again', { repeats: 1 }],
+  ['if it has fewer files than both totals', { totals: { start: 10, end: 11 } }],
+  ['if it has fewer files than both totals, whichever is lower', { totals: { start: 11, end: 10 } }],
+])('a read is doubtful (%s): all is read again, and the last read is a best effort', (_, differences) => {
+  for (const proof of [{}, { pages: 1 }, { isSorted: true }, { memo: 'digest' }]) {
+    expect(judged({ ...differences, ...proof })).toBe('again, null');
+    expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
+  }
 });
 
 test.each([

@@ -205,30 +205,28 @@ describe('the requests', () => {
   });
 });
 
-describe('each FileSet', () => {
-  test('begins a segment with its first file, and only once, and restarts it when it is read again', async () => {
-    const first = [page([], 'k'), page(['a'], 'l'), page(['b'], 'm'), page([])];
-    const second = [page(['c'], 'k'), page([])];
-    const { scan } = scanOf([...first, ...first, ...second, ...second], [FILESET, OTHER]);
-    const steps: unknown[] = [];
+test('each FileSet begins a segment with its first file, and only once, and restarts it when it is read again', async () => {
+  const first = [page([], 'k'), page(['a'], 'l'), page(['b'], 'm'), page([])];
+  const second = [page(['c'], 'k'), page([])];
+  const { scan } = scanOf([...first, ...first, ...second, ...second], [FILESET, OTHER]);
+  const steps: unknown[] = [];
 
-    for await (const { segment, position } of scan(fromBeginning)) steps.push([segment, position.hasBegun]);
+  for await (const { segment, position } of scan(fromBeginning)) steps.push([segment, position.hasBegun]);
 
-    expect(steps).toEqual([
-      [undefined, false],
-      ['begins', true],
-      [undefined, true],
-      ['restarts', true],
-      [undefined, true],
-      [undefined, true],
-      [undefined, true],
-      [undefined, false],
-      ['begins', true],
-      ['restarts', true],
-      [undefined, true],
-      [undefined, false],
-    ]);
-  });
+  expect(steps).toEqual([
+    [undefined, false],
+    ['begins', true],
+    [undefined, true],
+    ['restarts', true],
+    [undefined, true],
+    [undefined, true],
+    [undefined, true],
+    [undefined, false],
+    ['begins', true],
+    ['restarts', true],
+    [undefined, true],
+    [undefined, false],
+  ]);
 });
 
 test('the claim is the weakest of all FileSets, and the totals are unknown if those of one are', async () => {
