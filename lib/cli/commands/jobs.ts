@@ -11,7 +11,6 @@ import {
   exitCodes,
   type Found,
   inColumns,
-  inJson,
   notListed,
   number,
   shown,
@@ -79,7 +78,7 @@ async function showJob(id: string, terminal: Terminal): Promise<number> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
   if (row === undefined) throw new Error(`job ${id}: not in the ledger`);
-  terminal.out(shownJson((await resultOf(row, batches.store)) ?? inJson(known(row))));
+  terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(known(row), 2)));
   return exitCodes.done;
 }
 

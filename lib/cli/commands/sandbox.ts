@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import type { SettingName } from '../../contract.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, inJson, type Terminal } from '../terminal/terminal.ts';
+import { exitCodes, printFound, type Terminal } from '../terminal/terminal.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
 export const sandboxPackages = {
@@ -23,15 +22,11 @@ function requireSandboxPackages(): void {
     throw new UsageError(`the sandbox needs packages of its own: npm install ${missing.join(' ')}`);
 }
 
-const { resolve } = createRequire(import.meta.url);
-
 function isThere(name: string): boolean {
   try {
-    resolve(name);
-    return true;
-  } catch (error) {
-    // It may be there for `import` alone.
-    return !(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND');
+    return import.meta.resolve(name) !== '';
+  } catch {
+    return false;
   }
 }
 
@@ -66,8 +61,8 @@ export default (async (_, flags, { environment, out, err, signal }) => {
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
   } satisfies Partial<Record<SettingName, string>>;
-  if (json) out(inJson(settings));
-  else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
+  const words = Object.entries(settings).map(([name, value]) => `export ${name}=${value}`);
+  printFound({ json: settings, words }, json, { out });
   err('Running until Ctrl-C');
   if (!signal.aborted) await once(signal, 'abort');
   return exitCodes.done;

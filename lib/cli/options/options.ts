@@ -2,34 +2,46 @@ import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened, utcTime } from '../../base/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
-import { type Place, parsePlace } from '../../snapshot/keys.ts';
+import { parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 
 /** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */
-export function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
+function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
   const meant = nearestName(text.toLowerCase(), names);
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
   return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
 }
 
-/** An option's value as a number between two bounds, both included. */
-export const numberOption =
-  (least: number, most: number, { whole = true }: { readonly whole?: boolean } = {}) =>
-  (text: string): number => {
-    const value = Number(text);
-    const isRead = text.trim() !== '' && value >= least && value <= most;
-    if (isRead && (!whole || Number.isInteger(value))) return value;
-    throw notRead(`a ${whole ? 'whole ' : ''}number from ${least} to ${most}`, text);
+/** Reads an option or argument, or says what was expected; `read` returns undefined for what it cannot read. */
+export const reader =
+  <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
+  (text: string): Value => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw notRead(expected, text, names);
   };
 
+const matching = (expected: string, pattern: RegExp) =>
+  reader(expected, (text) => (pattern.test(text) ? text : undefined));
+
+/** An option's value as a number between two bounds, both included. */
+export const numberOption = (
+  least: number,
+  most: number,
+  { whole = true }: { readonly whole?: boolean } = {},
+) =>
+  reader(`a ${whole ? 'whole ' : ''}number from ${least} to ${most}`, (text) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    return value >= least && value <= most && (!whole || Number.isInteger(value)) ? value : undefined;
+  });
+
 /** An option's value as one of a few names; upper and lower case are the same. */
-export const choiceOption =
-  <const Names extends readonly string[]>(names: Names) =>
-  (text: string): Names[number] => {
-    const name = names.find((each) => each.toLowerCase() === text.toLowerCase());
-    if (name !== undefined) return name;
-    throw notRead(`one of ${names.join(', ')}`, text, names);
-  };
+export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
+  reader(
+    `one of ${names.join(', ')}`,
+    (text): Names[number] | undefined => names.find((each) => each.toLowerCase() === text.toLowerCase()),
+    names,
+  );
 
 /** Collects the values of an option or argument that may be repeated, each read by `read`. */
 export const collected =
@@ -74,26 +86,16 @@ export const momentOption =
   };
 
 /** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
-export function runArgument(text: string): string {
-  if (/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text)) return text;
-  throw notRead('a run such as 20261121T091500Z-3fa9c1', text);
-}
+export const runArgument = matching('a run such as 20261121T091500Z-3fa9c1', /^\d{8}T\d{6}Z-[0-9a-f]{6}$/);
 
 /** The same, or `last`. */
 export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
 
 /** The id of a job as an argument. */
-export function jobArgument(text: string): string {
-  if (jobId.safeParse(text).success) return text;
-  throw notRead('1 to 128 of A-Z a-z 0-9 . _ : -', text);
-}
+export const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
 
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
-export function placeArgument(text: string): Place {
-  const place = parsePlace(text);
-  if (place !== undefined) return place;
-  throw notRead(`one of ${sources.join(', ')}, or SOURCE.NAME`, text, sources);
-}
+export const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
 /** An argument that names a place, or nothing for all of them, which `all` says in words. */
 export const placeOf = (all: string) =>
@@ -106,16 +108,7 @@ export const columnsOption = (text: string, before: readonly string[] = []): rea
 ];
 
 /** The digits of a calculation's id. */
-export function calculationId(text: string): string {
-  const id = idDigits(text);
-  if (id !== undefined) return id;
-  throw notRead('the digits of an integer', text);
-}
+export const calculationId = reader('the digits of an integer', idDigits);
 
-const SET_NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
-
-/** An option's value as the name of a set of formulas. Throws `UsageError`. */
-export function setName(text: string): string {
-  if (SET_NAME.test(text)) return text;
-  throw notRead('at most 80 letters, digits, _, . and -', text);
-}
+/** An option's value as the name of a set of formulas. */
+export const setName = matching('at most 80 letters, digits, _, . and -', /^[A-Za-z0-9][\w.-]{0,79}$/);

@@ -17,7 +17,7 @@ import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.t
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readLines } from './files.ts';
-import { collected, notRead } from './options.ts';
+import { collected, reader } from './options.ts';
 
 /** The options of a source's command that select its records. */
 export const requestOptions = (source: Source): readonly Option[] =>
@@ -70,11 +70,7 @@ function optionOf(option: RequestOption): Option {
 }
 
 const entryReader = ({ entry }: RequestOption) =>
-  collected((text): unknown => {
-    const value = entry === undefined ? text : entry.read(text);
-    if (value !== undefined) return value;
-    throw notRead(entry?.expected ?? 'a text', text);
-  });
+  collected(reader(entry?.expected ?? 'a text', (text): unknown => (entry ? entry.read(text) : text)));
 
 /** No message is sent, so lists of ids may be of any length. */
 const schemas = requestSchemasWith({}, 'unboundedFields');

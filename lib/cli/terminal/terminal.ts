@@ -121,13 +121,10 @@ export function printFound(
   { out }: Pick<Terminal, 'out'>,
 ): number {
   const lines = [words].flat();
-  if (isJson) out(inJson(json));
+  if (isJson) out(printJson(json, 2));
   else if (lines.length > 0) out(shownLines(lines.join('\n')));
   return code;
 }
-
-/** What `--json` prints. */
-export const inJson = (value: unknown): string => printJson(value, 2);
 
 /** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
 const LONGEST_CELL = 200;

@@ -3,14 +3,15 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sampleMessages } from '../../jobs/types/job-types.ts';
 import { codePackages } from '../../sandbox/platform/functions/packages.ts';
-import type { Sandbox } from '../../sandbox/platform/start-platform.ts';
+import type { PlatformOptions } from '../../sandbox/platform/options.ts';
+import { formulaFor, sampleRecords } from '../../sandbox/platform/samples.ts';
+import { type Sandbox, startPlatform } from '../../sandbox/platform/start-platform.ts';
 import { settingNames } from '../../settings.ts';
 import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { openStore } from '../../store/index.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { counted, exitCodes, number, type Terminal } from '../terminal/terminal.ts';
-import { formulaFor, type Instance, sampleRecords, startInstance } from './instance.ts';
 import { createNarration, type Narration } from './narration.ts';
 
 /** Not the store that commands use by default, so that a tour never touches a user's own runs. */
@@ -46,6 +47,25 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
   await tellScores(narration);
   await tellReport(narration);
   for (const line of ending()) out(line);
+}
+
+type Instance = Awaited<ReturnType<typeof startInstance>>;
+
+/** Starts the reference platform, as it is by default. */
+async function startInstance() {
+  let platform = await startPlatform();
+  const port = Number(new URL(platform.url).port);
+  return {
+    get platform() {
+      return platform;
+    },
+    /** Starts it again at the same address, as if it had changed. */
+    async restart(options: PlatformOptions = {}) {
+      await platform.close();
+      platform = await startPlatform({ ...options, port });
+    },
+    [Symbol.asyncDispose]: () => platform.close(),
+  };
 }
 
 /** The same, but once it is stopped nothing more is said: whoever stopped the tour has seen enough. */

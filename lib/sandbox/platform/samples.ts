@@ -1,6 +1,5 @@
 import { quoteColumn } from '../../formula/index.ts';
-import type { PlatformOptions } from '../../sandbox/platform/options.ts';
-import { type Sandbox, startPlatform } from '../../sandbox/platform/start-platform.ts';
+import type { Sandbox } from './start-platform.ts';
 
 /** Ids of the platform's records, for samples of sources and jobs. */
 export const sampleRecords = ({ state: { datasets, fileSets, dataFileIds } }: Sandbox) => ({
@@ -18,23 +17,4 @@ export function formulaFor(platform: Sandbox) {
     quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
   const expression = `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`;
   return { calculationId, expression };
-}
-
-export type Instance = Awaited<ReturnType<typeof startInstance>>;
-
-/** Starts the reference platform of the tour, as it is by default. */
-export async function startInstance() {
-  let platform = await startPlatform();
-  const port = Number(new URL(platform.url).port);
-  return {
-    get platform() {
-      return platform;
-    },
-    /** Starts it again at the same address, as if it had changed. */
-    async restart(options: PlatformOptions = {}) {
-      await platform.close();
-      platform = await startPlatform({ ...options, port });
-    },
-    [Symbol.asyncDispose]: () => platform.close(),
-  };
 }
