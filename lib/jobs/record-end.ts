@@ -110,11 +110,14 @@ export async function persist<T>(work: () => Promise<T>, options: PersistOptions
   }
 }
 
+/** Without a reason an abort makes an error, with its stack. */
+const SETTLED = 'settled';
+
 /** Waits for a try, but not beyond the time: one that hangs must not keep an invocation from responding. */
 async function inTime<T>(trying: Promise<T>, options: PersistOptions): Promise<T> {
   const { untilMs, onTrouble, now, sleep } = options;
   const settled = new AbortController();
-  const tried = trying.finally(() => settled.abort());
+  const tried = trying.finally(() => settled.abort(SETTLED));
   const watch = async (): Promise<never> => {
     for (;;) {
       await sleep(Math.max(0, Math.min(SLOW_MS, untilMs() - now())), settled.signal);

@@ -54,7 +54,15 @@ export async function scoredBatch(options: Options) {
     owner: 'w',
     newToken: randomUUID,
   });
-  const run = scoreRunner({ platform: { sentiment: { analyze } }, cache, batches, now, sleep, random });
+  const run = scoreRunner({
+    platform: { sentiment: { analyze } },
+    cache,
+    batches,
+    rate: 20,
+    now,
+    sleep,
+    random,
+  });
   const endsLeft = [...ends];
   const runners = {
     ...fake.worker.runners,

@@ -36,7 +36,7 @@ export function workerOver({ owner, table, platform, newToken, ...parts }: Worke
       'run-function': functionRunner(platform.call),
       'update-formula': formulaRunner(platform),
       'data-files': dataFilesRunner(platform.call),
-      score: scoreRunner({ platform, cache, batches, now, sleep, random }),
+      score: scoreRunner({ platform, cache, batches, rate: 20, now, sleep, random }),
       snapshot: () => Promise.reject(new Error('no snapshots here')),
     },
     allow: {},

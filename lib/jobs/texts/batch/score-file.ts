@@ -1,7 +1,7 @@
 import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { createFailures } from '../scoring/failures.ts';
-import { createTextGate, type ScoreTextsOptions } from '../scoring/run.ts';
+import { createTextGate, mostWaitingAt, type ScoreTextsOptions } from '../scoring/run.ts';
 import { checkBatch, type Refusal } from './check-batch.ts';
 import type { ChunkJob } from './chunk-objects.ts';
 import type { BatchRequest } from './chunks.ts';
@@ -28,7 +28,12 @@ export type ScoredFile = { readonly kind: 'scored'; readonly summary: Summary } 
 export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
   const checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
-  const { gate = createTextGate(), failures = createFailures(), chunksAtOnce = 2, progress } = options;
+  const {
+    gate = createTextGate(mostWaitingAt(options.rate)),
+    failures = createFailures(),
+    chunksAtOnce = 2,
+    progress,
+  } = options;
   let rowsScored = 0;
   const score = async (job: ChunkJob) => {
     await scoreInTime(job, { ...options, gate, failures });

@@ -16,8 +16,8 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
-    const atOnce = session.settings.PLATFORM_CONCURRENCY;
-    return scoreRunner({ cache, batches, atOnce, ...parts });
+    const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;
+    return scoreRunner({ cache, batches, atOnce, rate, ...parts });
   },
   /** Ends the chunk of a job that was not done: rows without a result fail, so that they do not hold up the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {

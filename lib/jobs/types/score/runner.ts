@@ -5,7 +5,12 @@ import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import { createFailuresOf } from '../../texts/scoring/failures.ts';
-import { type Analyze, createTextGate, type ScoreTextsOptions } from '../../texts/scoring/run.ts';
+import {
+  type Analyze,
+  createTextGate,
+  mostWaitingAt,
+  type ScoreTextsOptions,
+} from '../../texts/scoring/run.ts';
 import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
 import type { RunnerParts } from '../job-type-definition.ts';
@@ -16,6 +21,7 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
   readonly onSentiment?: RunnerParts['onSentiment'];
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
+  readonly rate: number;
 };
 
 /**
@@ -28,9 +34,10 @@ export function scoreRunner({
   cache,
   batches,
   onSentiment,
+  rate,
   ...given
 }: ScoreRunnerOptions): RunJob<ScoreJob> {
-  const gate = createTextGate();
+  const gate = createTextGate(mostWaitingAt(rate));
   const failuresOf = createFailuresOf();
   return async (job, turn) => {
     const analyze: Analyze = async (request, { beforeSend, onLeave, ...options } = {}) => {

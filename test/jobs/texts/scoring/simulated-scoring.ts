@@ -116,7 +116,15 @@ export async function simulateScoring(plan: ScoringPlan) {
       batches,
       runners: {
         ...(noRunners as unknown as Worker['runners']),
-        score: scoreRunner({ platform, cache, batches, now, sleep: clock.sleep, random: () => 0.5 }),
+        score: scoreRunner({
+          platform,
+          cache,
+          batches,
+          rate: plan.rate,
+          now,
+          sleep: clock.sleep,
+          random: () => 0.5,
+        }),
       },
       allow: {},
       reportFinished: async () => undefined,

@@ -22,6 +22,7 @@ async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
     platform: { sentiment: { analyze: platform.analyze } },
     cache,
     batches: { store: createMemoryStore(), table, newToken, now },
+    rate: 20,
     now,
     sleep,
     random,
