@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
@@ -99,19 +100,11 @@ const unused: Plugin = {
 };
 
 /** What functions import only when something asks for it; everything else they need for each event, or at their start. */
-const LATER = /\/(directory|parameter-store-token|scan|sqlite-file|sqlite-table)\.ts$/;
+const LATER =
+  /\/(directory|event-bridge|parameter-store-token|scan|sqlite-file|sqlite-table|start-execution|topic-sender)\.ts$/;
 
-/** What the function with this name imports later besides. */
-const LATER_TOO: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /\/(event-bridge|start-execution|runner-here)\.ts$/,
-  'write-report': /\/topic-sender\.ts$/,
-};
-
-/** What a function never imports: a stack gives it no use for it, and its role no right. */
-const NEVER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /\/runner-here\.ts$/,
-  'write-report': /\/sources\/[\w-]+\/scan\.ts$/,
-};
+/** What only the function of snapshots imports: a stack gives the others no use for it, and their roles no right. */
+const OF_SNAPSHOTS = /\/(runner-here|sources\/[\w-]+\/scan)\.ts$/;
 
 /**
  * Imports at the start of the process what the function `name` needs for each event: Lambda gives it a whole processor
@@ -120,12 +113,13 @@ const NEVER: Readonly<Record<string, RegExp>> = {
 const importsOf = (name: string): Plugin => ({
   name: 'imports',
   setup(build) {
+    const isLeftOut = (path: string) => name !== 'snapshot' && OF_SNAPSHOTS.test(path);
     build.onLoad({ filter: /\/(lib|functions)\/.*\.ts$/ }, async ({ path }) => {
-      if (NEVER[name]?.test(path)) return { contents: `throw new Error('not in the bundle of ${name}');` };
+      if (isLeftOut(path)) return { contents: `throw new Error('not in the bundle of ${name}');` };
       const contents = await readFile(path, 'utf8');
       const before: string[] = [];
       const after = contents.replaceAll(IMPORT, (whole, file: string) => {
-        if (LATER.test(file) || LATER_TOO[name]?.test(file)) return whole;
+        if (LATER.test(file) || isLeftOut(join(dirname(path), file))) return whole;
         const module = `imported${before.length}`;
         // In the first line: the lines of the sources stay what they are.
         before.push(`import * as ${module} from '${file}';`);

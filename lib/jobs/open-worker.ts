@@ -26,11 +26,13 @@ export async function openWorker(
 ): Promise<Worker> {
   const { settings, logger } = session;
   const { store, ledger, batches } = storage;
-  await session.checkTable().catch((error: unknown) => {
-    if (!isServiceAway(error)) throw error;
-  });
-  // If the table is away, no job is taken before this has succeeded.
-  await ledger.setTime().catch(() => undefined);
+  await Promise.all([
+    session.checkTable().catch((error: unknown) => {
+      if (!isServiceAway(error)) throw error;
+    }),
+    // If the table is away, no job is taken before this has succeeded.
+    ledger.setTime().catch(() => undefined),
+  ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
