@@ -27,7 +27,8 @@ export type PackedUses = {
 };
 
 /** The relation is in the lowest bits, then what states it, then the number of the validity. */
-const [STATED_BY, VALIDITY] = [3, 6];
+const STATED_BY = 3;
+export const VALIDITY = 6;
 const EIGHT = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
@@ -76,8 +77,14 @@ export function thingsIn(texts: PackedTexts) {
 
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
-const saidIn = (relation: Relation, statedBy: Statement, validity: number): number =>
-  relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY) | (validity << VALIDITY);
+/** What a use says besides its validity. */
+export const saidIn = (relation: Relation, statedBy: Statement): number =>
+  relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
+
+/** The places of kinds: looked up once, not for each link. */
+export const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
+  Record<Kind, number>
+>;
 
 /** Collects the uses of records, or of parts. Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
 export function createUsesCollector() {
@@ -85,22 +92,22 @@ export function createUsesCollector() {
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
   const nodeOf = ({ kind, id }: Thing) => things.numberOfString(id, kinds.indexOf(kind));
-  function addEdge(by: number, of: number, relation: Relation, statedBy: Statement, validity: number): void {
+  function addEdge(by: number, of: number, states: number): void {
     user.push(by);
     used.push(of);
-    said.push(saidIn(relation, statedBy, validity));
+    said.push(states);
   }
 
   return {
     nodeOf,
-    /** The node of a thing whose id is in bytes, from `start` up to `end`. */
-    nodeIn: (kind: Kind, bytes: Uint8Array, start: number, end: number) =>
-      things.numberOf(bytes, kinds.indexOf(kind), start, end),
+    /** The node of a thing whose id is in bytes, with the number of its kind. */
+    nodeIn: things.numberOf,
     /** The number of what a link says of itself. */
     numberOfValidity: validities.numberOf,
     addEdge,
     add({ user: by, used: of, relation, statedBy, validity }: Use): void {
-      addEdge(nodeOf(by), nodeOf(of), relation, statedBy, validities.numberOf(validity));
+      const states = saidIn(relation, statedBy) | (validities.numberOf(validity) << VALIDITY);
+      addEdge(nodeOf(by), nodeOf(of), states);
     },
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {

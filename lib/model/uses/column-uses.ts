@@ -2,13 +2,11 @@ import type { LineFitter } from '../../tables/parquet/fit-lines.ts';
 import { type Levels, MOST_LEVEL, type NumberLeaf, SHIFTS } from '../../tables/parquet/leaf.ts';
 import type { TextColumn, TextLeaf } from '../../tables/parquet/text-leaf.ts';
 import { LENGTH_BYTES, plainAt } from '../../tables/parquet/texts.ts';
-import type { UsesCollector } from '../graph/uses-graph.ts';
+import { kindNumbers, saidIn, type UsesCollector, VALIDITY } from '../graph/uses-graph.ts';
 import {
   eachUseOfLink,
   endOfPlainId,
   type Kind,
-  kinds,
-  type LinkType,
   linkTypeOf,
   type Statement,
   statingFields,
@@ -59,14 +57,22 @@ function nextText(texts: Texts): number {
 const textOf = ({ column }: Texts, number: number): string =>
   plainAt(column.texts, number).toString('utf8', LENGTH_BYTES);
 
-type NamedType = LinkType & { readonly type: string };
+/** What links of a type say, stated by a field: without a validity, as a number. */
+type NamedType = {
+  readonly type: string;
+  readonly kind: Kind;
+  readonly statedBy: Statement;
+  readonly said: number;
+  readonly hidden: number;
+};
 
-function typeNamed(name: string): NamedType {
+function typeNamed(name: string, statedBy: Statement): NamedType {
   const type = name.toUpperCase();
-  return { type, ...linkTypeOf(type) };
+  const { kind, relation, hidden } = linkTypeOf(type);
+  return { type, kind, statedBy, said: saidIn(relation, statedBy), hidden: saidIn(hidden, statedBy) };
 }
 
-const TEMPLATE = typeNamed('FUNCTION_TEMPLATE');
+const TEMPLATE = typeNamed('FUNCTION_TEMPLATE', 'functionTemplateDependencies');
 const STATING: ReadonlySet<string> = new Set(statingFields.calculations);
 
 /** The columns that say what calculations use. */
@@ -110,7 +116,7 @@ export function createColumnUses(fitter: LineFitter, uses: UsesCollector): () =>
     numbers = 0;
     for (let at = 0; at < others.length; at += 1) numbers += others[at]?.column.numbers ?? 0;
     columns.ownId = nextText(id);
-    columns.own = columns.ownId === NONE ? NONE : nodeIn(columns, id, columns.ownId, 'calculation');
+    columns.own = columns.ownId === NONE ? NONE : nodeIn(uses, id, columns.ownId, 'calculation');
     if (columns.own === NONE || numbers !== before || fitter.isInOther(STATING)) return skipRow(columns);
     addLinks(columns);
     return columns.own;
@@ -142,63 +148,57 @@ function addLinks(columns: Columns): void {
     const said = nextText(valid);
     if (named === NONE || number === NONE) continue;
     const isHidden = shown !== NONE && isVisible.numbers[shown] === 0;
-    add(columns, typeAt(type, named), { texts: target, number, isHidden, said, statedBy: 'links' });
+    add(columns, typeAt(type, named, 'links'), target, number, said, isHidden);
   }
-  const plain = { isHidden: false, said: NONE };
   for (let named = NONE; hasNext(activeTarget); ) {
     const repetition = (activeTarget.levels.places[activeTarget.place] ?? 0) >> SHIFTS.repetition;
     // Each list of targets has a type.
     if (repetition <= 1) named = nextText(activeType);
     const number = nextText(activeTarget);
     if (named === NONE || number === NONE) continue;
-    add(columns, typeAt(activeType, named), {
-      ...plain,
-      texts: activeTarget,
-      number,
-      statedBy: 'activeLinks',
-    });
+    add(columns, typeAt(activeType, named, 'activeLinks'), activeTarget, number);
   }
-  const statedBy = 'functionTemplateDependencies';
   while (hasNext(template)) {
     const number = nextText(template);
-    if (number !== NONE) add(columns, TEMPLATE, { ...plain, texts: template, number, statedBy });
+    if (number !== NONE) add(columns, TEMPLATE, template, number);
   }
 }
 
-function typeAt(texts: Texts, number: number): NamedType {
-  texts.types[number] ??= typeNamed(textOf(texts, number));
+function typeAt(texts: Texts, number: number, statedBy: Statement): NamedType {
+  texts.types[number] ??= typeNamed(textOf(texts, number), statedBy);
   return texts.types[number];
 }
 
-/** `number`: of the text of its target; `said`: of what it says of itself, or `NONE`. */
-type TextLink = {
-  readonly texts: Texts;
-  readonly number: number;
-  readonly isHidden: boolean;
-  readonly said: number;
-  readonly statedBy: Statement;
-};
-
-function add({ uses, valid, own, id, ownId }: Columns, linkType: NamedType, link: TextLink): void {
-  const { texts, number, isHidden, said, statedBy } = link;
-  const { type, kind, relation, hidden } = linkType;
-  const node = nodeIn({ uses }, texts, number, kind);
+/** Adds a link whose target is a text with a number. `said`: the number of what it says of itself, or `NONE`. */
+function add(
+  { uses, valid, own, id, ownId }: Columns,
+  named: NamedType,
+  target: Texts,
+  number: number,
+  said = NONE,
+  isHidden = false,
+): void {
+  const node = nodeIn(uses, target, number, named.kind);
   if (node === NONE) {
+    const { type, statedBy } = named;
     const validity = said === NONE ? null : validityIn(textOf(valid, said));
-    const parsed = { type, target: textOf(texts, number), isHidden, validity, statedBy };
-    eachUseOfLink({ kind: 'calculation', id: textOf(id, ownId) }, parsed, uses.add);
+    const link = { type, target: textOf(target, number), isHidden, validity, statedBy };
+    eachUseOfLink({ kind: 'calculation', id: textOf(id, ownId) }, link, uses.add);
     return;
   }
-  if (said !== NONE) valid.validities[said] ??= uses.numberOfValidity(validityIn(textOf(valid, said)));
-  const validity = valid.validities[said] ?? 0;
-  if (kind === 'card') uses.addEdge(node, own, relation, statedBy, validity);
-  else uses.addEdge(own, node, isHidden ? hidden : relation, statedBy, validity);
+  let states = isHidden ? named.hidden : named.said;
+  if (said !== NONE) {
+    valid.validities[said] ??= uses.numberOfValidity(validityIn(textOf(valid, said)));
+    states |= valid.validities[said] << VALIDITY;
+  }
+  if (named.kind === 'card') uses.addEdge(node, own, states);
+  else uses.addEdge(own, node, states);
 }
 
 /** The node that a text names as a thing of a kind; `NONE` if the rules for texts have to say what it names. */
-function nodeIn({ uses }: Pick<Columns, 'uses'>, of: Texts, number: number, kind: Kind): number {
+function nodeIn(uses: UsesCollector, of: Texts, number: number, kind: Kind): number {
   const { bytes, view, starts } = of.column.texts;
-  const kindNumber = kinds.indexOf(kind);
+  const kindNumber = kindNumbers[kind];
   const known = of.nodes[number] ?? 0;
   if (known !== 0 && known % (1 << KIND_BITS) === kindNumber) return (known >>> KIND_BITS) - 1;
   const at = starts[number] ?? 0;
@@ -210,7 +210,7 @@ function nodeIn({ uses }: Pick<Columns, 'uses'>, of: Texts, number: number, kind
     of.nodes = new Uint32Array(starts.length);
     of.nodes.set(before);
   }
-  const node = uses.nodeIn(kind, bytes, start, end);
+  const node = uses.nodeIn(bytes, kindNumber, start, end);
   of.nodes[number] = ((node + 1) << KIND_BITS) | kindNumber;
   return node;
 }

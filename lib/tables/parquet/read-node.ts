@@ -211,8 +211,8 @@ const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/g;
 const NULL = 0x6e;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** The letters of `true`, as one number. */
-const TRUE = 0x65757274;
+/** The letters of `true`, and of `false` behind its first, as one number. */
+const [TRUE, ALSE] = [0x65757274, 0x65736c61];
 /** So many digits are a safe integer. */
 const SAFE_DIGITS = 15;
 
@@ -246,8 +246,11 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   const { json } = reading;
   const first = json.bytes[at];
   if (first !== 0x74 && first !== 0x66) return skipOther(node, reading, at, repetition);
-  const isTrue = at + 4 <= json.bytes.length && json.view.getInt32(at, true) === TRUE;
-  const end = isTrue ? at + 4 : skipValue(json, at, 0);
+  const isTrue = first === 0x74;
+  const letters = isTrue ? at : at + 1;
+  const isWhole =
+    letters + 4 <= json.bytes.length && json.view.getInt32(letters, true) === (isTrue ? TRUE : ALSE);
+  const end = isWhole ? letters + 4 : skipValue(json, at, 0);
   addBoolean(node.parts, repetition, isTrue);
   return end;
 }
