@@ -64,6 +64,7 @@ async function open() {
     worker: await openWorker(session, storage, {
       onEnded: metrics.jobFinished,
       onRefused: metrics.messageRefused,
+      onTableAway: metrics.onTableAway,
       onSentiment: metrics.textScored,
     }),
     queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { withIds } from '../base/index.ts';
+import { TableError } from '../table/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
@@ -53,6 +54,7 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
     if (!isServiceAway(err)) return { kind: 'failed' };
+    if (err instanceof TableError) worker.onTableAway?.();
     const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
     const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };

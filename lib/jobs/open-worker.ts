@@ -12,9 +12,7 @@ import { isServiceAway } from './service-away.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
-export type WorkerHooks = {
-  readonly onEnded?: Worker['onEnded'];
-  readonly onRefused?: Worker['onRefused'];
+export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused' | 'onTableAway'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
@@ -37,7 +35,7 @@ export async function openWorker(
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
   const platform = session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS });
-  const { onEnded, onRefused, onSentiment } = hooks;
+  const { onSentiment, ...others } = hooks;
   return {
     ledger,
     store,
@@ -50,8 +48,7 @@ export async function openWorker(
     mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
     reportFinished: createFinishedReporter(session),
-    onEnded,
-    onRefused,
+    ...others,
   };
 }
 

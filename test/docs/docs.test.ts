@@ -56,7 +56,10 @@ const kinds = {
   sh: (block) => runShell(block),
   // Each in the state that its section is about.
   'sh runbook': ({ page }) =>
-    expect([page, existsSync('test/infra/runbook.test.ts')]).toEqual(['infra/RUNBOOK.md', true]),
+    expect([page, existsSync('test/infra/game-day/game-day.process.test.ts')]).toEqual([
+      'infra/RUNBOOK.md',
+      true,
+    ]),
   'ndjson FILE': (block) => {
     writeFileSync(join(folder, block.words), block.text);
     checkJobs(block);

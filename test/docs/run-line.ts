@@ -12,11 +12,15 @@ export type Place = { readonly environment: Readonly<Record<string, string>>; re
 /** What sets the environment, which a test does in its own way. */
 const SETS = /^set -a; \. \.\/[\w.-]+; set \+a$/;
 
-/** Runs a line of a page, and checks that it ends as the page says. */
-export async function runLine(line: string, place: Place): Promise<void> {
-  if (SETS.test(line)) return;
-  const { stages, code } = parseLine(line);
-  if (stages[0]?.words[0] === 'export') return checkExport(stages[0]);
+/** Runs a line of a page, and checks that it ends as the page says, or with `code`. Returns what it printed. */
+export async function runLine(line: string, place: Place, ending?: number): Promise<string> {
+  if (SETS.test(line)) return '';
+  const { stages, code: promised } = parseLine(line);
+  const code = ending ?? promised;
+  if (stages[0]?.words[0] === 'export') {
+    checkExport(stages[0]);
+    return '';
+  }
   let input = '';
   let ended = 0;
   for (const stage of stages) {
@@ -27,6 +31,7 @@ export async function runLine(line: string, place: Place): Promise<void> {
     if (stage.to !== undefined) writeFileSync(join(place.folder, stage.to), out);
   }
   expect(ended).toBe(code);
+  return input;
 }
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };

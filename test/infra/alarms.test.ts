@@ -112,31 +112,6 @@ test('an alarm about several problems says where each has its section', () => {
   );
 });
 
-test('each alarm goes off when it should', () => {
-  const lines = alarms.map(
-    ({
-      id,
-      ComparisonOperator,
-      Threshold,
-      EvaluationPeriods,
-      DatapointsToAlarm,
-      TreatMissingData,
-      MetricName = 'computed',
-      Period = 300,
-    }) =>
-      `${id}: ${MetricName} ${ComparisonOperator === 'GreaterThanThreshold' ? '>' : '<'} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods} × ${Period} s, no data ${TreatMissingData}`,
-  );
-
-  expect(lines.sort()).toEqual([
-    'JobsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'Notice: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
-    'OldestJob: computed > 21600 in 1 of 1 × 300 s, no data notBreaching',
-    'Page: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
-    'RareDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'Ticket: computed > 0 in 1 of 15 × 300 s, no data notBreaching',
-  ]);
-});
-
 test('an alarm of several problems has a series of each, which CloudWatch can look back at', () => {
   const queries = alarms.flatMap(({ id, EvaluationPeriods, Metrics = [] }) =>
     Metrics.flatMap(({ Expression = '', Period = 300 }) =>

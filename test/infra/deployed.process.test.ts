@@ -13,7 +13,6 @@ import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack, resourcesOf, type StackToRun, type Template } from '../local-aws/stack/template.ts';
 import { refusalsOf } from './grants.ts';
-import { at, type FilterProperties, matches } from './metric-filter.ts';
 import { needsOf } from './needed-actions.ts';
 
 const baseUrl = 'https://deployed.invalid';
@@ -346,32 +345,6 @@ test('every job that ended was announced on the event bus', async () => {
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
 });
 
-test('a snapshot is not missed before it has been expected for as long, and is then', async () => {
-  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) =>
-    each.startsWith('ExpectedSnapshotsHourly'),
-  );
-  const key = 'work/expected-snapshots.json';
-
-  const first = await stack.runSchedule(id);
-  const state = JSON.parse(String((await store.get(key))?.body));
-  const places = Object.fromEntries(
-    Object.entries<object>(state.places).map(([place, each]) => [place, { ...each, sinceMs: 0 }]),
-  );
-  await store.put(key, Buffer.from(JSON.stringify({ ...state, places })));
-  await store.delete('cards/latest.json');
-  const later = await stack.runSchedule(id);
-
-  expect(first).toEqual({ missing: [] });
-  // The other was published a moment ago, by the test of its job.
-  expect(later).toEqual({ missing: [{ place: 'cards', hours: 26 }] });
-  const problems = logs
-    .filter((line) => line.includes('"problem":"SnapshotMissing'))
-    .map((line) => JSON.parse(line));
-  expect(problems).toMatchObject([
-    { msg: 'problem', service: 'platform-sync-deployed', problem: 'SnapshotMissing-cards', value: 26 },
-  ]);
-});
-
 test('the function that writes tables makes what is lost of a run', async () => {
   const id = writesTables();
   const { manifest } = await stored(async () => 'files/latest.json');
@@ -407,23 +380,6 @@ test('the report is written after a publication, and what changed is mailed once
     },
   ]);
   expect(stack.published[0]?.messages['default']).toContain(`calculations: run ${run} was published.`);
-});
-
-test('what went wrong here is counted by the filters of the template, at its severity', () => {
-  const lines = logs.filter((line) => line.startsWith('{')).map((line): object => JSON.parse(line));
-  const counted = resourcesOf(deployed.template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
-    const { FilterPattern, MetricTransformations } = Properties as unknown as FilterProperties;
-    const [{ MetricName, Dimensions }] = MetricTransformations;
-    return lines
-      .filter((line) => matches(FilterPattern, line))
-      .map((line) => `${MetricName}: ${at(line, Dimensions?.[0].Value ?? '')}`);
-  });
-
-  expect([...new Set(counted)].sort()).toEqual([
-    'page: SentimentCalls',
-    'page: SnapshotMissing-cards',
-    'ticket: MessagesRefused',
-  ]);
 });
 
 test('no job ran its function twice', () => {

@@ -1,10 +1,11 @@
 /** A metric filter in a template. */
 export type FilterProperties = {
   readonly FilterPattern: string;
-  readonly LogGroupName: unknown;
+  readonly LogGroupName: { readonly Ref?: string };
   readonly MetricTransformations: readonly [
     {
       readonly MetricName: string;
+      readonly MetricNamespace: string;
       readonly Dimensions?: readonly [{ readonly Key: string; readonly Value: string }];
     },
   ];

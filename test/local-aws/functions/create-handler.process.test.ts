@@ -86,7 +86,10 @@ describe('a handler process', () => {
       const late = lambda.invoke({ command });
 
       await expect(late).rejects.toThrow('invoke handlers: timed out after 1000 ms');
-      expect(lines).toEqual([expect.stringMatching(/Z [0-9a-f-]{36} Task timed out after 1\.00 seconds$/)]);
+      expect(lines).toEqual([
+        expect.stringMatching(/Z [0-9a-f-]{36} Task timed out after 1\.00 seconds$/),
+        expect.stringContaining('"type":"platform.report","record":{"status":"timeout"}'),
+      ]);
       expect(isRunning(Number(before))).toBe(false);
       expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
     },
@@ -178,6 +181,6 @@ describe('a handler that takes too long to load', () => {
     await using lambda = createHandlerProcess({ ...slow, timeoutMs: 5 });
 
     await expect(lambda.invoke({})).rejects.toThrow('load handlers: timed out after 5 ms');
-    expect(lines.at(-1)).toMatch(/ Task timed out after 0\.01 seconds$/);
+    expect(lines.at(-2)).toMatch(/ Task timed out after 0\.01 seconds$/);
   });
 });

@@ -49,7 +49,7 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
     return failed(step, { kind: 'timeout', timeoutMs: lambda.timeoutMs });
   };
 
-  const run = async (event: unknown): Promise<unknown> => {
+  const invoke = async (event: unknown): Promise<unknown> => {
     if (isKilled) throw failed('invoke', { kind: 'closed' });
     if (runner?.isAlive() && lambda.sometimes('recycles')) await runner.end(0);
     const loaded = runner?.isAlive() ? runner : await load(lambda.initMs);
@@ -68,12 +68,24 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
     throw outcome.kind === 'timeout' ? timedOut('invoke', invocation) : failed('invoke', outcome);
   };
 
+  const run = (event: unknown): Promise<unknown> =>
+    invoke(event).catch((error: unknown) => {
+      const status = error instanceof HandlerError ? STATUS[error.failure.kind] : undefined;
+      const time = new Date().toISOString();
+      if (status !== undefined)
+        lambda.onLog(JSON.stringify({ time, type: 'platform.report', record: { status } }));
+      throw error;
+    });
+
   const end = async (graceMs: number): Promise<void> => {
     isKilled ||= graceMs === 0;
     await runner?.end(graceMs);
   };
   return { run, end };
 }
+
+/** What Lambda says at the end of an invocation that failed: of the others, which it ends alike, nothing is written here. */
+const STATUS = { threw: 'error', died: 'failure', timeout: 'timeout', closed: undefined } as const;
 
 const leftOf = ({ deadlineMs }: Invocation): number => Math.max(0, deadlineMs - Date.now());
 

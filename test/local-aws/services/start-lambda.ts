@@ -26,6 +26,8 @@ export async function startLambda(functions: readonly string[]): Promise<LocalLa
   const requests: LambdaRequest[] = [];
   const executions = new Map<string, unknown>();
   const server = await startJsonServer((request) => {
+    if (request.url.pathname === '/2016-08-19/account-settings')
+      return { status: 200, body: { AccountLimit: { ConcurrentExecutions: 10 } } };
     const invocation = invocationIn(request);
     if (invocation === undefined) return unknownOperation(request);
     requests.push(invocation);

@@ -1,25 +1,38 @@
 import { refusal, startJsonServer, unknownOperation } from './json-server.ts';
 import type { LoopbackServer } from './loopback-server.ts';
 
-/** A stand-in for Secrets Manager: it returns the texts of secrets by ARN. */
-export const startSecrets = (texts: Readonly<Record<string, string>>): Promise<LoopbackServer> =>
-  startJsonServer((request) => {
-    if (request.operation !== 'GetSecretValue') return unknownOperation(request);
-    const id = String(request.body['SecretId']);
-    const secret = texts[id];
-    return secret === undefined
-      ? refusal('ResourceNotFoundException', `There is no secret ${id}.`)
-      : { status: 200, body: { ARN: id, Name: id.split(':').at(-1), SecretString: secret } };
+/** A stand-in for Secrets Manager: it returns and changes the texts of secrets by ARN. */
+export function startSecrets(given: Readonly<Record<string, string>>): Promise<LoopbackServer> {
+  const texts = new Map(Object.entries(given));
+  return startJsonServer((request) => {
+    const { operation, body } = request;
+    if (operation !== 'GetSecretValue' && operation !== 'PutSecretValue') return unknownOperation(request);
+    const id = String(body['SecretId']);
+    if (!texts.has(id)) return refusal('ResourceNotFoundException', `There is no secret ${id}.`);
+    if (operation === 'PutSecretValue') texts.set(id, String(body['SecretString']));
+    return { status: 200, body: { ARN: id, Name: id.split(':').at(-1), SecretString: texts.get(id) } };
   });
+}
 
-/** A stand-in for the Parameter Store: it returns the texts of SecureStrings by ARN, as they were encrypted or not. */
-export const startParameters = (texts: Readonly<Record<string, string>>): Promise<LoopbackServer> =>
-  startJsonServer((request) => {
-    if (request.operation !== 'GetParameter') return unknownOperation(request);
-    const { Name, WithDecryption: isDecrypted = false } = request.body;
-    const name = String(Name);
-    const text = texts[name];
-    if (text === undefined) return refusal('ParameterNotFound', `There is no parameter ${name}.`);
+/**
+ * A stand-in for the Parameter Store: it returns the texts of SecureStrings by ARN, as they were encrypted or not, and
+ * changes them by their names.
+ */
+export function startParameters(given: Readonly<Record<string, string>>): Promise<LoopbackServer> {
+  const texts = new Map(Object.entries(given));
+  return startJsonServer((request) => {
+    const { operation, body } = request;
+    const { Name: name, Value: next, WithDecryption: isDecrypted = false, Overwrite: mayBeThere } = body;
+    if (operation !== 'GetParameter' && operation !== 'PutParameter') return unknownOperation(request);
+    const arn = [...texts.keys()].find((each) => each === name || each.endsWith(`:parameter${name}`));
+    if (arn === undefined) return refusal('ParameterNotFound', `There is no parameter ${name}.`);
+    if (operation === 'PutParameter') {
+      if (mayBeThere !== true) return refusal('ParameterAlreadyExists', `${name} exists.`);
+      texts.set(arn, String(next));
+      return { status: 200, body: { Version: 2 } };
+    }
+    const text = texts.get(arn) ?? '';
     const Value = isDecrypted ? text : Buffer.from(text).toString('base64');
-    return { status: 200, body: { Parameter: { ARN: name, Type: 'SecureString', Value, Version: 1 } } };
+    return { status: 200, body: { Parameter: { ARN: arn, Type: 'SecureString', Value, Version: 1 } } };
   });
+}

@@ -1,3 +1,4 @@
+import type { OffRules } from '../documented/layer.ts';
 import { type ServiceRequest, startGateway } from '../services/gateway.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
 import { type PutEvent, startEvents } from '../services/start-events.ts';
@@ -21,18 +22,24 @@ export type StackServices = {
   readonly glue: LocalGlue;
   readonly lambda: LocalLambda;
   readonly executions: LocalExecutions;
+  /** Services that are away for as long as they are here. */
+  readonly away: Set<string>;
 } & AsyncDisposable;
 
 /**
  * The services that the functions of a stack call, behind one endpoint, with the resources of its template. `secret` is
  * the value of its secrets, and of the parameters that its functions take their token from.
  */
-export async function startStackServices(template: Template, secret: string): Promise<StackServices> {
+export async function startStackServices(
+  template: Template,
+  secret: string,
+  off: OffRules = {},
+): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
   // Names and ARNs are the same at every endpoint.
   const resolve = templateValues(template, { endpoint: 'http://127.0.0.1' });
   const all = (type: string) => resourcesOf(template, type).map(([id]) => String(resolve({ Ref: id })));
-  const aws = started.use(await startAws(resourcesAtTheStart(template, resolve)));
+  const aws = started.use(await startAws({ ...resourcesAtTheStart(template, resolve), off }));
   const texts = Object.fromEntries(all('AWS::SecretsManager::Secret').map((arn) => [arn, secret]));
   const secrets = started.use(await startSecrets(texts));
   const parameters = started.use(
@@ -54,10 +61,12 @@ export async function startStackServices(template: Template, secret: string): Pr
     glue: glue.endpoint,
     lambda: lambda.endpoint,
   };
+  const away = new Set<string>();
   const { endpoint, requests } = started.use(
-    await startGateway((service, path) =>
-      /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
-    ),
+    await startGateway((service, path) => {
+      if (away.has(service)) return NOWHERE;
+      return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
+    }),
   );
   const running = started.move();
   return {
@@ -69,9 +78,13 @@ export async function startStackServices(template: Template, secret: string): Pr
     glue,
     lambda,
     executions,
+    away,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** Nobody listens there. */
+const NOWHERE = 'http://127.0.0.1:9';
 
 /** The buckets, queues and tables of the template. */
 function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {

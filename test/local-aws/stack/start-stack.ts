@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import type { OffRules } from '../documented/layer.ts';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
 import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
@@ -21,10 +22,12 @@ export type StackOptions = StackToRun & {
   readonly secret: string;
   /** Environment variables that override those of the template. */
   readonly overrides?: Readonly<Record<string, string>>;
-  /** Called with every line that a function writes, and with Lambda's own about time limits. */
-  readonly onLog?: (line: string) => void;
+  /** Called with every line that a function writes, and with Lambda's own, and the function's logical id. */
+  readonly onLog?: (line: string, id: string) => void;
   /** Folders that the functions may write to, apart from their temporary ones: a store, say. None if absent. */
   readonly writable?: readonly string[];
+  /** Rules of AWS that are off, each with the reason. */
+  readonly off?: OffRules;
   /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
   readonly sometimes?: Sometimes;
 };
@@ -41,6 +44,8 @@ export type LocalStack = {
   readonly published: readonly Published[];
   readonly glue: Pick<StackServices['glue'], 'partitions'>;
   readonly lambda: Pick<StackServices['lambda'], 'requests'>;
+  /** Services that are away for as long as they are here, by the names in signatures. */
+  readonly away: Set<string>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
@@ -48,8 +53,8 @@ export type LocalStack = {
    * of those that are functions, and the messages to queues.
    */
   emit(event: object): Promise<readonly unknown[]>;
-  /** Invokes the function that a schedule starts, named by its logical id, as at its time. Returns its result. */
-  runSchedule(id: string): Promise<unknown>;
+  /** Invokes the function that a schedule starts, named by its logical id, as for a time: now if absent. Returns its result. */
+  runSchedule(id: string, scheduledAt?: Date): Promise<unknown>;
   /**
    * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
    */
@@ -62,8 +67,8 @@ export type LocalStack = {
  * Throws for anything in the template that it does not know.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { template, texts = {}, secret } = options;
-  const services = await startStackServices(template, secret);
+  const { template, texts = {}, secret, off } = options;
+  const services = await startStackServices(template, secret, off);
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);
@@ -92,9 +97,10 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     published: services.published,
     glue: services.glue,
     lambda: services.lambda,
+    away: services.away,
     poll: () => startMappings(stack),
     emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
-    runSchedule: (id) => invokeScheduled(id, stack, processOf),
+    runSchedule: (id, scheduledAt = new Date()) => invokeScheduled({ id, scheduledAt }, stack, processOf),
     runExecution(name, timeoutMs) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
@@ -155,18 +161,19 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
     memoryMb: MemorySize,
     sometimes: stack.sometimes,
     ...(stack.writable === undefined ? {} : { writable: stack.writable }),
-    ...(stack.onLog === undefined ? {} : { onLog: stack.onLog }),
+    onLog: (line: string) => stack.onLog?.(line, id),
   };
 }
 
 /** Starts the function of a schedule with what the schedule says. */
 function invokeScheduled(
-  id: string,
+  { id, scheduledAt }: { readonly id: string; readonly scheduledAt: Date },
   { template, resolve }: Stack,
   processOf: (id: string) => HandlerProcess,
 ): Promise<unknown> {
   const { Target } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
-  return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(Target.Input));
+  const input = Target.Input.replaceAll('<aws.scheduler.scheduled-time>', scheduledAt.toISOString());
+  return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(input));
 }
 
 type ScheduleProperties = { readonly Target: { readonly Arn: string; readonly Input: string } };

@@ -1,0 +1,400 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMetrics } from '../../../functions/metrics.ts';
+import { adds, lines } from '../../cli/start-jobs.ts';
+import { blocksOf, textOf } from '../../docs/blocks.ts';
+import { linesOf, parseLine } from '../../docs/shell.ts';
+import { startSecrets } from '../../local-aws/services/start-secrets.ts';
+import { objectCreated } from '../../local-aws/stack/object-created.ts';
+import { synthStack } from '../../local-aws/stack/synth-stack.ts';
+import { readStack, type StackToRun } from '../../local-aws/stack/template.ts';
+import { runAws } from './run-aws.ts';
+import { BASE_URL, type Day, startDay } from './start-day.ts';
+
+/*
+ * The game day: for each section of the runbook, what it is about happens to an instance on the local AWS until its alarm
+ * is red by the template, and the section is followed to its end, with the commands as they are on the page.
+ *
+ * What does not happen as in an account: Throttling takes a quarter of an hour, so its line is written by the function's own
+ * code with a clock of the test; a message is a dead letter after 5 receives; Lambda's own message is put on its queue by the
+ * test; hours of waiting are added by the clock; metrics are computed from the lines and the queues by the template's filters
+ * and alarms. One command is not run, since no service here has it: `aws service-quotas request-service-quota-increase`.
+ */
+
+const RUNBOOK = 'infra/RUNBOOK.md';
+const PARTS = ['Alarm', 'You notice', 'See', 'Fix', 'Over'] as const;
+const NOT_RUN =
+  /^aws service-quotas request-service-quota-increase( --(service-code|quota-code|desired-value) \S+){3}$/;
+
+const sections = textOf(RUNBOOK)
+  .split(/^(?=## )/m)
+  .slice(1)
+  .map((text) => {
+    const parts = text.split(/^\*\*(.+?)\.\*\*/gm);
+    const commandsOf = (part: string) =>
+      blocksOf(RUNBOOK, parts[parts.indexOf(part) + 1] ?? '').flatMap((block) => linesOf(block.text));
+    const name = /^## (\w+)/.exec(text)?.[1] ?? '';
+    return {
+      name,
+      parts: parts.filter((_, index) => index % 2 === 1),
+      see: commandsOf('See'),
+      fix: commandsOf('Fix'),
+    };
+  });
+
+const instance = {
+  name: 'deployed',
+  baseUrl: BASE_URL,
+  tokenParameter: '/deployed/token',
+  rate: 2_000,
+  schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }],
+  alarms: {
+    email: 'night@example.com',
+    sentimentCallsPerDay: 1,
+    sentimentTokensPerDay: 1,
+    oldestJobHours: 6,
+  },
+};
+
+type Event = {
+  readonly provoke: (day: Day) => Promise<unknown>;
+  /** What is red then: the alarm, and the problem that it names. */
+  readonly red: readonly string[];
+  /** In so many minutes, if not at once. */
+  readonly minutes?: number;
+  /** In what the commands to see print. */
+  readonly seen: RegExp;
+  /** Whether `doctor` finds it too, and so ends with 1. */
+  readonly isIll?: true;
+  /** What the operator does besides the commands that fix it. */
+  readonly repair?: (day: Day) => unknown;
+  /** What the operator puts in the place of a variable, from what was seen. */
+  readonly given?: (seen: string, day: Day) => Readonly<Record<string, string>>;
+  /** Shows that it is over. Returns from when on nothing more is said, if that is not when it was repaired. */
+  readonly over: (day: Day) => Promise<unknown>;
+};
+
+/** The counts of queues are late. */
+const isRed = (day: Day, red: readonly string[], minutes = 0, fromMs = 0) =>
+  day.until(async () => isDeepStrictEqual(await day.red(minutes, fromMs), red), `red about ${red.join()}`);
+
+const isDone = (day: Day, id: string) =>
+  day.until(async () => {
+    const done: readonly { readonly id: string }[] = await day.printed('jobs --state done');
+    return done.some((each) => each.id === id);
+  }, `${id} to be done`);
+
+const doctorSays = async (day: Day, check: string) =>
+  expect((await day.printed('doctor')).checks).toContainEqual(
+    expect.objectContaining({ name: check, status: 'ok' }),
+  );
+
+/** The platform refuses what the token may not do, until its user may. */
+const forbidden = {
+  provoke: async (day: Day) => {
+    await day.becomes({ forbidden: ['runFunction'] });
+    await day.work(adds('job'));
+  },
+  red: ['Ticket: Forbidden', 'Ticket: JobsFailed'],
+  seen: /\bjob\b.*failed/is,
+  repair: (day: Day) => day.becomes({}),
+  given: () => ({ JOB: 'job' }),
+  over: (day: Day) => isDone(day, 'job'),
+};
+
+/** A batch was scored, and another one is on the queue. */
+const scored = {
+  provoke: async (day: Day) => {
+    await day.store.put(
+      'texts/may.csv',
+      Buffer.from('id,text\na,The delivery was late.\nb,The price was great!'),
+    );
+    const [bucket = ''] = day.stack.output('Store').split('/').slice(2);
+    const request = async (batch: string) => {
+      const key = `inbox/${batch}.json`;
+      await day.store.put(key, Buffer.from('{"object":"texts/may.csv","text":"text","id":"id"}'));
+      await day.stack.emit(objectCreated({ bucket, key, sizeBytes: 58, etag: 'b57f' }));
+    };
+    await request('may');
+    await day.work();
+    await isRed(day, ['Page: SentimentCalls', 'Page: SentimentTokens']);
+    await day.rest();
+    await request('june');
+  },
+  red: ['Page: SentimentCalls', 'Page: SentimentTokens'],
+  seen: /june/,
+  given: () => ({ BATCH: 'june' }),
+  over: async (day: Day) => {
+    await day.work();
+    const areDone = async () =>
+      (await day.printed('batches')).every(({ status }: { readonly status: string }) => status === 'done');
+    await day.until(areDone, 'no batch in progress');
+  },
+};
+
+/** Two runs that differ. */
+async function takeTwo(day: Day): Promise<void> {
+  await day.take({ type: 'snapshot', source: 'calculations', id: 'first' });
+  day.platform().churn(3);
+  await day.take({ type: 'snapshot', source: 'calculations', id: 'second' });
+}
+
+const events: Readonly<Record<string, Event>> = {
+  Unauthorized: {
+    provoke: async (day) => {
+      day.platform().setToken('another');
+      await day.work(adds('job'));
+      await isRed(day, ['Page: Unauthorized']);
+      await day.rest();
+    },
+    red: ['Page: Unauthorized'],
+    seen: /token +failed/,
+    isIll: true,
+    repair: (day) => writeFileSync(join(day.folder, 'token'), 'another'),
+    given: () => ({ PARAMETER: '/deployed/token' }),
+    over: (day) => doctorSays(day, 'token'),
+  },
+  Forbidden: forbidden,
+  Throttling: {
+    provoke: async (day) => {
+      let now = Date.now() - 20 * 60_000;
+      const { observe, flush } = createMetrics(
+        { SYNC_STACK: 'platform-sync-deployed' },
+        (line) => void day.lines.push({ by: day.idOf('JobsRunJobsFunction'), line: JSON.parse(line) }),
+        () => now,
+      );
+      for (let window = 0; window < 4; window += 1, now += 5 * 60_000)
+        for (let call = 0; call < 10; call += 1) {
+          observe({ kind: 'request', operation: 'runFunction', status: 200 } as never);
+          observe({ kind: 'throttled' } as never);
+        }
+      flush();
+    },
+    red: ['Notice: Throttling'],
+    seen: /2000|2,000/,
+    over: async (day) => expect(await day.printed('pace')).toMatchObject({ rate: 1 }),
+  },
+  TableAway: {
+    provoke: async (day) => {
+      day.stack.away.add('dynamodb');
+      await day.work(adds('job'));
+    },
+    red: ['Notice: TableAway'],
+    seen: /table +failed/,
+    isIll: true,
+    repair: (day) => day.stack.away.delete('dynamodb'),
+    over: (day) => isDone(day, 'job'),
+  },
+  MessagesRefused: {
+    provoke: (day) => day.work('{"version":1,"type":"run-funktion"}'),
+    red: ['Ticket: MessagesRefused'],
+    seen: /"Key":"refused\//,
+    repair: (day) => writeFileSync(join(day.folder, 'corrected.ndjson'), lines([adds('corrected')])),
+    over: (day) => isDone(day, 'corrected'),
+  },
+  JobsFailed: forbidden,
+  JobsUnknown: {
+    provoke: async (day) => {
+      await day.becomes({ faults: 1, faultKinds: ['reset-after'] });
+      await day.work(adds('job'));
+    },
+    red: ['Ticket: JobsUnknown'],
+    seen: /job.*unknown/is,
+    repair: (day) => day.becomes({}),
+    given: () => ({ JOB: 'job' }),
+    over: async (day) => {
+      expect(await day.printed('jobs --state unknown')).toEqual([]);
+      await isDone(day, 'job');
+    },
+  },
+  OldestJob: {
+    provoke: async (day) => {
+      await day.run('npx platform-sync pace --pause');
+      await day.send(adds('job'));
+    },
+    red: ['OldestJob'],
+    // Nothing happens for six hours.
+    minutes: 361,
+    seen: /paused/,
+    over: async (day) => {
+      await day.work();
+      await isDone(day, 'job');
+    },
+  },
+  JobsDeadLetters: {
+    provoke: async (day) => {
+      await day.send(adds('job'));
+      // A message that crashes the process each time.
+      const receive = `sqs receive-message --visibility-timeout 0 --queue-url ${day.stack.output('QueueUrl')}`;
+      while ((await day.red()).length === 0) await runAws(['aws', ...receive.split(' ')], day.place);
+    },
+    red: ['JobsDeadLetters'],
+    seen: /addNumbers/,
+    over: async (day) => {
+      await day.work();
+      await isDone(day, 'job');
+    },
+  },
+  RareDeadLetters: {
+    provoke: (day) => {
+      const attributes = '{"RequestID":{"DataType":"String","StringValue":"b5d1"}}';
+      const message = ['--message-body', '{"source":"calculations"}', '--message-attributes', attributes];
+      const queue = ['--queue-url', day.stack.output('RareDeadLetterUrl')];
+      return runAws(['aws', 'sqs', 'send-message', ...queue, ...message], day.place);
+    },
+    red: ['RareDeadLetters'],
+    seen: /RequestID/,
+    given: (seen, day) => ({
+      QUEUE: day.stack.output('RareDeadLetterUrl'),
+      RECEIPT: seen === '' ? '' : JSON.parse(seen).Messages[0].ReceiptHandle,
+    }),
+    over: async (day) => {
+      expect(await day.take()).toMatchObject({ result: { kind: 'published' } });
+    },
+  },
+  SnapshotRefused: {
+    provoke: async (day) => {
+      await takeTwo(day);
+      // A data file that is not there makes a run incomplete.
+      await day.take({ type: 'snapshot', source: 'data-files', ids: ['999999'] });
+    },
+    red: ['Ticket: SnapshotRefused'],
+    seen: /refused/,
+    given: (seen) => ({ PLACE: 'data-files', RUN: /data-files\s+(\S+)/.exec(seen)?.[1] ?? '' }),
+    over: async (day) => expect(await day.printed('runs data-files')).toHaveLength(1),
+  },
+  SnapshotMissing: {
+    provoke: async (day) => {
+      expect(await day.schedule('ExpectedSnapshotsHourly')).toEqual({ missing: [] });
+      const key = 'work/expected-snapshots.json';
+      const state = String((await day.store.get(key))?.body);
+      await day.store.put(key, Buffer.from(state.replaceAll(/"sinceMs": ?\d+/g, '"sinceMs":0')));
+      await day.schedule('ExpectedSnapshotsHourly');
+    },
+    red: ['Page: SnapshotMissing-calculations'],
+    seen: /./,
+    over: async (day) => {
+      expect(await day.take()).toMatchObject({ result: { kind: 'published' } });
+      expect(await day.schedule('ExpectedSnapshotsHourly')).toEqual({ missing: [] });
+    },
+  },
+  FunctionErrors: {
+    provoke: async (day) => {
+      day.stack.away.add('s3');
+      await expect(day.schedule('ExpectedSnapshotsHourly')).rejects.toThrow();
+    },
+    red: ['Page: error'],
+    seen: /failed/,
+    isIll: true,
+    repair: (day) => day.stack.away.delete('s3'),
+    over: (day) => day.schedule('ExpectedSnapshotsHourly'),
+  },
+  FunctionThrottles: {
+    provoke: (day) => day.schedule('ExpectedSnapshotsHourly', new Date(Date.now() - 16 * 60_000)),
+    red: ['Ticket: FunctionThrottles'],
+    seen: /ConcurrentExecutions/,
+    over: (day) => day.schedule('ExpectedSnapshotsHourly'),
+  },
+  ReportFailed: {
+    provoke: async (day) => {
+      await takeTwo(day);
+      day.stack.away.add('sns');
+      for (let look = 0; look < 3; look += 1) await expect(day.schedule('ReportsLook')).rejects.toThrow();
+    },
+    red: ['Ticket: ReportFailed'],
+    seen: /report/,
+    repair: (day) => day.stack.away.delete('sns'),
+    over: async (day) => {
+      const look = await day.schedule('ReportsLook');
+      expect(look).toMatchObject({ report: 'written', digests: [{ place: 'calculations' }] });
+      // Before it, those that failed are reported once more: their process may have been killed.
+      const at = Date.now();
+      await day.schedule('ReportsLook');
+      return at;
+    },
+  },
+  SentimentCalls: scored,
+  SentimentTokens: scored,
+};
+
+let deployed: StackToRun;
+const running = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  const { template, assets } = await readStack(running.use(await synthStack(instance)).folder);
+  const withFewReceives = JSON.stringify(template).replaceAll(
+    '"maxReceiveCount":1000',
+    '"maxReceiveCount":5',
+  );
+  deployed = { template: JSON.parse(withFewReceives), assets };
+}, 120_000);
+
+afterAll(() => running.disposeAsync());
+
+/** Runs a command of the page. */
+async function follow(
+  line: string,
+  day: Day,
+  given: Readonly<Record<string, string>>,
+  isIll = false,
+): Promise<string> {
+  const filled = line.replaceAll(
+    /\$([A-Z_]+)/g,
+    (whole, each) => given[each] ?? day.place.environment[each] ?? whole,
+  );
+  expect(filled).not.toContain('$');
+  const [words = []] = parseLine(filled).stages.map((stage) => stage.words);
+  if (words[0] !== 'aws') return day.run(filled, isIll && filled.endsWith(' doctor') ? 1 : 0);
+  if (words[1] === 'secretsmanager') return withSecret(words, day);
+  if (words[1] === 'service-quotas') return String(expect(filled).toMatch(NOT_RUN));
+  return runAws(words, day.place);
+}
+
+/** The other place of a token, which this instance does not have. */
+async function withSecret(words: readonly string[], day: Day): Promise<string> {
+  const secret = words[words.indexOf('--secret-id') + 1] ?? '';
+  await using secrets = await startSecrets({ [secret]: 'old' });
+  const environment = { ...day.place.environment, AWS_ENDPOINT_URL: secrets.endpoint };
+  return await runAws(words, { ...day.place, environment });
+}
+
+test.each(sections)(
+  '$name: the alarm goes off, and its section leads to the end',
+  async ({ name, parts, see, fix }) => {
+    expect(parts).toEqual(PARTS);
+    expect([see, fix]).not.toContainEqual([]);
+    const event = events[name];
+    if (event === undefined) throw new Error(`expected something that brings about ${name}`);
+    await using day = await startDay(deployed);
+    await event.provoke(day);
+    await isRed(day, event.red, event.minutes);
+
+    const first = event.given?.('', day) ?? {};
+    const printed: string[] = [];
+    for (const line of see) printed.push(await follow(line, day, first, event.isIll));
+    const seen = printed.join('\n');
+    expect(seen).toMatch(event.seen);
+
+    await event.repair?.(day);
+    const repairedAt = Date.now();
+    for (const line of fix) await follow(line, day, event.given?.(seen, day) ?? {});
+    const overAt = await event.over(day);
+
+    // Nothing more is written about it, and the alarm ends 75 minutes after the last line.
+    await isRed(day, [], 0, typeof overAt === 'number' ? overAt : repairedAt);
+    await isRed(day, [], 81);
+    expect(await day.red(60)).toEqual(event.red.filter((each) => each.includes(': ')));
+  },
+);
+
+test('of a command of AWS, an operation or an option that it does not have is found', async () => {
+  const place = { environment: {}, folder: '.' };
+
+  await expect(runAws(['aws', 'sqs', 'read-message'], place)).rejects.toThrow('expected an operation of sqs');
+  await expect(runAws(['aws', 'sqs', 'receive-message', '--queue', 'q'], place)).rejects.toThrow(
+    'got --queue',
+  );
+  await expect(runAws(['aws', 's3', 'list', 's3://b/k'], place)).rejects.toThrow();
+});

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Place } from '../../docs/run-line.ts';
+
+/** The names of packages that are not those of the command line. */
+const PACKAGES: Readonly<Record<string, string>> = { secretsmanager: 'secrets-manager' };
+
+/** A structure of the SDK: the names of its members, and their types; of a list of texts, one that begins with this. */
+type Structure = readonly [unknown, unknown, unknown, unknown, readonly string[], readonly unknown[]];
+const LIST = 64;
+
+/**
+ * Runs a command of AWS's own command line by the SDK: the operation by its name, with the options as its input; what it
+ * does not have is refused. Returns what it responds. Of `s3`, which is no API, `ls` and `rm` of one object.
+ */
+export async function runAws([, service = '', ...words]: readonly string[], place: Place): Promise<string> {
+  const [operation = '', ...options] = service === 's3' ? ofObjects(words) : words;
+  const sdk = await import(`@aws-sdk/client-${PACKAGES[service] ?? service}`);
+  const Client = sdk[Object.keys(sdk).find((name) => name.toLowerCase() === `${service}client`) ?? ''];
+  const Command = sdk[`${pascal(operation)}Command`];
+  if (Command === undefined) throw new Error(`expected an operation of ${service}, got ${operation}`);
+  const input = await inputOf(options, sdk[`${pascal(operation)}Request$`], place.folder);
+  const { AWS_ENDPOINT_URL: endpoint, AWS_REGION: region, ...keys } = place.environment;
+  const credentials = {
+    accessKeyId: keys['AWS_ACCESS_KEY_ID'],
+    secretAccessKey: keys['AWS_SECRET_ACCESS_KEY'],
+  };
+  const client = new Client({ endpoint, region, credentials, forcePathStyle: true });
+  const { $metadata: _, ...responded } = await client.send(new Command(input));
+  client.destroy();
+  return JSON.stringify(responded);
+}
+
+function ofObjects(words: readonly string[]): readonly string[] {
+  const [, command, bucket = '', key = ''] =
+    /^(ls --recursive|rm) s3:\/\/([^/]+)\/(.*)$/.exec(words.join(' ')) ?? [];
+  if (command === undefined) throw new Error(`expected ls or rm of s3://BUCKET/KEY, got ${words.join(' ')}`);
+  return command === 'rm'
+    ? ['delete-object', '--bucket', bucket, '--key', key]
+    : ['list-objects-v2', '--bucket', bucket, '--prefix', key];
+}
+
+const pascal = (name: string) => name.replaceAll(/(?:^|-)([a-z])/g, (_, letter) => letter.toUpperCase());
+
+async function inputOf(words: readonly string[], structure: Structure, folder: string): Promise<object> {
+  const [, , , , members, types] = structure;
+  const options = words.join('\n').split(/^--/m).slice(1);
+  const pairs = options.map(async (option) => {
+    const [name = '', ...values] = option.trim().split('\n');
+    const [type] = [types[members.indexOf(pascal(name))]].flat();
+    if (type === undefined) throw new Error(`expected one of ${members}, got --${name}`);
+    const [value = 'true'] = values;
+    if (value.startsWith('file://'))
+      return [pascal(name), await readFile(join(folder, value.slice(7)), 'utf8')];
+    if (type === LIST) return [pascal(name), values];
+    return [
+      pascal(name),
+      /^(\d+|true)$/.test(value) || (typeof type === 'function' && value.startsWith('{'))
+        ? JSON.parse(value)
+        : value,
+    ];
+  });
+  return Object.fromEntries(await Promise.all(pairs));
+}

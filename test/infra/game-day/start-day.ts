@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import { runLine } from '../../docs/run-line.ts';
+import { startStack } from '../../local-aws/stack/start-stack.ts';
+import { resourcesOf, type StackToRun } from '../../local-aws/stack/template.ts';
+import { redAt } from './red-at.ts';
+
+export const BASE_URL = 'https://deployed.invalid';
+
+const small = { calculations: 40, datasets: 4, cards: 0, fileSets: 0, dataFiles: 5 };
+
+export type Day = Awaited<ReturnType<typeof startDay>>;
+
+/** An instance on the local AWS and its platform, on the day that something of it breaks. */
+export async function startDay(deployed: StackToRun) {
+  await using started = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'game-day-'));
+  started.defer(() => rm(folder, { recursive: true }));
+  let platform = await startPlatform(small);
+  started.defer(() => platform.close());
+  const lines: { readonly by: string; readonly line: object }[] = [];
+  const stack = started.use(
+    await startStack({
+      ...deployed,
+      texts: { [BASE_URL]: platform.url },
+      secret: platform.token,
+      onLog: (line, by) => void (line.startsWith('{') && lines.push({ by, line: JSON.parse(line) })),
+      sometimes: () => false,
+      off: { 'sqs-deliveries-repeat': 'what is refused again is a new line about it' },
+    }),
+  );
+  /** As `platform-sync env` prints them. */
+  const settings: Record<string, string> = { ...stack.settings, LOG_LEVEL: 'silent' };
+  for (const [name, each] of Object.entries(deployed.template.Outputs ?? {})) {
+    const setting = String(Reflect.get(each, 'Description'));
+    if (/^(?:PLATFORM|SYNC)_[A-Z_]+$/.test(setting)) settings[setting] = stack.output(name);
+  }
+  const place = { environment: settings, folder };
+  const queues = new Map(
+    resourcesOf(deployed.template, 'AWS::SQS::Queue').map(([id]) => {
+      const url = String(stack.resolve({ Ref: id }));
+      const client = started.adopt(createSqsClient(url, settings), (each) => each.destroy());
+      return [id, createSqsQueue(url, client)] as const;
+    }),
+  );
+  let polling: AsyncDisposable | undefined;
+  started.defer(() => polling?.[Symbol.asyncDispose]());
+  let sentAtMs = Number.POSITIVE_INFINITY;
+
+  /** What alarms are red about in so many minutes, by the lines from a time on, and by the queues of now. */
+  async function red(minutes = 0, fromMs = 0): Promise<readonly string[]> {
+    const counts = new Map(
+      await Promise.all([...queues].map(async ([id, queue]) => [id, await queue.counts()] as const)),
+    );
+    const recent = lines.filter(
+      ({ line }) => Date.parse(Reflect.get(line, 'timestamp') ?? Reflect.get(line, 'time')) >= fromMs,
+    );
+    const ofQueue = (metric: string, id: string, atMs: number) => {
+      const { waiting = 0, inFlight = 0, delayed = 0 } = counts.get(id) ?? {};
+      if (metric === 'ApproximateNumberOfMessagesVisible') return waiting;
+      return waiting + inFlight + delayed === 0 ? 0 : (atMs - sentAtMs) / 1_000;
+    };
+    return redAt(deployed.template, { lines: recent, ofQueue }, Date.now() + minutes * 60_000).toSorted();
+  }
+
+  async function until<T>(find: () => Promise<T | undefined | false>, what: string): Promise<T> {
+    for (let look = 0; look < 300; look += 1) {
+      const found = await find();
+      if (found !== undefined && found !== false) return found;
+      await delay(100);
+    }
+    const said = lines.slice(-20).map(({ line }) => JSON.stringify(line));
+    throw new Error(`expected ${what}; red: ${await red()}; the functions said:\n${said.join('\n')}`);
+  }
+
+  const idOf = (start: string) =>
+    Object.keys(deployed.template.Resources).find((id) => new RegExp(`^${start}[0-9A-F]{8}$`).test(id)) ?? '';
+
+  async function send(...messages: readonly (object | string)[]): Promise<void> {
+    const bodies = messages.map((each) =>
+      typeof each === 'string' ? each : JSON.stringify({ version: 1, ...each }),
+    );
+    sentAtMs = Date.now();
+    await queues.get(idOf('JobsQueue'))?.send(bodies);
+  }
+  async function work(...messages: readonly (object | string)[]): Promise<void> {
+    await send(...messages);
+    polling ??= await stack.poll();
+  }
+  let taken = 0;
+  const run = (line: string, code?: number) => runLine(line, place, code);
+  const running = started.move();
+  return {
+    folder,
+    place,
+    lines,
+    stack,
+    red,
+    until,
+    /** A logical id by its beginning. */
+    idOf,
+    /** Starts a schedule's function, as for a time. */
+    schedule: (start: string, at?: Date) => stack.runSchedule(idOf(start), at),
+    run,
+    store: await openStore(stack.output('Store'), { s3: settings }),
+    printed: async (words: string) => JSON.parse(await run(`npx platform-sync ${words} --json`)),
+    platform: () => platform,
+    /** The platform starts again, and is as these options say. */
+    async becomes(options: Parameters<typeof startPlatform>[0]) {
+      await platform.close();
+      platform = await startPlatform({ ...small, ...options, port: Number(new URL(platform.url).port) });
+    },
+    /** Puts messages on the queue of jobs. */
+    send,
+    /** The same, and from now on the functions get the messages of queues. */
+    work,
+    async rest() {
+      await polling?.[Symbol.asyncDispose]();
+      polling = undefined;
+    },
+    /** Takes the snapshot that a job or another one on the queue asks for. */
+    async take(...messages: readonly object[]) {
+      await work(...messages);
+      const { name = '' } = await until(async () => stack.lambda.requests[taken], 'an execution');
+      taken += 1;
+      return stack.runExecution(name);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
