@@ -29,13 +29,6 @@ export function createNumberedTexts() {
       else for (let at = 0; at < length; at += 1) bytes[at + 1] = utf8[start + at] ?? 0;
       return numberOfText(texts, scratch, 0, length + 1);
     },
-    /** The same of a string. */
-    numberOfString(text: string, tag: number): number {
-      const mostBytes = MOST_BYTES_OF_UNIT * text.length;
-      if (mostBytes >= scratch.bytes.length) scratch = memoryOf(2 * mostBytes);
-      scratch.bytes[0] = tag;
-      return numberOfText(texts, scratch, 0, scratch.bytes.write(text, 1) + 1);
-    },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
     /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
     pack(): PackedTexts {
@@ -50,7 +43,6 @@ export function createNumberedTexts() {
 }
 
 const FIRST_SCRATCH = 1_024;
-const MOST_BYTES_OF_UNIT = 3;
 
 export const textAt = ({ bytes, starts }: PackedTexts, number: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset).toString(

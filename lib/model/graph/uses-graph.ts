@@ -91,7 +91,7 @@ export function createUsesCollector() {
   const things = createNumberedTexts();
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
-  const nodeOf = ({ kind, id }: Thing) => things.numberOfString(id, kinds.indexOf(kind));
+  const nodeOf = ({ kind, id }: Thing) => things.numberOf(Buffer.from(id), kindNumbers[kind]);
   function addEdge(by: number, of: number, states: number): void {
     user.push(by);
     used.push(of);

@@ -31,8 +31,6 @@ const OTHER = '_other';
  * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
  * the first counts. Throws `TypeError` if the columns are not like this.
  */
-export type LineFitter = ReturnType<typeof createLineFitter>;
-
 export function createLineFitter(table: TableColumns) {
   const { leaves, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
@@ -73,6 +71,8 @@ export function createLineFitter(table: TableColumns) {
     },
   };
 }
+
+export type LineFitter = ReturnType<typeof createLineFitter>;
 
 function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);

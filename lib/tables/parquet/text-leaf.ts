@@ -75,7 +75,7 @@ function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
       page: indexPage(texts, bits, memory),
       dictionary: { page: bytes.subarray(0, sizeBytes), count: distinct },
     };
-  if (texts.isEachOnce && distinct === count) return { count, page: bytes.subarray(0, sizeBytes) };
+  if (distinct === count) return { count, page: bytes.subarray(0, sizeBytes) };
   memory.ensure(plainBytes);
   for (let index = 0; index < count; index += 1)
     memory.appendBytes(plainAt(texts, texts.indexes[index] ?? 0));

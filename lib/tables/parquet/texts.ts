@@ -17,8 +17,6 @@ export type Texts = {
   /** For each text, which of the distinct ones it is. */
   indexes: Int32Array<ArrayBuffer>;
   count: number;
-  /** True as long as each text is another one: then they are one after another in `bytes`. */
-  isEachOnce: boolean;
   /** What all texts take, each with its length. */
   plainBytes: number;
 };
@@ -45,7 +43,6 @@ export const noTexts = (): Texts => ({
   table: new Int32Array(2 * FIRST_COUNT),
   indexes: new Int32Array(FIRST_COUNT),
   count: 0,
-  isEachOnce: true,
   plainBytes: 0,
 });
 
@@ -54,7 +51,6 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   const index = find(texts, source, start, end, hash);
   const { count } = texts;
   if (count === texts.indexes.length) texts.indexes = withRoom(texts.indexes);
-  if (index !== count) texts.isEachOnce = false;
   texts.indexes[count] = index;
   texts.count = count + 1;
   texts.plainBytes += end - start + LENGTH_BYTES;
@@ -90,7 +86,6 @@ export function clearTexts(texts: Texts): void {
   texts.sizeBytes = 0;
   texts.distinct = 0;
   texts.count = 0;
-  texts.isEachOnce = true;
   texts.plainBytes = 0;
 }
 
