@@ -6,6 +6,7 @@ export {
   proxyEnvironment,
   proxyFaults,
   queueEndpoint,
+  withoutLog,
 } from './aws/client-config.ts';
 export { AwsError, asAwsError, entryError, kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './bytes/growing.ts';

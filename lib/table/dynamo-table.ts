@@ -10,7 +10,7 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson, withoutLog } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
@@ -121,14 +121,16 @@ export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
 ): DynamoDBClient =>
-  new DynamoDBClient({
-    ...awsClientConfig(environment, {
-      service: 'DYNAMODB',
-      connectionTimeoutMs: Math.min(2_000, timeoutMs),
-      requestTimeoutMs: timeoutMs,
+  withoutLog(
+    new DynamoDBClient({
+      ...awsClientConfig(environment, {
+        service: 'DYNAMODB',
+        connectionTimeoutMs: Math.min(2_000, timeoutMs),
+        requestTimeoutMs: timeoutMs,
+      }),
+      ...(attempts === undefined ? {} : { maxAttempts: attempts }),
     }),
-    ...(attempts === undefined ? {} : { maxAttempts: attempts }),
-  });
+  );
 
 /** A write whose condition fails returns the row in its way, which saves a read. */
 const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;

@@ -54,6 +54,14 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
   };
 }
 
+type Client = { readonly middlewareStack: { remove(name: string): boolean } };
+
+/** A client that writes no log: for one that nobody reads, the SDK copies what each request and response holds. */
+export function withoutLog<Of extends Client>(client: Of): Of {
+  client.middlewareStack.remove('loggerMiddleware');
+  return client;
+}
+
 function credentialsIn(environment: AwsEnvironment) {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
