@@ -110,6 +110,7 @@ export function duration(seconds: number): string {
 /** What a command found: one JSON value for machines, words for people. `code`: how it ended, if it is not simply done. */
 export type Found = {
   readonly json: unknown;
+  /** A text, whose line breaks stay, or one line after another, each of which stays one: names may hold line breaks. */
   readonly words: string | readonly string[];
   readonly code?: number;
 };
@@ -120,9 +121,9 @@ export function printFound(
   isJson: true | undefined,
   { out }: Pick<Terminal, 'out'>,
 ): number {
-  const lines = [words].flat();
   if (isJson) out(printJson(json, 2));
-  else if (lines.length > 0) out(shownLines(lines.join('\n')));
+  else if (typeof words === 'string') out(shownLines(words));
+  else if (words.length > 0) out(words.map(shown).join('\n'));
   return code;
 }
 

@@ -259,7 +259,7 @@ describe('the command', () => {
     const { code, err } = await run('d-1');
 
     expect(code).toBe(1);
-    expect(err).toBe('d-1: nothing has been published that could name it (memory)');
+    expect(err).toBe('platform-sync: d-1: nothing has been published that could name it (memory)');
   });
 
   test('fails if something is damaged, and names it', async () => {
