@@ -51,7 +51,7 @@ export const groups = {
     tests: [
       'test/jobs/ledger/*.test.ts',
       'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
-      'test/jobs/{simulation-found,unnamed-message,result,redrive}.test.ts',
+      'test/jobs/{simulation-found,unnamed-message,result,redrive,put-back,killed-while-waiting}.test.ts',
     ],
   },
   retry: {
@@ -75,7 +75,7 @@ export const groups = {
       'test/jobs/texts/**/*.test.ts',
       'test/jobs/{types/score/runner,cancel-under-way,job-storage}.test.ts',
       'test/jobs/results/*.test.ts',
-      'test/cli/jobs-results.test.ts',
+      'test/cli/{jobs-results,run}.test.ts',
     ],
   },
   publish: {
@@ -84,7 +84,7 @@ export const groups = {
       'test/snapshot/publish/*.test.ts',
       'test/snapshot/run/take-run.test.ts',
       'test/tables/make/tag-runs.test.ts',
-      'test/cli/prune.test.ts',
+      'test/cli/{prune,publish}.test.ts',
     ],
   },
   changes: {
