@@ -57,12 +57,23 @@ export function createMcpServer({ tools, context, version }: McpServerOptions): 
   );
   for (const [name, tool] of Object.entries(tools)) {
     const { title, description, annotations } = tool;
-    const call = (args: unknown, { mcpReq }: ServerContext) => resultOf(tool, args, context, mcpReq);
+    const call = async (args: unknown, { mcpReq }: ServerContext) => {
+      const result = await resultOf(tool, args, context, mcpReq);
+      const { structuredContent: found } = result;
+      if (found === undefined || knowsStructure(server)) return result;
+      return { ...result, content: [{ type: 'text' as const, text: JSON.stringify(found) }] };
+    };
     const schemas = { inputSchema: unchecked(tool.inputSchema), outputSchema: unchecked(answerSchema(tool)) };
     server.registerTool(name, { title, description, annotations, ...schemas }, call);
   }
   return server;
 }
+
+/** A client of an older protocol knows texts alone: it gets the answer as one. */
+const knowsStructure = ({ server }: McpServer): boolean =>
+  (server.getNegotiatedProtocolVersion() ?? STRUCTURED_SINCE) >= STRUCTURED_SINCE;
+
+const STRUCTURED_SINCE = '2025-06-18';
 
 /** A schema that the SDK shows to clients; the tool itself checks, in words that name what was expected and what came. */
 const unchecked = (schema: () => JsonSchema) => ({

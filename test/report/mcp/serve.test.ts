@@ -26,6 +26,18 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   await ended;
 });
 
+test('a client of a protocol without structured content gets the answer as text', async () => {
+  const { input, write, response, ended } = await servePipes(context, readingTools);
+
+  write({ ...HELLO, params: { ...HELLO.params, protocolVersion: '2025-03-26' } });
+  write(call(1, 'formula_check', { formula: 'SUM(`a`)' }));
+
+  const text = expect.stringMatching(/^\{"status":"complete","data":\{.*"status":"VALID"/);
+  expect(await response(1)).toMatchObject({ result: { content: [{ type: 'text', text }] } });
+  input.end();
+  await ended;
+});
+
 test('a message that is too long ends the server, which says so', async () => {
   const { write, said, ended } = await servePipes(context, readingTools);
 
