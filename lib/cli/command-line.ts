@@ -18,7 +18,7 @@ import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import { OutputError } from './terminal/process-output.ts';
 import { processTerminal } from './terminal/process-terminal.ts';
-import { exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
+import { type Ended, exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
 import { packageVersion } from './version.ts';
 
 /**
@@ -51,9 +51,9 @@ export async function runCommandLine(
   };
   let [isJson, hasHints] = [false, false];
   let hasPrinted = false;
-  let code: number = exitCodes.done;
+  let ended: Ended = 'done';
   const program = createProgram(terminal, (finished) => {
-    code = finished;
+    ended = finished;
   });
   program.hook('preAction', async (_, command) => {
     const flags = command.optsWithGlobals<SettingsFlags>();
@@ -70,13 +70,13 @@ export async function runCommandLine(
     await program.parseAsync(helpOf(argv, program), { from: 'user' });
   } catch (error) {
     const explained = explain(error, terminal);
-    code = explained.code;
+    ended = explained.ended;
     // Exactly one JSON value: an error is not added to results, whose exit code says enough.
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
   // Whatever the command made of it, not all of its results are where they were to go.
-  return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
+  return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
 }
 
 /** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */
@@ -92,7 +92,7 @@ const LONG_WORD = /(\S{200})\S{100,}/g;
 const LONGEST_MESSAGE = 32_768;
 
 /** The program with all commands, which write to the terminal and throw where commander would end the process. */
-export function createProgram(terminal: Terminal, finish: (code: number) => void): Command {
+export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
   const program = new Command('platform-sync')
     .description(
       'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
@@ -110,8 +110,8 @@ export function createProgram(terminal: Terminal, finish: (code: number) => void
     command.action(async (...all) => {
       const { default: run } = await load();
       const [given, flags] = [all.slice(0, -2), all.at(-2)];
-      const ended = await run(given as never, flags as never, terminal, command);
-      finish(typeof ended === 'number' ? ended : printFound(ended, flags.json, terminal));
+      const found = await run(given as never, flags as never, terminal, command);
+      finish(typeof found === 'string' ? found : printFound(found, flags.json, terminal));
     });
   }
   addSettingsOptions(program);
@@ -196,22 +196,22 @@ function meantBy(error: string, { commands: below }: Command): string {
   return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
 }
 
-/** What ended a command: its exit code, and the error as `--json` prints it, if it is one. */
-type Explained = { readonly code: number; readonly error?: ErrorJson };
+/** How an error ended a command, and the error as `--json` prints it, if it is one. */
+type Explained = { readonly ended: Ended; readonly error?: ErrorJson };
 
 function explain(error: unknown, { err, signal, environment }: Terminal): Explained {
-  if (error instanceof CommanderError && error.exitCode === 0) return { code: exitCodes.done };
+  if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
   // Commander has shown it.
   if (error instanceof CommanderError)
-    return { code: exitCodes.usage, error: { kind: 'usage', message: shownLines(error.message) } };
+    return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
     // Who closed the output knows, and nobody else has stopped it.
-    if (signal.reason instanceof OutputError) return { code: exitCodes.failed };
+    if (signal.reason instanceof OutputError) return { ended: 'failed' };
     const message = 'interrupted: stopped as requested';
     err(message);
     const { run } = factsOf(error);
     return {
-      code: run === undefined ? exitCodes.stopped : exitCodes.incomplete,
+      ended: run === undefined ? 'stopped' : 'incomplete',
       error: { kind: 'interrupted', message, ...(run === undefined ? {} : { run }) },
     };
   }
@@ -222,7 +222,7 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
   const kind = isUsage(error) ? 'usage' : 'other';
   const isStopped = signal.aborted && !(signal.reason instanceof OutputError);
   return {
-    code: isUsage(error) ? exitCodes.usage : isStopped ? exitCodes.stopped : exitCodes.failed,
+    ended: isUsage(error) ? 'usage' : isStopped ? 'stopped' : 'failed',
     error: { kind, message, ...factsOf(error), ...(advice === undefined ? {} : { advice }) },
   };
 }

@@ -23,7 +23,7 @@ import {
   topicOption,
 } from './options/options.ts';
 import { requestOptions } from './options/request-options.ts';
-import type { Found, Terminal } from './terminal/terminal.ts';
+import type { Ended, Found, Terminal } from './terminal/terminal.ts';
 
 const NO_TABLES = [
   '--no-tables',
@@ -504,13 +504,13 @@ export type FlagsOf<Path extends CommandPath> = Flags<Part<Path, 'required'>, Pa
   readonly json?: true;
 };
 
-/** What a command does, given its arguments and options as they are read. Returns what is to be printed, or only the exit code. */
+/** What a command does, given its arguments and options as they are read. Returns what is to be printed, or only how it ended. */
 export type Run<Path extends CommandPath> = (
   given: Given<Part<Path, 'arguments'>>,
   flags: FlagsOf<Path>,
   terminal: Terminal,
   command: Command,
-) => Promise<number | Found> | number | Found;
+) => Promise<Ended | Found> | Ended | Found;
 
 /** The commands of all sources differ only in what selects their records. */
 function snapshotOf(source: Source, examples: readonly string[]) {

@@ -38,12 +38,12 @@ async function answering(answers: readonly (readonly [question: string, typed: s
     else input.write(next[1]);
   });
   const { terminal, out, err } = createFakeTerminal({});
-  const code = await init(
+  const ended = await init(
     isSandbox ? { sandbox: isSandbox } : {},
     { ...terminal, dialog: { input, output } },
     folder.path,
   );
-  return { code, out: out(), err: err(), screen };
+  return { ended, out: out(), err: err(), screen };
 }
 
 const written = async (name: string) => {
@@ -55,13 +55,13 @@ describe('init', () => {
   test('asks for address, token and store, tries them, and writes them for this user alone', async () => {
     const store = join(folder.path, 'store');
 
-    const { code, out, err, screen } = await answering([
+    const { ended, out, err, screen } = await answering([
       ['Address', `${sandbox.url}/\n`],
       ['token', 'sandbox-token\n'],
       ['store', `${store}\n`],
     ]);
 
-    expect(code).toBe(0);
+    expect(ended).toBe('done');
     expect(await written('127')).toEqual({
       settings: { PLATFORM_BASE_URL: sandbox.url, PLATFORM_TOKEN: 'sandbox-token', SYNC_STORE: store },
       mode: 0o600,
@@ -76,7 +76,7 @@ describe('init', () => {
   });
 
   test('asks again, for the header too, where the platform refuses the token', async () => {
-    const { code, err } = await answering([
+    const { ended, err } = await answering([
       ['Address', `${sandbox.url}\n`],
       ['token', 'wrong-token\n'],
       ['header', '\n'],
@@ -85,7 +85,7 @@ describe('init', () => {
       ['store', `${join(folder.path, 'store')}\n`],
     ]);
 
-    expect(code).toBe(0);
+    expect(ended).toBe('done');
     expect(err).toContain('401');
     expect(err).not.toContain('wrong-token');
     expect((await written('127')).settings).toMatchObject({
@@ -94,7 +94,7 @@ describe('init', () => {
   });
 
   test('asks again for an address that is none', async () => {
-    const { code, err } = await answering([
+    const { ended, err } = await answering([
       ['Address', 'acme\n'],
       ['token', 'sandbox-token\n'],
       ['Address', `${sandbox.url}\n`],
@@ -102,15 +102,15 @@ describe('init', () => {
       ['store', `${join(folder.path, 'store')}\n`],
     ]);
 
-    expect(code).toBe(0);
+    expect(ended).toBe('done');
     expect(err).toContain('PLATFORM_BASE_URL: expected an origin over https');
   });
 
   test('writes nothing if nobody answers any more', async () => {
-    const { code } = await answering([['Address', CTRL_D]]);
+    const { ended } = await answering([['Address', CTRL_D]]);
 
     await expect(written('127')).rejects.toThrow('ENOENT');
-    expect(code).toBe(130);
+    expect(ended).toBe('stopped');
   });
 
   test('refuses a folder that has such a file', async () => {
@@ -135,9 +135,9 @@ describe('init', () => {
   test('without a terminal says what to set, and that nothing was done', async () => {
     const { terminal, out } = createFakeTerminal({});
 
-    const code = await init({}, terminal, folder.path);
+    const ended = await init({}, terminal, folder.path);
 
-    expect(code).toBe(2);
+    expect(ended).toBe('usage');
     expect(out()).toContain('PLATFORM_TOKEN=');
   });
 });

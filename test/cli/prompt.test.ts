@@ -65,7 +65,7 @@ describe('the prompt', () => {
 
     expect(first).toContain('id    mark');
     expect(first).toContain('1036  ;');
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
   });
 
   test('shows what is wrong, and goes on', async () => {
@@ -80,7 +80,7 @@ describe('the prompt', () => {
     type('.quit\n');
 
     expect(wrong).toContain('Binder Error');
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
   });
 
   test('lists tables, columns, saved queries and help', async () => {
@@ -100,7 +100,7 @@ describe('the prompt', () => {
     await shows('ends, like Ctrl-D');
     type(CTRL_D);
 
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
   });
 
   test('stops the query that is running on Ctrl-C, and drops what is typed', async () => {
@@ -120,7 +120,7 @@ describe('the prompt', () => {
     type(CTRL_D);
 
     expect(after).toContain('three');
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
   });
 
   test('ends when the process is to stop', async () => {
@@ -131,7 +131,7 @@ describe('the prompt', () => {
     await shows('1;');
     stop.abort(new Error('stopped by SIGTERM'));
 
-    expect(await ended).toBe(130);
+    expect(await ended).toBe('stopped');
   });
 
   test('recalls what was typed at an earlier prompt, from a file that only its owner reads', async () => {
@@ -152,7 +152,7 @@ describe('the prompt', () => {
     await shows('1 row, ');
     type(CTRL_D);
 
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
     expect(await readFile(file, 'utf8')).toBe('SELECT 41 AS\nless;\nSELECT 42 AS more;\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
@@ -171,7 +171,7 @@ describe('the prompt', () => {
     await shows('1 row, ');
     type(CTRL_D);
 
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('done');
   });
 });
 

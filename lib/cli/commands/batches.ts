@@ -13,7 +13,6 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import {
   andMore,
   duration,
-  exitCodes,
   type Found,
   inColumns,
   number,
@@ -58,7 +57,7 @@ async function listBatches(terminal: Terminal): Promise<Found> {
   return {
     json: found.map((each) => withTime(each, rate)),
     words: rows.length === 0 ? 'no batches' : inColumns(HEADER, rows),
-    code: broken === 0 ? exitCodes.done : exitCodes.incomplete,
+    ended: broken === 0 ? 'done' : 'incomplete',
   };
 }
 

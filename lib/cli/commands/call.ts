@@ -6,7 +6,7 @@ import type { Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { readObject } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type Ended, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** Runs one code function, once, and prints its result. */
 export default (async ([packageId, packageVersion, functionName], { input, logs, json }, terminal) => {
@@ -28,11 +28,11 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
   if (json) terminal.out(printJson(execution, 2));
   else show(execution, terminal);
-  return EXITS[execution.status.toUpperCase()] ?? exitCodes.failed;
+  return EXITS[execution.status.toUpperCase()] ?? 'failed';
 }) satisfies Run<'call'>;
 
 /** What is still running may end either way. */
-const EXITS: Readonly<Record<string, number>> = { SUCCESS: exitCodes.done, RUNNING: exitCodes.incomplete };
+const EXITS: Readonly<Record<string, Ended>> = { SUCCESS: 'done', RUNNING: 'incomplete' };
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',

@@ -2,12 +2,11 @@ import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { pathOf } from '../command.ts';
 import type { Run } from '../commands.ts';
-import { exitCodes } from '../terminal/terminal.ts';
 
 /** Prints a script that completes commands and options, made of the commands as they are. */
 export default (([shell], _, { out }, { parent }) => {
   if (parent !== null) out(shells[shell](placesOf(parent)));
-  return exitCodes.done;
+  return 'done';
 }) satisfies Run<'completion'>;
 
 /** A word that may come next, and what it means; `takes` for an option that is followed by a value, which may be a file. */

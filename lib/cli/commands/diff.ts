@@ -15,7 +15,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { LISTED, LISTED_JSON } from '../options/options.ts';
-import { exitCodes, number, shown, type Terminal } from '../terminal/terminal.ts';
+import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
 type DiffFlags = FlagsOf<'diff'>;
 
@@ -42,10 +42,10 @@ export default (async ([place, old, now], flags, terminal) => {
   }
   if (!isPublished && !isBroken) {
     terminal.err(`${place ?? 'platform-sync'}: nothing has been published in ${shown(store.location)}`);
-    return exitCodes.failed;
+    return 'failed';
   }
   if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
-  return isBroken ? exitCodes.incomplete : exitCodes.done;
+  return isBroken ? 'incomplete' : 'done';
 }) satisfies Run<'diff'>;
 
 /** Names what is missing or damaged of one of several places. */

@@ -16,7 +16,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -46,7 +46,7 @@ export default (async (_, { since, to }, terminal) => {
   return {
     json: { ...digest, places: digests.map(placeJson), jobs: failed },
     words: `${digest.subject}${digest.text === '' ? '' : `\n\n${digest.text}`}`,
-    code: faults.length > 0 ? exitCodes.incomplete : exitCodes.done,
+    ended: faults.length > 0 ? 'incomplete' : 'done',
   };
 }) satisfies Run<'digest'>;
 

@@ -15,7 +15,7 @@ import {
   skipped,
 } from '../doctor/checks.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A check by its name, and what it found. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;
@@ -26,7 +26,7 @@ export default (async (_, { json }, terminal) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
   });
   const isWell = all.every(({ status }) => status !== 'failed');
-  return { json: { well: isWell, checks: all }, words: [], code: isWell ? exitCodes.done : exitCodes.failed };
+  return { json: { well: isWell, checks: all }, words: [], ended: isWell ? 'done' : 'failed' };
 }) satisfies Run<'doctor'>;
 
 const WIDTH = 10;

@@ -3,7 +3,6 @@ import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
 import { isSure } from '../terminal/questions.ts';
-import { exitCodes } from '../terminal/terminal.ts';
 import { checkedBatch, checkedHash } from '../texts/score-names.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
@@ -13,7 +12,7 @@ export default (async (_, { textHash, batch, yes }, terminal) => {
   const name = checkedBatch(batch ?? 'none');
   const what =
     hash === undefined ? `batch ${name}, with all its texts and scores` : 'this text and its scores';
-  if (!(await isSure(`Erase ${what}?`, yes, terminal))) return exitCodes.failed;
+  if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
   const { batches } = await openJobs(terminal);
   const { store } = batches;
   const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));

@@ -16,7 +16,7 @@ import { analyze } from '../formula/formula-text.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { counted, exitCodes, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
 
@@ -37,7 +37,7 @@ export default (async ([file], flags, terminal) => {
     terminal.err(
       `--max-affected: expected at most ${flags.maxAffected} things to depend on these, got ${got}; nothing was sent`,
     );
-    return dryRun ? { ...dryRun, code: exitCodes.incomplete } : exitCodes.incomplete;
+    return dryRun ? { ...dryRun, ended: 'incomplete' } : 'incomplete';
   }
   return dryRun ?? send(file, set, store, flags, terminal);
 }) satisfies Run<'formula apply'>;

@@ -1,7 +1,6 @@
 import type { Run } from '../commands.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { readText } from '../options/files.ts';
-import { exitCodes } from '../terminal/terminal.ts';
 
 /** What the platform would say about a formula. */
 export default (async ([file], _, terminal) => {
@@ -9,6 +8,6 @@ export default (async ([file], _, terminal) => {
   return {
     json: { ...analysis, checkSum },
     words: describeAnalysis(analysis, file),
-    code: analysis.status === 'VALID' ? exitCodes.done : exitCodes.failed,
+    ended: analysis.status === 'VALID' ? 'done' : 'failed',
   };
 }) satisfies Run<'formula check'>;

@@ -3,7 +3,7 @@ import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-fo
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, inColumns, shown } from '../terminal/terminal.ts';
+import { inColumns, shown } from '../terminal/terminal.ts';
 
 /** The calculation after each of our updates. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {
@@ -13,7 +13,7 @@ export default (async ([id], { at, json }, terminal) => {
     const { calculation } = entryAt(entries, at, id);
     // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
     terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
-    return exitCodes.done;
+    return 'done';
   }
   terminal.err(
     `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,

@@ -12,7 +12,7 @@ import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formu
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
-import { exitCodes, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type Ended, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 type SetFlags = FlagsOf<'formula set'>;
 
@@ -59,8 +59,8 @@ export default (async ([typedId, file], flags, terminal) => {
     terminal,
   );
   await storeSet(id, calculation, session, terminal);
-  const code = judge(calculation, expression, terminal.err);
-  return { json: calculation, words: describeCalculation(calculation), code };
+  const ended = judge(calculation, expression, terminal.err);
+  return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
 /** Throws `UsageError` for a formula that does not parse, unless it is forced; then its faults are shown. */
@@ -75,15 +75,15 @@ function checkFormula(expression: string, file: string, { force }: SetFlags, { e
   err(shownLines(faults));
 }
 
-/** What the response says about the update, as an exit code. */
-function judge(calculation: Calculation, expression: string, err: Terminal['err']): number {
+/** What the response says about how the update ended. */
+function judge(calculation: Calculation, expression: string, err: Terminal['err']): Ended {
   const fault =
     calculation.expression === expression
       ? invalidFormula(calculation)
       : 'the platform returned a different expression from the one that was sent; check the calculation';
-  if (fault === undefined) return exitCodes.done;
+  if (fault === undefined) return 'done';
   err(`platform-sync: ${fault}`);
-  return exitCodes.failed;
+  return 'failed';
 }
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {

@@ -6,7 +6,7 @@ import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
+import { shown } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
 /** Sets the formulas of a set back to what they were, those that are still as we left them. */
@@ -28,13 +28,13 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   );
   if (messages.length === 0) {
     terminal.err(`${name}: nothing to set back`);
-    return exitCodes.incomplete;
+    return 'incomplete';
   }
   const text = messages.map((message) => printJson(message)).join('\n');
   const jobs = await checkedJobs({ file: name, text }, { undone: 'sent' }, terminal);
   const again = `to set the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
   const found = await runAll({ name, noun: 'formula', jobs, again, facts: { set: name } }, terminal);
-  return left.length > 0 ? { ...found, code: found.code || exitCodes.incomplete } : found;
+  return left.length > 0 ? { ...found, ended: found.ended === 'failed' ? 'failed' : 'incomplete' } : found;
 }) satisfies Run<'formula undo'>;
 
 /** A row with the calculation as our update left it, or why it is not set back. */

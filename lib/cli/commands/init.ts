@@ -13,7 +13,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { profileFile } from '../options/settings-file.ts';
 import { createQuestions, type Questions } from '../terminal/questions.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { type Ended, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { examine } from './doctor.ts';
 
 type Chosen = Readonly<Partial<Record<SettingName, string>>>;
@@ -24,17 +24,17 @@ export default ((_, flags, terminal) => init(flags, terminal, process.cwd())) sa
  * Asks for what a platform is reached with, tries it, and writes it to a file of settings in the folder. Without somebody
  * to ask it prints what to set. Throws `UsageError` if such a file is there.
  */
-export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<number> {
+export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<Ended> {
   if (flags.sandbox) return finish('sandbox', await sandboxSettings(), folder, terminal);
   if (terminal.dialog === undefined) {
     terminal.out(WHAT_TO_SET);
-    return exitCodes.usage;
+    return 'usage';
   }
   using questions = createQuestions(terminal.dialog, terminal.signal);
   const reached = await askPlatform(questions, folder, terminal);
-  if (reached === undefined) return exitCodes.stopped;
+  if (reached === undefined) return 'stopped';
   const SYNC_STORE = await askStore(questions, reached.settings, terminal);
-  if (SYNC_STORE === undefined) return exitCodes.stopped;
+  if (SYNC_STORE === undefined) return 'stopped';
   return finish(reached.profile, { ...reached.settings, SYNC_STORE }, folder, terminal);
 }
 
@@ -126,12 +126,7 @@ async function refuseIfThere(profile: string, folder: string): Promise<void> {
 }
 
 /** Writes the file, and says what to do next. */
-async function finish(
-  profile: string,
-  settings: Chosen,
-  folder: string,
-  terminal: Terminal,
-): Promise<number> {
+async function finish(profile: string, settings: Chosen, folder: string, terminal: Terminal): Promise<Ended> {
   const file = profileFile(profile);
   await refuseIfThere(profile, folder);
   const text = Object.entries(settings)
@@ -148,7 +143,7 @@ async function finish(
       next(['report'], { open: true }),
     ].join('\n'),
   );
-  return exitCodes.done;
+  return 'done';
 }
 
 /** As `--env-file` reads it: a # or a blank is a part of the value only within quotes. */

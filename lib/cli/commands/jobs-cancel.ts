@@ -5,7 +5,7 @@ import { sendsMany } from '../../jobs/types/job-types.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, type Found, type Terminal } from '../terminal/terminal.ts';
+import type { Found, Terminal } from '../terminal/terminal.ts';
 
 /** Cancels what has not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {
@@ -23,7 +23,7 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
   return {
     json: jobs.map(toCancelled),
     words: jobs.map(describe),
-    code: jobs.every(({ answer }) => isCancelled(answer.row)) ? exitCodes.done : exitCodes.incomplete,
+    ended: jobs.every(({ answer }) => isCancelled(answer.row)) ? 'done' : 'incomplete',
   };
 }
 
@@ -49,7 +49,7 @@ async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found>
       `batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`,
       ...jobs.map((job) => `  ${describe(job)}`),
     ],
-    code: isDone ? exitCodes.done : exitCodes.incomplete,
+    ended: isDone ? 'done' : 'incomplete',
   };
 }
 

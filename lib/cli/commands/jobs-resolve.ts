@@ -5,7 +5,7 @@ import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { exitCodes, type Terminal } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
 export default (async ([id, status], { note }, terminal) => {
@@ -16,7 +16,7 @@ export default (async ([id, status], { note }, terminal) => {
   return {
     json: { id, became: kind, state },
     words: `${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`,
-    code: kind === 'resolved' ? exitCodes.done : exitCodes.incomplete,
+    ended: kind === 'resolved' ? 'done' : 'incomplete',
   };
 }) satisfies Run<'jobs resolve'>;
 

@@ -4,7 +4,7 @@ import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/outp
 import type { Run } from '../commands.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, exitCodes, number, shown } from '../terminal/terminal.ts';
+import { counted, number, shown } from '../terminal/terminal.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
 export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
@@ -36,7 +36,7 @@ export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
   return {
     json: { file, results: written, byStatus, broken },
     words: `${file}: ${counted(written, 'result')}${words.length === 0 ? '' : `: ${words.join(', ')}`}`,
-    code: broken === 0 ? exitCodes.done : exitCodes.incomplete,
+    ended: broken === 0 ? 'done' : 'incomplete',
   };
 }) satisfies Run<'jobs results'>;
 

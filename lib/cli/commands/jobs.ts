@@ -8,7 +8,7 @@ import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import {
-  exitCodes,
+  type Ended,
   type Found,
   inColumns,
   notListed,
@@ -74,12 +74,12 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
   ].map(shown);
 
 /** Prints JSON with or without `--json`: a result has no other form. */
-async function showJob(id: string, terminal: Terminal): Promise<number> {
+async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
   if (row === undefined) throw new Error(`job ${id}: not in the ledger`);
   terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(known(row), 2)));
-  return exitCodes.done;
+  return 'done';
 }
 
 /** The stored result, if there is one. */

@@ -13,7 +13,7 @@ import { whatToDo } from '../errors/what-to-do.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 import { packageVersion } from '../version.ts';
 
@@ -37,7 +37,7 @@ export default (async (_, { allowSubmit }, terminal) => {
     signal,
     err: (line) => err(`platform-sync mcp: ${shown(line)}`),
   });
-  return exitCodes.done;
+  return 'done' as const;
 }) satisfies Run<'mcp'>;
 
 function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext {

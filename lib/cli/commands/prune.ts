@@ -14,7 +14,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
-import { counted, exitCodes, shown, size } from '../terminal/terminal.ts';
+import { counted, shown, size } from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
 type Kept = StillNeeded & { readonly source: Place };
@@ -34,7 +34,7 @@ export default (async ([place], flags, terminal) => {
   const planned = plans.flatMap(({ runs }) => runs);
   const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
   if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
-  if (isAsked && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return exitCodes.failed;
+  if (isAsked && !(await isSure(`Remove ${sums(planned)}?`, flags.yes, terminal))) return 'failed';
   const dryRun = flags.dryRun === true;
   const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
   const onRemoved = (run: RunToPrune) => {
@@ -54,7 +54,7 @@ export default (async ([place], flags, terminal) => {
   return {
     json: toJson(removed, kept, dryRun),
     words: `${sums(removed)}${dryRun ? '; nothing was removed' : ''}`,
-    code: plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done,
+    ended: plans.some(({ broken }) => broken !== undefined) ? 'incomplete' : 'done',
   };
 }) satisfies Run<'prune'>;
 

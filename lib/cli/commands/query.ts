@@ -10,7 +10,7 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { runPrompt } from '../query/prompt.ts';
 import { listSaved } from '../query/prompt-commands.ts';
-import { exitCodes, shown, type Terminal } from '../terminal/terminal.ts';
+import { type Ended, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;
 
@@ -58,7 +58,7 @@ async function runOne(
   sql: string,
   flags: QueryFlags,
   { tables, terminal }: { readonly tables: Tables; readonly terminal: Terminal },
-): Promise<number> {
+): Promise<Ended> {
   await using result = await tables.query(sql, {
     signal: terminal.signal,
     seconds: flags.seconds,
@@ -70,5 +70,5 @@ async function runOne(
   });
   for (const note of result.notes) terminal.err(shown(note));
   for (const fault of result.faults) terminal.err(`not in the result: ${shown(fault)}`);
-  return result.faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+  return result.faults.length > 0 ? 'incomplete' : 'done';
 }

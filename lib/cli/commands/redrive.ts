@@ -7,7 +7,7 @@ import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { andMore, counted, exitCodes, type Terminal } from '../terminal/terminal.ts';
+import { andMore, counted, type Terminal } from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
 export default (async ([ids], { batch }, terminal) => {
@@ -25,7 +25,7 @@ export default (async ([ids], { batch }, terminal) => {
   if (report.chunks === 0) throw new Error(`batch ${batch}: not in the table`);
   const isAll = batch === undefined && ids.length === 0;
   const isDone = report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0);
-  return { json: report, words: describe(report), code: isDone ? exitCodes.done : exitCodes.incomplete };
+  return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
 
 /** Without ids all failed jobs, and the dead letters if their queue is set. */

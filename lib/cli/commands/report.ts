@@ -13,7 +13,7 @@ import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, duration, exitCodes, type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
@@ -28,7 +28,7 @@ export async function writeReport(
   { open, output, json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
   terminal: Terminal,
   opener: typeof openFile = openFile,
-): Promise<number | Found> {
+): Promise<Ended | Found> {
   const { environment, signal, out, err } = terminal;
   const isPrinted = output === '-';
   if (isPrinted && (open || json))
@@ -45,10 +45,10 @@ export async function writeReport(
     throw new Error(
       `nothing has been published in ${store.location}: first take a snapshot, such as platform-sync snapshot calculations`,
     );
-  const code = faults.length === 0 ? exitCodes.done : exitCodes.incomplete;
+  const ended = faults.length === 0 ? 'done' : 'incomplete';
   if (isPrinted) {
     out(page.toString().trimEnd());
-    return code;
+    return ended;
   }
   await writeTextFile(output, linesOf(page), { isGzipped: false, signal });
   const opened: Opened | undefined = open && (await opener(resolve(output), environment));
@@ -57,7 +57,7 @@ export async function writeReport(
   return {
     json: asJson(output, page.byteLength, facts, opened?.kind === 'opened'),
     words: describe(output, page.byteLength, facts),
-    code,
+    ended,
   };
 }
 

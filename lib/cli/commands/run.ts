@@ -10,7 +10,7 @@ import { checkedJobs, dryRunWords, fileOfJobs } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
-import { counted, exitCodes, type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `file`: the jobs, or with a template the rows that they are made of. */
 type RunFlags = FlagsOf<'run'> & { readonly file: string };
@@ -84,11 +84,11 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const words = `${name}: ${counted(rows, noun)}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`;
   if (left > 0) terminal.err(shown(`stopped; ${counted(left, noun)} left; ${again}`));
   if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
-  const code = done === rows ? exitCodes.done : exitCodes.incomplete;
+  const ended = done === rows ? 'done' : 'incomplete';
   return {
     json: { ...facts, rows, done, failed, unknown, left, notDone },
     words: [words, ...notDoneLines(notDone), ...written],
-    code: tokenRefusal === undefined ? code : exitCodes.failed,
+    ended: tokenRefusal === undefined ? ended : 'failed',
   };
 }
 

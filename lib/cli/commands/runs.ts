@@ -1,7 +1,7 @@
 import { type FoundRuns, findRuns, type ListedRun } from '../../snapshot/history/list-runs.ts';
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { exitCodes, inColumns, notListed, shown } from '../terminal/terminal.ts';
+import { inColumns, notListed, shown } from '../terminal/terminal.ts';
 
 /** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export default (async ([place], { all = false, limit }, terminal) => {
@@ -9,8 +9,8 @@ export default (async ([place], { all = false, limit }, terminal) => {
   const found = await findRuns({ store, place, all, limit, signal: terminal.signal });
   const { listed, broken, left } = found;
   for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));
-  const code = broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
-  return { json: listed, words: describeRuns(found, all, store.location), code };
+  const ended = broken.length > 0 ? 'incomplete' : 'done';
+  return { json: listed, words: describeRuns(found, all, store.location), ended };
 }) satisfies Run<'runs'>;
 
 function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {

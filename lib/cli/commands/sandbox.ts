@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { SettingName } from '../../contract.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { exitCodes, printFound, type Terminal } from '../terminal/terminal.ts';
+import { printFound, type Terminal } from '../terminal/terminal.ts';
 
 /** What only the sandbox needs, in the versions that are tested: optional peers of the package. */
 export const sandboxPackages = {
@@ -65,5 +65,5 @@ export default (async (_, flags, { environment, out, err, signal }) => {
   printFound({ json: settings, words }, json, { out });
   err('Running until Ctrl-C');
   if (!signal.aborted) await once(signal, 'abort');
-  return exitCodes.done;
+  return 'done' as const;
 }) satisfies Run<'sandbox'>;

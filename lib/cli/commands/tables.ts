@@ -3,7 +3,7 @@ import { makeTables, type TableOutcome, type TablesToMake } from '../../tables/m
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { Run } from '../commands.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, exitCodes, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
+import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
 export default (async ([places], { json }, terminal) => {
@@ -16,8 +16,8 @@ export default (async ([places], { json }, terminal) => {
   }
   terminal.signal.throwIfAborted();
   const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
-  const code = skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
-  return { json: outcomes, words: outcomes.length === 0 ? 'nothing is missing' : [], code };
+  const ended = skipped.length > 0 ? 'incomplete' : 'done';
+  return { json: outcomes, words: outcomes.length === 0 ? 'nothing is missing' : [], ended };
 }) satisfies Run<'tables'>;
 
 /** Makes tables, and partitions if a database is set, until the command is stopped. */

@@ -5,7 +5,7 @@ import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
-import { exitCodes, shown } from '../terminal/terminal.ts';
+import { shown } from '../terminal/terminal.ts';
 
 /** How long a received message is hidden from other workers, at a time. */
 const VISIBILITY_SECONDS = 60;
@@ -32,11 +32,11 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   // How often a message went back to the queue: on purpose, and because it could not be handled.
   const { later: handedBack, failed: notHandled } = back;
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
-  const code = failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
+  const ended = failed + unknown + refused === 0 ? 'done' : 'incomplete';
   return {
     json: { ...counts, handedBack, notHandled },
     words: `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
-    code: tokenRefusal === undefined ? code : exitCodes.failed,
+    ended: tokenRefusal === undefined ? ended : 'failed',
   };
 }) satisfies Run<'work'>;
 

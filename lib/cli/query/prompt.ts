@@ -7,7 +7,7 @@ import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { splitStatements } from '../../tables/duckdb/split-statements.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { counted, type Dialog, exitCodes, number, shown, shownLines } from '../terminal/terminal.ts';
+import { counted, type Dialog, type Ended, number, shown, shownLines } from '../terminal/terminal.ts';
 import { textTable } from './as-table.ts';
 import { hiddenColumns } from './print-result.ts';
 import { complete, promptCommands, runPromptCommand } from './prompt-commands.ts';
@@ -26,8 +26,8 @@ export type PromptOptions = {
 /** Lines that are recalled. */
 const MOST_LINES = 1_000;
 
-/** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns the exit code. */
-export async function runPrompt(options: PromptOptions): Promise<number> {
+/** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns how it ended. */
+export async function runPrompt(options: PromptOptions): Promise<Ended> {
   const { dialog, signal } = options;
   const runner = await createRunner(options);
   const history = await openHistory(options.historyFile);
@@ -76,7 +76,7 @@ export async function runPrompt(options: PromptOptions): Promise<number> {
     signal.removeEventListener('abort', end);
     lines.close();
   }
-  return signal.aborted ? exitCodes.stopped : exitCodes.done;
+  return signal.aborted ? 'stopped' : 'done';
 }
 
 /** Does what was typed asks for: a command, or statements. Returns what has not ended yet; undefined if the prompt is to end. */

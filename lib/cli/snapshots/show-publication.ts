@@ -8,7 +8,8 @@ import { publishCommand } from '../options/command-lines.ts';
 import {
   andMore,
   counted,
-  exitCodes,
+  type Ended,
+  type Found,
   printFound,
   shownLines,
   size,
@@ -23,18 +24,18 @@ type EndFlags = {
   readonly isExpected?: ((id: string) => boolean) | undefined;
 };
 
-/** Prints how a run ended, then makes its tables; returns the exit code. */
+/** Prints how a run ended, then makes its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
   { json, tables = true, isExpected }: EndFlags,
   terminal: Terminal,
-): Promise<number> {
+): Promise<Ended> {
   const found = foundRun(publication, store, isExpected);
-  const code = printFound(found, json, terminal);
-  if (json && code !== exitCodes.done) terminal.err(shownLines(found.words));
+  const ended = printFound(found, json, terminal);
+  if (json && ended !== 'done') terminal.err(shownLines(found.words));
   if (tables && publication.kind === 'published') await makeTablesOf(publication, store, terminal);
-  return code;
+  return ended;
 }
 
 /**
@@ -45,7 +46,7 @@ export function foundRun(
   publication: Publication,
   store: Pick<Store, 'location'>,
   isExpected?: EndFlags['isExpected'],
-) {
+): Found & { readonly words: string } {
   const { kind, key, manifest } = publication;
   const unexpected = isExpected && manifest.missing.filter(({ id }) => !isExpected(id)).length;
   const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
@@ -55,7 +56,7 @@ export function foundRun(
       ...{ ...instead, store: store.location, manifest: key },
     },
     words: describePublication(publication, store, unexpected),
-    code: kind === 'published' && !unexpected ? exitCodes.done : exitCodes.incomplete,
+    ended: kind === 'published' && !unexpected ? 'done' : 'incomplete',
   };
 }
 

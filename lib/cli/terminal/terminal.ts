@@ -60,7 +60,7 @@ export const warnOn =
   (what: string, reason: Error): void =>
     err(shownLines(`warning: ${what}: ${reason.message}`));
 
-/** How a command ended, as its exit code. */
+/** How a command ended, and its exit code. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -71,6 +71,8 @@ export const exitCodes = {
   /** Stopped by Ctrl-C with no run that can be resumed. */
   stopped: 130,
 } as const;
+
+export type Ended = keyof typeof exitCodes;
 
 /** The most characters of one line of somebody else's text. */
 const LONGEST_LINE = 20_000;
@@ -107,24 +109,24 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
-/** What a command found: one JSON value for machines, words for people. `code`: how it ended, if it is not simply done. */
+/** What a command found: one JSON value for machines, words for people. `ended`: done, if it is absent. */
 export type Found = {
   readonly json: unknown;
   /** A text, whose line breaks stay, or one line after another, each of which stays one: names may hold line breaks. */
   readonly words: string | readonly string[];
-  readonly code?: number;
+  readonly ended?: Ended;
 };
 
-/** Prints what a command found, and returns its exit code. */
+/** Prints what a command found, and returns how it ended. */
 export function printFound(
-  { json, words, code = exitCodes.done }: Found,
+  { json, words, ended = 'done' }: Found,
   isJson: true | undefined,
   { out }: Pick<Terminal, 'out'>,
-): number {
+): Ended {
   if (isJson) out(printJson(json, 2));
   else if (typeof words === 'string') out(shownLines(words));
   else if (words.length > 0) out(words.map(shown).join('\n'));
-  return code;
+  return ended;
 }
 
 /** Cells are padded to the widest of their column, so one long cell would lengthen every row. */

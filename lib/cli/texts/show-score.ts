@@ -9,7 +9,6 @@ import {
   andMore,
   counted,
   duration,
-  exitCodes,
   type Found,
   number,
   shown,
@@ -27,7 +26,7 @@ export const foundSummary = (
     ...describeSummary(summary, store),
     ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows`]),
   ],
-  code: summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete,
+  ended: summary.failed + summary.bad === 0 ? 'done' : 'incomplete',
 });
 
 function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>): readonly string[] {
@@ -69,7 +68,7 @@ export function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Termin
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
   const json = { refused: reasons, preview: forMachines(preview) };
-  return { json, words: [], code: exitCodes.incomplete };
+  return { json, words: [], ended: 'incomplete' };
 }
 
 /** `input`: what the source of a batch was found to be. */
@@ -97,7 +96,7 @@ export function foundPreview({ reasons, input, ...preview }: Previewed): Found {
   return {
     json: { dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons },
     words,
-    code: reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete,
+    ended: reasons.length === 0 && badRows === 0 ? 'done' : 'incomplete',
   };
 }
 

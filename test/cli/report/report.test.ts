@@ -106,7 +106,7 @@ test('the page is opened if that is asked, and a machine that cannot is said so'
   });
   const second = await writeReport(flags, terminal, async () => ({ kind: 'not-opened', reason }));
 
-  expect([first, second]).toMatchObject([{ code: 0 }, { code: 0 }]);
+  expect([first, second]).toMatchObject([{ ended: 'done' }, { ended: 'done' }]);
   expect(opened).toEqual([file]);
   expect(fake.err()).toBe(`platform-sync: ${file} is written, but not opened: no screen`);
 });
