@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
@@ -19,7 +20,6 @@ import { createLogLines } from './terminal/log-lines.ts';
 import { OutputError } from './terminal/process-output.ts';
 import { processTerminal } from './terminal/process-terminal.ts';
 import { type Ended, exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
-import { packageVersion } from './version.ts';
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete, 130
@@ -102,7 +102,15 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     .configureHelp({ helpWidth: Math.max(80, terminal.width ?? 100) })
     .showHelpAfterError('(see --help)')
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
-    .enablePositionalOptions();
+    .enablePositionalOptions()
+    // These two are those of each command below it, too: it throws instead of ending the process.
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      // What was typed may come from elsewhere, such as a list of names in a script.
+      writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
+      outputError: (text, write) => write(`${text}${meantBy(text, program)}`),
+    });
   for (const [path, definition] of Object.entries(commands)) {
     const command = addCommand(program, path, definition);
     const load = loads[path as keyof typeof loads];
@@ -115,8 +123,16 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     });
   }
   addSettingsOptions(program);
-  configure(program, terminal);
   return program;
+}
+
+/** The version of the package that this file is in. */
+export function packageVersion(): string {
+  // By its own name, since sources and what is built of them lie in different folders.
+  const { version }: { readonly version: string } = createRequire(import.meta.url)(
+    'platform-sync/package.json',
+  );
+  return version;
 }
 
 /** Loads what a command does once it is called: the others cost nothing. */
@@ -175,24 +191,13 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** Makes every command throw instead of ending the process, and write to the terminal. */
-function configure(command: Command, terminal: Terminal): void {
-  command.exitOverride().configureOutput({
-    writeOut: (text) => terminal.out(text.trimEnd()),
-    // What was typed may come from elsewhere, such as a list of names in a script.
-    writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
-    outputError: (text, write) => write(`${text}${meantBy(text, command)}`),
-  });
-  for (const each of command.commands) configure(each, terminal);
-}
-
 /** For a command that takes an argument and has others below it: `jobs canel ID` has one argument too many. */
-function meantBy(error: string, { commands: below }: Command): string {
-  const [, first = ''] = /^error: too many arguments .* but got \d+: ([^,]+),/.exec(error) ?? [];
-  const meant = nearestName(
-    first,
-    below.map((each) => each.name()),
-  );
+function meantBy(error: string, program: Command): string {
+  const [, name, first = ''] =
+    /^error: too many arguments for '(.*)'\. .* but got \d+: ([^,]+),/.exec(error) ?? [];
+  const below = program.commands.find((each) => each.name() === name)?.commands ?? [];
+  const names = below.map((each) => each.name());
+  const meant = nearestName(first, names);
   return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
 }
 

@@ -4,7 +4,7 @@ import { Argument, type Command, InvalidArgumentError, type Option } from 'comma
 type Read = (text: string, before: never) => unknown;
 
 /** An argument or option: how it is typed, what it means, how it is read or which words it may be, its value if it is not given. */
-type Taken = readonly [
+export type Taken = readonly [
   typed: string,
   means: string,
   read?: Read | readonly string[] | undefined,
@@ -23,8 +23,6 @@ export type CommandDefinition = {
   readonly json?: false;
   /** Makes options that come before these, whose values the command has: what commander makes of one belongs to it. */
   readonly more?: () => readonly Option[];
-  /** The options that one cannot be given with. */
-  readonly conflicts?: Readonly<Record<string, readonly string[]>>;
   /** Command lines without `platform-sync`, shown by its help. */
   readonly examples: readonly string[];
 };
@@ -56,23 +54,16 @@ type ValueOf<Each> = Each extends readonly [string, string, infer Reads extends 
               : true
       : string;
 
-type At<All> = Exclude<keyof All, keyof []>;
-type TypedAt<All, Key extends keyof All> = All[Key] extends readonly [infer Typed, ...unknown[]]
-  ? Typed
-  : never;
-type HasFallback<Each> = Each extends readonly [unknown, unknown, unknown, unknown] ? true : false;
+type WithFallback<Options extends readonly Taken[]> = Extract<
+  Options[number],
+  readonly [string, unknown, unknown, unknown]
+>;
 
-/** The values of options by their names. */
-export type Flags<Required, Options> = {
-  readonly [Key in At<Required> as NameOf<TypedAt<Required, Key>>]: ValueOf<Required[Key]>;
+/** The values of options by their names: those that must be given or have a value without it, and the others. */
+export type Flags<Required extends readonly Taken[], Options extends readonly Taken[]> = {
+  readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
-  readonly [Key in At<Options> as HasFallback<Options[Key]> extends true
-    ? NameOf<TypedAt<Options, Key>>
-    : never]: ValueOf<Options[Key]>;
-} & {
-  readonly [Key in At<Options> as HasFallback<Options[Key]> extends true
-    ? never
-    : NameOf<TypedAt<Options, Key>>]?: ValueOf<Options[Key]>;
+  readonly [Each in Exclude<Options[number], WithFallback<Options>> as NameOf<Each[0]>]?: ValueOf<Each>;
 };
 
 /** The values of arguments: those in brackets may be absent. */
@@ -99,8 +90,6 @@ export function addCommand(program: Command, path: string, definition: CommandDe
   for (const each of definition.options ?? []) command.option(...asCommander(each));
   if (definition.json !== false) command.option('--json', 'print the outcome as one JSON value');
   for (const each of command.options) if (each.required) refuseOptions(each, command);
-  for (const each of command.options)
-    each.conflicts([...(definition.conflicts?.[each.attributeName()] ?? [])]);
   const lines = definition.examples.map((line) => `  platform-sync ${line}`);
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }

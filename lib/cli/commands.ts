@@ -3,8 +3,9 @@ import { jobStates } from '../jobs/ledger/job-row.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { type FindableKind, findableKinds } from '../report/graph/where-used.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
-import type { CommandDefinition, Flags, Given } from './command.ts';
+import type { CommandDefinition, Flags, Given, Taken } from './command.ts';
 import {
+  batchOption,
   calculationId,
   choiceOption,
   collected,
@@ -20,6 +21,7 @@ import {
   runArgument,
   runOrLast,
   setName,
+  textHash,
   topicOption,
 } from './options/options.ts';
 import { requestOptions } from './options/request-options.ts';
@@ -179,7 +181,7 @@ export const commands = {
     does: 'Write one HTML page over the last published runs, what changed, batches and jobs.',
     options: [
       ['--open', 'open the page with what this machine opens HTML with'],
-      ['--output <file>', 'where to write it, or - for standard output', String, 'report.html'],
+      ['--output <file>', 'where to write it, or - for standard output (default: report.html)'],
       ['--link', 'print a link to the report in the store, for people without credentials'],
       [
         '--hours <n>',
@@ -187,7 +189,6 @@ export const commands = {
         numberOption(1, MOST_LINK_HOURS),
       ],
     ],
-    conflicts: { link: ['open', 'output'] },
     examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
   },
   digest: {
@@ -214,7 +215,7 @@ export const commands = {
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
       ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
       ['--dry-run', 'report what it would take, but send nothing'],
-      ['--batch <name>', 'the name of the batch; the same name again resumes a batch that was stopped'],
+      ['--batch <name>', 'its name; the same name again resumes a batch that was stopped', batchOption],
       ['--encoding <label>', 'the encoding of the file, such as utf-8 or windows-1252 (default: detected)'],
       ['--separator <character>', 'the separator of a CSV file (default: detected from its header)'],
       ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
@@ -231,7 +232,7 @@ export const commands = {
   },
   batches: {
     does: 'List the batches of texts, with their status, failures and the time left; or show one.',
-    arguments: [['[batch]', 'the batch to show, with the first rows that failed']],
+    arguments: [['[batch]', 'the batch to show, with the first rows that failed', batchOption]],
     examples: ['batches', 'batches may'],
   },
   call: {
@@ -299,7 +300,6 @@ export const commands = {
       ],
       ['--submit', 'put the updates on the queue instead of running them here'],
     ],
-    conflicts: { dryRun: ['submit'] },
     examples: [
       'formula apply changes.csv --name may --dry-run --markdown',
       'formula apply changes.csv --name may --max-affected 50',
@@ -382,7 +382,7 @@ export const commands = {
   'jobs cancel': {
     does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
     arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
-    options: [['--batch <name>', 'cancel all chunks of this batch that have not ended']],
+    options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
   },
   'jobs resolve': {
@@ -401,7 +401,9 @@ export const commands = {
   redrive: {
     does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
-    options: [['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too']],
+    options: [
+      ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too', batchOption],
+    ],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   },
   tables: {
@@ -414,8 +416,8 @@ export const commands = {
   forget: {
     does: 'Erase one text, or a whole batch: texts, scores and cache rows.',
     options: [
-      ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts'],
-      ['--batch <name>', 'the batch, with all its texts'],
+      ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts', textHash],
+      ['--batch <name>', 'the batch, with all its texts', batchOption],
       YES,
     ],
     examples: [
@@ -494,7 +496,7 @@ export const commands = {
 export type CommandPath = keyof typeof commands;
 
 type Part<Path extends CommandPath, Name extends string> = (typeof commands)[Path] extends {
-  readonly [Each in Name]: infer Value;
+  readonly [Each in Name]: infer Value extends readonly Taken[];
 }
   ? Value
   : readonly [];

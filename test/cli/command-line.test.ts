@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packageVersion } from '../../lib/cli/version.ts';
+import { packageVersion } from '../../lib/cli/command-line.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { runCommand } from './run-command.ts';
 

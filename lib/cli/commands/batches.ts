@@ -20,7 +20,6 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
-import { checkedBatch } from '../texts/score-names.ts';
 
 /** How far batches of texts are, and which rows failed. Sends nothing. */
 export default (async ([batch], { json }, terminal) =>
@@ -61,8 +60,7 @@ async function listBatches(terminal: Terminal): Promise<Found> {
   };
 }
 
-async function showBatch(given: string, json: true | undefined, terminal: Terminal): Promise<Found> {
-  const batch = checkedBatch(given, 'batch');
+async function showBatch(batch: string, json: true | undefined, terminal: Terminal): Promise<Found> {
   const storage = await openStorage(terminal);
   const status = await readBatchStatus(batch, storage);
   if (status === undefined) throw new Error(`batch ${batch}: nothing is known of it`);

@@ -1,29 +1,38 @@
 import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
+import { sqlitePath } from '../../places.ts';
+import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
-import { eraseDeleted, openJobs } from '../jobs/open-jobs.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { isSure } from '../terminal/questions.ts';
-import { checkedBatch, checkedHash } from '../texts/score-names.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
 export default (async (_, { textHash, batch, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
-  const hash = textHash === undefined ? undefined : checkedHash(textHash);
-  const name = checkedBatch(batch ?? 'none');
   const what =
-    hash === undefined ? `batch ${name}, with all its texts and scores` : 'this text and its scores';
+    batch === undefined ? 'this text and its scores' : `batch ${batch}, with all its texts and scores`;
   if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
   const { batches } = await openJobs(terminal);
-  const { store } = batches;
-  const erased = await (hash === undefined ? forgetBatch(name, batches) : forgetText(hash, batches));
+  const erased = await (batch === undefined
+    ? forgetText(textHash ?? '', batches)
+    : forgetBatch(batch, batches));
   await eraseDeleted(terminal);
   // Only now is everything that was erased an old version.
   const oldVersions = await eraseOldVersions(
-    hash === undefined ? { batch: name } : { textHash: hash },
-    store,
+    batch === undefined ? { textHash: textHash ?? '' } : { batch },
+    batches.store,
   );
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
+
+/** Leaves nothing of deleted rows in the table's file. A table in DynamoDB does so by itself. */
+async function eraseDeleted({ environment }: Pick<Terminal, 'environment'>): Promise<void> {
+  const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
+  if (path === undefined) return;
+  const { sqliteFile } = await import('../../table/sqlite-file.ts');
+  await sqliteFile(path).erase();
+}
 
 const STAYS =
   'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';

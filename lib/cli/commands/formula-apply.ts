@@ -4,7 +4,7 @@ import { thing } from '../../model/rules.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import {
   type ChangeSet,
   readSetRows,
@@ -24,6 +24,7 @@ type ApplyFlags = FlagsOf<'formula apply'>;
 
 /** Sets the formulas of a CSV as jobs `NAME.ID`, or shows what they would change. */
 export default (async ([file], flags, terminal) => {
+  oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
   if (flags.markdown && !flags.dryRun)
     throw new UsageError('--markdown: expected --dry-run too, which it is the form of');
   const store = await openStoreOf(terminal);

@@ -15,13 +15,12 @@ import { openStoreToRead } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
-import { packageVersion } from '../version.ts';
 
 /** What a query may use of this machine: somebody else decides what is asked. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
-export default (async (_, { allowSubmit }, terminal) => {
+export default (async (_, { allowSubmit }, terminal, { parent }) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
   const { serve } = await loadPeer('@modelcontextprotocol/server', () => import('../../report/mcp/serve.ts'));
@@ -32,7 +31,7 @@ export default (async (_, { allowSubmit }, terminal) => {
       submission: allowSubmit ? createSubmission(terminal) : undefined,
     },
     tools: allowSubmit ? { ...readingTools, ...submittingTools } : readingTools,
-    version: packageVersion(),
+    version: parent?.version() ?? '',
     pipes,
     signal,
     err: (line) => err(`platform-sync mcp: ${shown(line)}`),

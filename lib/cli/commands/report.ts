@@ -10,13 +10,14 @@ import { printReport } from '../../report/write-report.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
+  oneGiven({ '--link': link, '--open or --output': flags.open ?? flags.output });
   if (hours !== undefined && !link) throw new UsageError('--hours: expected only with --link');
   return link
     ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
@@ -25,7 +26,7 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
 
 /** Writes the report to a file; it is incomplete if something of it could not be read. */
 export async function writeReport(
-  { open, output, json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
+  { open, output = 'report.html', json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
   terminal: Terminal,
   opener: typeof openFile = openFile,
 ): Promise<Ended | Found> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
 import { sleep } from '../../base/index.ts';
 import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/chunks.ts';
@@ -22,7 +23,6 @@ import { checkedOutput, checkFile } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, number, shown, type Terminal } from '../terminal/terminal.ts';
-import { batchNameOf, checkedBatch } from '../texts/score-names.ts';
 import { describeInput, foundPreview, foundRefusal, foundSummary } from '../texts/show-score.ts';
 
 type ScoreFlags = FlagsOf<'score'>;
@@ -32,7 +32,7 @@ export default (async ([file], flags, terminal) => {
   const session = openSession(terminal);
   await checkFile(file);
   const outputFormat = await checkedOutput(file, flags.output);
-  const batch = checkedBatch(flags.batch ?? batchNameOf(file, Date.now()));
+  const batch = flags.batch ?? batchNameOf(file, Date.now());
   const parts = await openParts(session, terminal);
   const rows = rowsOptions(file, flags);
   const input = createInput(() => createReadStream(file), rows);
@@ -51,6 +51,20 @@ export default (async ([file], flags, terminal) => {
     throw asUsageOf(file, error);
   }
 }) satisfies Run<'score'>;
+
+/** The most characters of a file's name in a batch's name; the time takes another 17. */
+const MOST_OF_FILE = 80;
+
+/** A batch's name, made of its file and the time at which it starts: `reviews-20261121T091500Z`. */
+function batchNameOf(file: string, nowMs: number): string {
+  const stem = basename(file).replace(/(\.(csv|tsv|ndjson|jsonl))?(\.gz)?$/i, '');
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const name = stem
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^-+/, '')
+    .slice(0, MOST_OF_FILE);
+  return `${name || 'texts'}-${time}`;
+}
 
 /** How the rows of a file are read. */
 const rowsOptions = (

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened, utcTime } from '../../base/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
+import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
 import { parsePlace } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
@@ -93,6 +94,17 @@ export const runOrLast = (text: string): string => (text === 'last' ? text : run
 
 /** The id of a job as an argument. */
 export const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
+
+/** The name of a batch of texts. */
+export const batchOption = reader(
+  `1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
+  (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
+);
+
+/** The SHA-256 of a text, in lower case. */
+export const textHash = reader('a SHA-256, 64 hex digits', (text) =>
+  /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
+);
 
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 export const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);

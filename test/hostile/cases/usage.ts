@@ -52,7 +52,7 @@ export const usageCases: readonly CommandCase[] = [
     ['call', LONG, '1', 'f'],
   ),
   ...usage(
-    /^platform-sync: (--(batch|text-hash): )?expected /,
+    /expected /i,
     ['forget'],
     ['forget', '--text-hash', LONG],
     ['forget', '--batch', '../x'],
