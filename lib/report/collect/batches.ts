@@ -5,7 +5,7 @@ import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
 import { createLargest } from './listed.ts';
-import { membersOf, type Reading, shownText, textIn, timeIn } from './values.ts';
+import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
 type BatchesToRead = Reading & {
   /** When the last job of a batch ended, epoch milliseconds, as far as that is known. */
@@ -175,22 +175,19 @@ function sentimentName(sentiment: string): Name {
   return Object.hasOwn(noSentiments(), name) ? (name as Name) : 'other';
 }
 
-const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})\b/;
-const SLASHED = /^(\d{4})\/(\d\d)\/(\d\d)\b/;
+const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})\b/;
+const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
 
 /**
- * The day that a cell of a table holds, `2026-11-22`; undefined if it holds none. Day and month of `11/12/2026` cannot be
- * told apart, and a number may be anything, but for one that is the milliseconds of these decades.
+ * The day that a cell of a table holds as it is written there, whatever its zone, `2026-11-22`; undefined if it holds none. Day
+ * and month of `11/12/2026` cannot be told apart, and a number may be anything, but for one that is the milliseconds of these
+ * decades.
  */
 export function dayIn(cell: string): string | undefined {
-  const text = cell.trim();
-  if (text.length < 8 || text.length > 64) return undefined;
-  if (/^\d+$/.test(text)) return /^1[0-9]\d{11}$/.test(text) ? dayOf(Number(text)) : undefined;
-  const [, day = '', month = '', year] = DOTTED.exec(text) ?? [];
-  if (year !== undefined) return dayOf(timeIn(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`));
-  const slashed = SLASHED.exec(text);
-  return dayOf(timeIn(slashed === null ? text : `${slashed[1]}-${slashed[2]}-${slashed[3]}`));
+  const text = cell.slice(0, 64).trim();
+  const { year = '', month = '', day = '' } = (SORTED.exec(text) ?? DOTTED.exec(text))?.groups ?? {};
+  const ms = /^1\d{12}$/.test(text)
+    ? Number(text)
+    : Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }
-
-const dayOf = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 10);

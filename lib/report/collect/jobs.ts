@@ -3,16 +3,7 @@ import { storedResults } from '../../jobs/results/stored-results.ts';
 import type { Store } from '../../store/index.ts';
 import { type JobFacts, MOST_LISTED } from '../facts.ts';
 import { createLargest } from './listed.ts';
-import {
-  addOdd,
-  type Members,
-  membersOf,
-  NOT_STATED,
-  type Reading,
-  shownText,
-  textIn,
-  timeIn,
-} from './values.ts';
+import { addOdd, type Members, membersOf, NOT_STATED, type Reading, shownText, textIn } from './values.ts';
 
 type JobsToRead = Reading & {
   readonly nowMs: number;
@@ -48,7 +39,7 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RES
     const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
     counts[status] += 1;
     types.set(type, counts);
-    const finishedAt = timeIn(result['finishedAt']) ?? 0;
+    const finishedAt = Date.parse(textIn(result['finishedAt']) ?? '') || 0;
     const id = textIn(result['id']) ?? '';
     const batch = batchOfJob(id);
     if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));

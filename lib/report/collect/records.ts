@@ -1,5 +1,6 @@
 import { asText, groupsOf, type RowGroup } from '../../model/index.ts';
 import { canonicalId } from '../../model/rules.ts';
+import { ISO_TIME } from '../../tables/catalog/view.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
   chosenRows,
@@ -10,7 +11,7 @@ import {
   type RecordsToShow,
   recordsOf,
 } from './listed.ts';
-import { type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
+import { type Members, membersOf, NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
@@ -29,7 +30,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     const states = await group.texts('indexstatus', countedText);
     const sizes = await group.values('size');
     const see = (row: number) => {
-      const size = sizeIn(sizes(row)) ?? null;
+      const size = sizeIn(sizes(row));
       const id = filesetOf(row) ?? NOT_STATED;
       const fileset = filesets.get(id) ?? { id, files: 0, bytes: 0 };
       fileset.files += 1;
@@ -76,7 +77,7 @@ async function readFile(group: RowGroup) {
     type: type(row) ?? NOT_STATED,
     status: status(row) ?? NOT_STATED,
     owner: owner(row) ?? '',
-    created: timeIn(created(row)) ?? null,
+    created: momentIn(created(row) ?? ''),
   });
 }
 
@@ -106,21 +107,17 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();
     const current = await group.values('currentrevision');
-    const times = await group.values('datetimecreated');
+    const times = await group.values('datetimecreated_at');
     const see = (row: number) => {
       const revision = membersOf(current(row));
       const state = textIn(revision['scanstate'])?.toUpperCase() ?? NOT_STATED;
-      const created = timeIn(times(row));
+      const created = numberIn(times(row));
       const range = rangeOf(timeOf(revision) ?? created, nowMs);
       ages.set(range, (ages.get(range) ?? 0) + 1);
       scanState.add(shownText(state));
       total += 1;
       if (total > most) return undefined;
-      return {
-        scan: shownText(state),
-        size: sizeIn(revision['sizebytes']) ?? null,
-        created: created ?? null,
-      };
+      return { scan: shownText(state), size: sizeIn(revision['sizebytes']), created };
     };
     rows.push(...(await chosenRows({ group }, see, readDataFile)));
   }
@@ -140,10 +137,25 @@ async function readDataFile(group: RowGroup) {
   });
 }
 
-const timeOf = (revision: Members): number | undefined =>
-  timeIn(revision['uploadtimemillis']) ?? timeIn(revision['datetimeuploaded']);
+const timeOf = (revision: Members): number | null =>
+  numberIn(revision['uploadtimemillis']) ?? numberIn(revision['datetimeuploaded']);
 
-function rangeOf(ms: number | undefined, nowMs: number): string {
-  if (ms === undefined) return NOT_STATED;
+const numberIn = (value: unknown): number | null => (value == null ? null : Number(value));
+
+const sizeIn = (value: unknown): number | null => {
+  const size = numberIn(value);
+  return size !== null && size >= 0 ? size : null;
+};
+
+const ISO = new RegExp(ISO_TIME);
+
+/** As SQL has it in `created_at`. */
+function momentIn(text: string): number | null {
+  const [found, , zone] = ISO.exec(text) ?? [];
+  return found === undefined ? null : Date.parse(zone === undefined ? `${text}Z` : text) || null;
+}
+
+function rangeOf(ms: number | null, nowMs: number): string {
+  if (ms === null) return NOT_STATED;
   return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
 }

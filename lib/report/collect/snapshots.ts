@@ -6,7 +6,7 @@ import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.t
 import { unlessDamaged } from '../../store/index.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
-import { type Reading, timeIn } from './values.ts';
+import type { Reading } from './values.ts';
 
 /** How many runs of a place the history holds. */
 const RUNS = 30;
@@ -64,8 +64,8 @@ async function readManifests(
 }
 
 const timesOf = ({ startedAt, finishedAt }: Manifest) => ({
-  startedAt: timeIn(startedAt) ?? 0,
-  finishedAt: timeIn(finishedAt) ?? 0,
+  startedAt: Date.parse(startedAt) || 0,
+  finishedAt: Date.parse(finishedAt) || 0,
 });
 
 function runFacts(manifest: Manifest): RunFacts {

@@ -45,7 +45,7 @@ export const latestModel = (table: ModelTable): string =>
   `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;
 
 /** Engines differ in what else they take for a time: in Trino `0` is a year. */
-const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
+export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
 
 /** The moment of an ISO 8601 text, in UTC; null if it is none. */
 export const momentOf = (text: string): string =>
