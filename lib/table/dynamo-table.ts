@@ -70,13 +70,10 @@ export function createDynamoTable({
           expected,
         }),
       ),
-    async *list(partition) {
-      const tried = `list ${partition} in table ${TableName}`;
-      checkKey(tried, { partition, sort: '-' });
-      yield* rowsOf(TableName, tried, (start) =>
+    list: (partition) =>
+      rowsOf(TableName, `list ${partition} in table ${TableName}`, (start) =>
         client.send(new QueryCommand({ ...within(partition), ...start })),
-      );
-    },
+      ),
     scan: (prefix) =>
       rowsOf(TableName, `scan ${prefix}* in table ${TableName}`, (start) =>
         client.send(new ScanCommand({ ...beginningWith(prefix), ...start })),

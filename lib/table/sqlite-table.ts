@@ -49,11 +49,7 @@ export function createSqliteTable(
           return { kind: 'stored' };
         }),
       ),
-    async *list(partition) {
-      const key = { partition, sort: '-' };
-      checkKey(`list ${partition}`, key);
-      yield* pages(file, partition, 'pk = ?');
-    },
+    list: (partition) => pages(file, partition, 'pk = ?'),
     scan: (prefix) => pages(file, prefix, 'substr(pk, 1, length(?)) = ?1'),
   };
 }

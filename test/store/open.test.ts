@@ -39,6 +39,12 @@ test.for([
   await expect(opened).rejects.toThrow(message);
 });
 
+test('a store to read from must exist', async () => {
+  await expect(openStore('/var/none/such', { mustExist: true })).rejects.toThrow(
+    'expected a directory that exists, got "/var/none/such"',
+  );
+});
+
 test('a bucket can be opened with an environment or with the caller’s client', async () => {
   await using aws = await startTestAws({ buckets: ['bucket'] });
   const byEnvironment = await openStore(`s3://${aws.bucket('bucket')}/a`, { s3: aws.settings });

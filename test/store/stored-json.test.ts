@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { StoreError } from '../../lib/store/error.ts';
 import { findStored, printBounded, printStored, readStored } from '../../lib/store/stored-json.ts';
 import { createMemoryStore } from './memory-store.ts';
 
@@ -97,7 +98,14 @@ test('of many faults the first are named', async () => {
   );
 });
 
+test('a store that fails says why itself', async () => {
+  const denied = new StoreError('get a.json', { kind: 'denied', code: 'EACCES' });
+
+  await expect(findStored({ get: () => Promise.reject(denied) }, 'a.json', schema)).rejects.toBe(denied);
+});
+
 test('what could not be read again is not written', () => {
+  expect(printBounded('a.json', { ids: ['1', '2'] }, 36)).toEqual(printStored({ ids: ['1', '2'] }));
   expect(() => printBounded('a.json', { ids: ['1', '2'] }, 20)).toThrow(
     'a.json: expected at most 20 bytes, got 36',
   );

@@ -60,6 +60,14 @@ test.for([
   expect(dynamo.operations()).toEqual(['Put']);
 });
 
+test('rows that cannot be listed are an error, not the end of the list', async () => {
+  await using dynamo = await tableOver(jsonError('AccessDeniedException'));
+
+  const rows = Array.fromAsync(dynamo.table.list('job#a'));
+
+  await expect(rows).rejects.toThrow('list job#a in table jobs: denied, AccessDeniedException');
+});
+
 test('a page is not mistaken for a response from DynamoDB', async () => {
   await using dynamo = await tableOver(page('a portal'));
 

@@ -93,7 +93,7 @@ export const groups = {
   },
   model: {
     mutate: ['lib/model/**/*.ts'],
-    tests: ['test/model/*.test.ts'],
+    tests: ['test/model/*.test.ts', 'test/report/graph/where-used.test.ts'],
   },
   table: {
     mutate: [
@@ -107,7 +107,7 @@ export const groups = {
   },
   store: {
     mutate: ['lib/store/{key,error,stored-json,until,open,boundary}.ts'],
-    tests: ['test/store/{id-in-key,stored-json,until,open,memory-store,directory}.test.ts'],
+    tests: ['test/store/{make-folder,id-in-key,stored-json,until,open,memory-store,directory}.test.ts'],
   },
 } as const satisfies Record<string, Group>;
 
