@@ -143,10 +143,13 @@ test('exits 1 if nothing has been published', async () => {
   expect(all.code).toBe(1);
 });
 
-test('an unknown run is wrong usage; the message names the published runs', async () => {
+test.each([
+  ['older', ['yesterday']],
+  ['newer', [monday.id, 'yesterday']],
+])('an unknown %s run is wrong usage; the message names the published runs', async (_which, runs) => {
   await publishThree();
 
-  expect(await diff('calculations', 'yesterday')).toMatchObject({
+  expect(await diff('calculations', ...runs)).toMatchObject({
     code: 2,
     err: `platform-sync: calculations: expected a published run (${wednesday.id}, ${tuesday.id}, ${monday.id}), got yesterday`,
   });

@@ -84,8 +84,8 @@ async function eachRecord(
   }
 }
 
-/** The bytes of all buckets, before compression, at which they are written. */
-const OPEN_BYTES = 32_000_000;
+/** Of the memory, what the records of all buckets take when they are written. */
+const OPEN_SHARE = 0.5;
 const AT_ONCE = 8;
 
 type Buckets = {
@@ -97,6 +97,7 @@ type Buckets = {
 /** Puts the records of a run into buckets, in their order: each becomes a series of objects. */
 async function putInBuckets(comparison: Comparison, side: RunSide, buckets: Buckets): Promise<void> {
   const { store, count, folderOf } = buckets;
+  const mostBytes = OPEN_SHARE * (comparison.memoryBytes ?? MEMORY_BYTES);
   const open = Array.from({ length: count }, () => gatherBytes(1024));
   let [openBytes, writes] = [0, 0];
 
@@ -118,7 +119,7 @@ async function putInBuckets(comparison: Comparison, side: RunSide, buckets: Buck
     // With its line feed.
     (open[bucket] as GatheredBytes).add(json.bytes.subarray(start, end + 1));
     openBytes += end + 1 - start;
-    return openBytes < OPEN_BYTES ? undefined : write();
+    return openBytes < mostBytes ? undefined : write();
   });
   await write();
 }

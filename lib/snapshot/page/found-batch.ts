@@ -46,7 +46,7 @@ export function foundBatch(
 }
 
 /**
- * The records from row `from` on, their lines made in the response's own memory: it is no longer JSON. `keys`: those of
+ * The records from row `from` on, at least one, their lines made in the response's own memory: it is no longer JSON. `keys`: those of
  * all its records. Undefined if more than a comma is between two, or a line end in one.
  */
 export function batchInPlace(
@@ -69,7 +69,6 @@ export function batchInPlace(
 function linesInPlace({ json, records, index }: FoundRecords, from: number): Buffer | undefined {
   const { bytes } = json;
   const { starts, ends } = index;
-  if (from >= records) return bytes.subarray(0, 0);
   const first = starts[from] ?? 0;
   const end = ends[records - 1] ?? 0;
   for (let record = from + 1; record < records; record += 1) {

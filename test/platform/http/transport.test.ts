@@ -351,7 +351,7 @@ describe('an error of the platform', () => {
     },
     {
       shape: 'that is a page without a title',
-      body: '<!doctype html>…',
+      body: '\n <!doctype html>…',
       said: { detail: 'a page titled “untitled”' },
     },
     {

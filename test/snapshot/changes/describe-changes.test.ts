@@ -45,6 +45,16 @@ test('long values are shown from shortly before the point where they differ', ()
   );
 });
 
+test('of a short value and a long one, the long one is cut', () => {
+  const record = (text: string) => JSON.stringify({ name: text });
+
+  const [, line] = describeChanges('calculations', [
+    { change: 'changed', key: '1', before: record('b'), after: record('a'.repeat(100)), fields: ['name'] },
+  ]);
+
+  expect(line).toBe(`  name: "b" → "${'a'.repeat(58)}…`);
+});
+
 test('names, keys, values and numbers of fields of any size are shown in a few words', () => {
   const long = 'é🙂'.repeat(100_000);
   const names = Array.from({ length: 500 }, (_, at) => `field ${at}`);

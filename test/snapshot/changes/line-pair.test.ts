@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
 import { differingFields } from '../../../lib/snapshot/changes/differing-fields.ts';
-import { noMembers, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
+import { noMembers, readLine, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
 import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
 import { scaled } from '../../scale.ts';
 
@@ -73,6 +73,10 @@ test('whatever two lines are, the fields in which they differ are those of the p
     }),
     { numRuns: scaled(2_000, 100_000) },
   );
+});
+
+test.each(['{a":1}', '{"id":1,x"a":1}', '{"a"1}', '{"a":1]', '[1]'])('%s is no record', (text) => {
+  expect(() => readLine(Buffer.from(text))).toThrow(SyntaxError);
 });
 
 function fieldsThatDiffer(old: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>) {

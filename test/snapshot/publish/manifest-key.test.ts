@@ -4,6 +4,7 @@ import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import {
   deleteManifest,
   manifestKeys,
+  markLatest,
   refreshLatest,
   storeManifest,
   withdrawManifests,
@@ -58,6 +59,15 @@ test('once latest.json is stored again, nobody moves it who read it before', asy
 test('where nothing is published, nothing is stored again', async () => {
   expect(await refreshLatest({ store, place })).toBeUndefined();
   expect(await store.get(latestKey(place))).toBeUndefined();
+});
+
+test('where nobody can read what was published, every run with a manifest stays published', async () => {
+  const { latest, lost } = await twoManifests();
+
+  await markLatest(store, place, { latest: undefined, next: lost });
+
+  expect(await store.get(wasLatestKey(latest.manifest))).toBeDefined();
+  expect(await store.get(wasLatestKey(lost))).toBeUndefined();
 });
 
 test('a manifest that was never published goes with its mark', async () => {

@@ -97,6 +97,17 @@ test('runs in different orders are put into buckets in a folder of their own', a
   expect(options.store.objects.size).toBe(first.size + inBuckets.length);
 });
 
+test('runs that fill the buckets more than once are put into them in turns', async () => {
+  const filesOf = (name: string) => [...'abc'].map((id) => file(id, name.repeat(1_000)));
+  const runs = await unordered(filesOf('1'), filesOf('2').toReversed());
+
+  const counts = await publishChanges({ ...runs, memoryBytes: 2_000 });
+
+  const turns = [...runs.store.objects.keys()].map((key) => /after.*(\d)\.ndjson.zst$/.exec(key)?.[1]);
+  expect(counts).toEqual({ added: 0, removed: 0, changed: 3 });
+  expect([...new Set(turns.filter(Boolean))].sort()).toEqual(['0', '1', '2']);
+});
+
 test('the caller’s signal ends the comparison, and goes with the request that stores the changes', async () => {
   const { store, ...options } = await ordered();
   const { signal } = new AbortController();
