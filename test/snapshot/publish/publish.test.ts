@@ -7,7 +7,7 @@ import type { GateName } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeFirst } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
+import { finishedRun, monday, storeWorkPart, tuesday, wednesday } from './finished-run.ts';
 
 let store: MemoryStore;
 
@@ -203,6 +203,18 @@ describe('what is published is broken:', () => {
       expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: tuesday.id } } });
     },
   );
+});
+
+test('of several parts, one that has other bytes is enough', async () => {
+  const partsOf = (run: Run) =>
+    Promise.all([0, 1].map((at) => storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"${run.id}"}`])));
+  const { manifest } = await publish(monday, { parts: await partsOf(monday) });
+  const { key = '', bytes = 0 } = manifest.parts[1] ?? {};
+  await store.put(key, Buffer.alloc(bytes));
+
+  const refused = await publish(tuesday, { parts: await partsOf(tuesday) });
+
+  expect(refused).toMatchObject({ kind: 'refused', broken: expect.stringContaining(key) });
 });
 
 test('a run that is published but has lost a part is refused, and published again by force', async () => {

@@ -37,10 +37,11 @@ test('a page is requested with its order, its place, its signal and what narrows
   ]);
 });
 
-test('a page without a list, and one with far more records than were asked for, is no page', () => {
+test('a page without a list, with a record without an id, or with far more records than were asked for, is no page', () => {
   const many = Buffer.from(`{"results":[${'{"id":1},'.repeat(100_000)}{"id":1}]}`);
 
   expect(() => pageIn(Buffer.from('{"totalHits":1}'), 'id')).toThrow('results: expected an array');
+  expect(() => pageIn(Buffer.from('{"results":[{"name":"x"}]}'), 'id')).toThrow('calculation');
   expect(() => pageIn(many, 'id')).toThrow('at most 100000 records');
 });
 
