@@ -393,6 +393,16 @@ test('and each door says that they are narrowed', async () => {
   expect(searched.map(({ place }) => place)).toEqual(expect.arrayContaining(places));
 });
 
+test('SQL says of what nothing is published', async () => {
+  await using tables = await openTables(
+    await publishStore({ calculations: craftedStore.calculations }, 'lines'),
+  );
+
+  const { notes } = await tables.run('SELECT count(*) FROM calculations, cards', { maxRows: 1 });
+
+  expect(notes).toEqual(['no run of cards is published: it has no rows']);
+});
+
 test('and over any store', async () => {
   const expectIt = (given: NaiveStore) => expectOneTruth(given, 'lines');
   await fc.assert(fc.asyncProperty(anyStore, expectIt), { numRuns: 2, endOnFailure: true });

@@ -32,7 +32,7 @@ export type QueryContext = {
 export type QueryResult = ResultRows & {
   /** What was missing or damaged in the store and is not in the result, in words. */
   readonly faults: readonly string[];
-  /** What was damaged in the store, but found elsewhere. */
+  /** What was damaged in the store, but found elsewhere; what was never published. */
   readonly notes: readonly string[];
 };
 

@@ -7,7 +7,7 @@ export type Session = {
   readonly copies: LocalCopies;
   /** Reports something that is missing or damaged and was left out, in words. */
   readonly report: (fault: string) => void;
-  /** Reports something that is damaged but was found elsewhere, in words. */
+  /** Reports what was found elsewhere, since it is damaged, or is not there since nobody published it, in words. */
   readonly note: (words: string) => void;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;

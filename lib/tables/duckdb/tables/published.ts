@@ -38,7 +38,7 @@ export function runTables(session: Session, model: QueryModel, place: Place, nam
 }
 
 /**
- * The latest run of a place; of a source that has none, those of its narrowed places, which is noted. Of a query that
+ * The latest run of a place; of a source that has none, those of its narrowed places. What is lacking is noted. Of a query that
  * reads the model, the runs that it was computed over.
  */
 async function latestRuns(
@@ -62,6 +62,7 @@ async function latestRuns(
           ...{ place: of, run, manifest: key },
         }));
   const narrowed = found.flatMap((run) => (run.place === place ? [] : run.place));
+  if (found.length === 0) note(`no run of ${place} is published: it has no rows`);
   if (narrowed.length > 0)
     note(`no whole run of ${place} is published: its rows are those of ${narrowed.join(', ')}`);
   return found;
