@@ -53,6 +53,8 @@ describe('digest', () => {
     expect(out).toMatch(/New with a missing target: 1\..*\n {2}calculation .* \(\d+\), of \S/);
     expect(out).toContain('failed: run-function fails: ');
     expect(out).toContain('it went wrong on purpose');
+    expect(out).toContain('All of it on one page: npx platform-sync report --open');
+    expect(out).not.toContain('latest.html');
   });
 
   test('with --json has the same as one value', async () => {

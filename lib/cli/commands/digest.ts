@@ -2,17 +2,18 @@ import { printJson } from '../../base/index.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { readJobs } from '../../report/collect/jobs.ts';
 import { collectDigest, type Digest } from '../../report/digest/digest.ts';
-import { printDigest, safeLine } from '../../report/digest/print-digest.ts';
+import { type PrintedDigest, printDigest, safeLine } from '../../report/digest/print-digest.ts';
 import { type WebhookService, webhookBody } from '../../report/digest/webhook.ts';
 import type { JobFacts } from '../../report/facts.ts';
 import type { PlatformLinks } from '../../report/link-to.ts';
+import { findReport } from '../../report/stored-report.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
@@ -41,7 +42,9 @@ export default (async (_, { since, to }, terminal) => {
   const asked = { store, sinceMs, links, addFault, signal: terminal.signal };
   const [digests, failed] = [await collect(asked), await failedJobs(asked)];
   for (const fault of faults) terminal.err(shown(fault));
-  const digest = together(digests, failed, sinceMs, store);
+  const hasReport = (await findReport(store).catch(unlessDamaged(addFault))) !== undefined;
+  const printed = digests.map((each) => printDigest(each, { location: store.location, hasReport }));
+  const digest = together(printed, failed, sinceMs);
   if (to !== undefined && url !== undefined) await post(to, url, digest, terminal);
   return {
     json: { ...digest, places: digests.map(placeJson), jobs: failed },
@@ -94,9 +97,9 @@ async function failedJobs({ sinceMs, ...asked }: Asked): Promise<Failed> {
 const MOST_JOBS = 20;
 
 /** One message of all. */
-function together(digests: readonly Digest[], failed: Failed, sinceMs: number, { location }: Store) {
+function together(digests: readonly PrintedDigest[], failed: Failed, sinceMs: number) {
   const since = new Date(sinceMs).toISOString();
-  const [only, ...others] = digests.map((each) => printDigest(each, location));
+  const [only, ...others] = digests;
   const jobs = failed.length === 0 ? [] : [`${counted(failed.length, 'job')} not done`];
   const changed =
     only === undefined || others.length === 0 ? only?.subject : `${digests.length} places have news`;

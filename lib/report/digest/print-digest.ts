@@ -8,8 +8,15 @@ import type { BrokenThings, Digest, First } from './digest.ts';
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
-/** Puts a digest into words. `location` is the store's, as SYNC_STORE names it. */
-export function printDigest(digest: Digest, location: string): PrintedDigest {
+type PrintOptions = {
+  /** The store's, as SYNC_STORE names it. */
+  readonly location: string;
+  /** Whether a report is stored there. */
+  readonly hasReport: boolean;
+};
+
+/** Puts a digest into words. */
+export function printDigest(digest: Digest, { location, hasReport }: PrintOptions): PrintedDigest {
   const { manifest, compared, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;
   const lines = [
@@ -28,8 +35,9 @@ export function printDigest(digest: Digest, location: string): PrintedDigest {
     ...(manifest.missing.length === 0 ? [] : ['', `Could not be read: ${count(manifest.missing.length)}`]),
     ...sectionOf('Could be read the time before', newlyMissing),
     '',
-    `Report: ${location}/${REPORT_PAGE_KEY}`,
-    'A link to it: npx platform-sync report --link',
+    ...(hasReport
+      ? [`Report: ${location}/${REPORT_PAGE_KEY}`, 'A link to it: npx platform-sync report --link']
+      : ['All of it on one page: npx platform-sync report --open']),
     ...(compared === null
       ? []
       : [`All changes: npx platform-sync diff ${place} ${quoted(compared.against)} ${quoted(run)}`]),

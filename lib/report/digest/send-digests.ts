@@ -89,5 +89,5 @@ async function digestOf(
   const digest = await collected.catch(
     unlessDamaged((fault) => warn('no digest of a damaged run', new Error(fault))),
   );
-  return digest && printDigest(digest, store.location);
+  return digest && printDigest(digest, { location: store.location, hasReport: true });
 }

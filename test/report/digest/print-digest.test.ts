@@ -41,7 +41,7 @@ async function digestOf(
     ...{ store, place: 'calculations', run: run.run },
     links: { calculation: 'https://acme.example.com/calculations/{id}' },
   });
-  return printDigest(digest, 's3://bucket/acme');
+  return printDigest(digest, { location: 's3://bucket/acme', hasReport: true });
 }
 
 const record = (id: string, name: string, more: object = {}) => JSON.stringify({ id, name, ...more });
