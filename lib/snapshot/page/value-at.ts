@@ -5,7 +5,8 @@ import { type JsonBytes, OPEN_ARRAY, OPEN_OBJECT, QUOTE, skipText, skipValue } f
 
 /** The string whose opening quote is at `at`. */
 export function textAt(json: JsonBytes, at: number): string {
-  return JSON.parse(json.bytes.toString('utf8', at, skipText(json, at))) as string;
+  const text = json.bytes.toString('utf8', at + 1, skipText(json, at) - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 /** Longer than any time or title that is of use. */

@@ -1,19 +1,12 @@
-import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { createSeenTexts, type SeenTexts } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
+import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { type Claim, provedIf, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
 import type { Judgement, ReadEnd } from '../rereading.ts';
-import {
-  isAscending,
-  type ReadFilePage,
-  rankOf,
-  ranksOf,
-  type ScannedFilePage,
-  sortsByCreation,
-} from './pages.ts';
+import { isAfter, type ReadFilePage, type ScannedFilePage, sortsByCreation } from './pages.ts';
 
 /** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
 export const filesetPosition = z.object({
@@ -27,8 +20,8 @@ export const filesetPosition = z.object({
   totals: totalsSchema,
   /** How many files came again, which are not taken, and whether the last cursor did. */
   repeats: z.number(),
-  /** The digest of the keys and paths of the files taken. */
-  digest: z.string(),
+  /** The sum of the hashes of the keys and paths of the files taken, in whatever order they came; below `HASH_SPACE`. */
+  digest: z.number(),
   isAscending: z.boolean(),
   /** The last one; null if there is none yet, or if they came in another order. */
   last: z.nullable(z.object({ createdMs: z.number(), key: z.string() })),
@@ -72,8 +65,11 @@ export async function* readFileset(
     signal?.throwIfAborted();
     refuseEndless(filesetId, position);
     const page = await readPage({ filesetId, next: position.next, signal });
-    const fresh = freshRows(page, seen);
-    const after = withPage(position, page, fresh);
+    const { fresh, ...read } = readRows(page, seen, position);
+    const after = withPage(position, page, {
+      ...read,
+      repeats: position.repeats + page.files - fresh.length,
+    });
     // On its last page the platform repeats the cursor that it was sent.
     const isEnd = page.next === null || page.next === position.next || page.next === position.anchor;
     if (!isEnd && !(stopsAtRepeat && after.repeats > 0)) {
@@ -95,46 +91,49 @@ const START: FilesetPosition = {
   empty: 0,
   totals: { start: null, end: null },
   repeats: 0,
-  digest: '0'.repeat(32),
+  digest: 0,
   isAscending: true,
   last: null,
 };
 
-function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenTexts): Uint32Array {
+type ReadRows = Pick<FilesetPosition, 'digest' | 'isAscending' | 'last'>;
+
+/** The rows of a page that did not come before. A key is made once a row: a page may have millions. */
+function readRows({ files, keyOf, pathOf, createdMs }: ScannedFilePage, seen: SeenTexts, before: ReadRows) {
   const rows = new Uint32Array(files);
+  let { digest, isAscending, last } = before;
   let fresh = 0;
   for (let row = 0; row < files; row += 1) {
-    if (!seen.add(keyOf(row))) continue;
+    const key = keyOf(row);
+    if (isAscending) {
+      const rank = { createdMs: createdMs(row), key };
+      isAscending = isAfter(rank, last);
+      last = isAscending ? rank : null;
+    }
+    if (!seen.add(key)) continue;
     rows[fresh] = row;
     fresh += 1;
+    digest = (digest + keyHash(`${key} ${pathOf(row)}`)) % HASH_SPACE;
   }
-  return rows.subarray(0, fresh);
+  return { fresh: rows.subarray(0, fresh), digest, isAscending, last };
 }
 
-function withPage(before: FilesetPosition, page: ScannedFilePage, fresh: Uint32Array): FilesetPosition {
-  const { files, next, total } = page;
+function withPage(
+  before: FilesetPosition,
+  { files, next, total }: ScannedFilePage,
+  { repeats, ...read }: ReadRows & Pick<FilesetPosition, 'repeats'>,
+): FilesetPosition {
   const isLoop = next !== null && next !== before.next && next === before.anchor;
   const followed = before.followed + 1;
-  const inOrder = before.isAscending && isAscending(ranksOf(page), before.last);
-  const last = files === 0 ? before.last : rankOf(page, files - 1);
   return {
+    ...read,
     next,
     followed,
     anchor: Number.isInteger(Math.log2(followed)) ? next : before.anchor,
     empty: files === 0 ? before.empty + 1 : 0,
     totals: { start: before.next === null ? total : before.totals.start, end: total },
-    repeats: before.repeats + files - fresh.length + (isLoop ? 1 : 0),
-    digest: withFiles(before.digest, page, fresh),
-    isAscending: inOrder,
-    last: inOrder ? last : null,
+    repeats: repeats + (isLoop ? 1 : 0),
   };
-}
-
-/** The digest and more files: 128 bits in hex that are the same for the same files in any order, each added once. */
-function withFiles(digest: string, { keyOf, pathOf }: ScannedFilePage, rows: Uint32Array): string {
-  let sum = BigInt(`0x${digest}`);
-  for (const row of rows) sum ^= BigInt(`0x${hash('sha256', `${keyOf(row)} ${pathOf(row)}`).slice(0, 32)}`);
-  return sum.toString(16).padStart(32, '0');
 }
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
@@ -181,7 +180,7 @@ export function judgeRead({
   result,
   isLast,
   memo,
-}: ReadEnd<FilesetResult, string>): Judgement<FilesetOutcome, string> {
+}: ReadEnd<FilesetResult, number>): Judgement<FilesetOutcome, number> {
   const { batch, totals, isAscending, digest } = result;
   const claim = claimOf(result, memo);
   if (claim.consistency === 'proved' || isLast)
@@ -189,7 +188,7 @@ export function judgeRead({
   return { kind: 'again', memo: isDoubtful(result) ? null : digest };
 }
 
-function claimOf(result: FilesetResult, memo: string | null): Claim {
+function claimOf(result: FilesetResult, memo: number | null): Claim {
   const { files, totals, pages, digest } = result;
   if (isDoubtful(result)) return provedIf(false, []);
   if (pages === 1) return provedIf(true, ['current-responses']);

@@ -36,7 +36,7 @@ export type FilesScanOptions = {
 export const filesPosition = z.object({
   fileset: z.number(),
   /** Where its reads resume; null at its beginning. */
-  at: z.nullable(rereadPosition(filesetPosition, z.string())),
+  at: z.nullable(rereadPosition(filesetPosition, z.number())),
   /** True once a segment of its own has begun for it, so that it can be read again. */
   hasBegun: z.boolean(),
   /** The sum of the totals of the FileSets before it. */
