@@ -7,7 +7,12 @@ export type FilePageRequest = {
   readonly version: number;
   /** Every so many files are changed in a version; 0: none. */
   readonly changedEvery: number;
+  /** The newest files first, for the probe whether they are sorted. */
+  readonly isNewest: boolean;
 };
+
+/** When the first file was created, in epoch milliseconds. */
+const FIRST_MS = 1_600_000_000_000;
 
 const HASHES = Array.from({ length: 4_096 }, (_, index) =>
   createHash('sha256').update(`${index}`).digest('hex'),
@@ -16,12 +21,13 @@ const hashOf = (index: number) => HASHES[index % HASHES.length] ?? '';
 
 /**
  * A page of files, about 500 bytes each, the same in every run but for the links, which are signed anew in each
- * version. Their ids are in no order.
+ * version. They are sorted by creation, and their ids are in no order.
  */
-export function filePage({ total, offset, limit, version, changedEvery }: FilePageRequest): Buffer {
+export function filePage({ total, offset, limit, version, changedEvery, isNewest }: FilePageRequest): Buffer {
   const end = Math.min(total, offset + limit);
   const files: string[] = [];
-  for (let index = offset; index < end; index += 1) {
+  for (let row = offset; row < end; row += 1) {
+    const index = isNewest ? total - 1 - row : row;
     const isChanged = changedEvery > 0 && index % changedEvery === 0;
     files.push(printFile(index, isChanged ? version : 1, version));
   }
@@ -36,5 +42,5 @@ function printFile(index: number, version: number, signed: number): string {
   const id = `${mixed.toString(16).padStart(8, '0')}-${hashOf(index).slice(0, 4)}-4${hashOf(index).slice(4, 7)}-8${hashOf(index).slice(7, 10)}-${index.toString(16).padStart(12, '0')}`;
   const name = `report-${mixed % 100_000}.pdf`;
   const signature = hashOf(mixed + signed).slice(0, 43);
-  return `{"id":"${id}","path":"/archive/${mixed % 977}/${index % 1_009}/${name}","name":"${name}","fileType":"FILE","contentType":"application/pdf","size":${(mixed % 9_000_000) + version},"created":"2026-0${1 + (mixed % 9)}-1${mixed % 10}T08:00:00Z","createdBy":${100_000_000 + (mixed % 900_000)},"hash":"${hashOf(mixed)}","hashAlgorithm":"SHA_256","downloadUrl":"https://files.example.com/${id}?signature=${signature}&expires=${1_763_000_000 + signed}","connectorKey":null,"indexStatus":"INDEXED","indexReason":null}`;
+  return `{"id":"${id}","path":"/archive/${mixed % 977}/${index % 1_009}/${name}","name":"${name}","fileType":"FILE","contentType":"application/pdf","size":${(mixed % 9_000_000) + version},"created":"${new Date(FIRST_MS + 60_000 * index).toISOString()}","createdBy":${100_000_000 + (mixed % 900_000)},"hash":"${hashOf(mixed)}","hashAlgorithm":"SHA_256","downloadUrl":"https://files.example.com/${id}?signature=${signature}&expires=${1_763_000_000 + signed}","connectorKey":null,"indexStatus":"INDEXED","indexReason":null}`;
 }

@@ -19,6 +19,7 @@ const count = templates.starts.length - 1;
 
 type Search = {
   readonly sort: { readonly field: string; readonly ascending: boolean };
+  readonly fieldSort: readonly { readonly order: string }[];
   readonly offset?: number;
   readonly limit: number;
 };
@@ -79,7 +80,7 @@ async function bodyOf<T>(request: IncomingMessage): Promise<T> {
   return JSON.parse(Buffer.concat(chunks).toString()) as T;
 }
 
-function fileRequestOf(url: string): FilePageRequest | undefined {
+function fileRequestOf(url: string): Omit<FilePageRequest, 'isNewest'> | undefined {
   const [path = '', query] = url.split('?');
   if (!/^\/api\/files\/v1\/filesets\/[^/]+\/files\/search$/.test(path)) return undefined;
   const search = new URLSearchParams(query);
@@ -106,7 +107,10 @@ const server = createServer(async (request, response) => {
     response.writeHead(404).end();
     return;
   }
-  const page = files === undefined ? pageOf(search) : filePage(files);
+  const page =
+    files === undefined
+      ? pageOf(search)
+      : filePage({ ...files, isNewest: search.fieldSort[0]?.order === 'DESC' });
   response.writeHead(200, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': page.byteLength,
