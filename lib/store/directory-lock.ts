@@ -68,7 +68,7 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
       signal?.throwIfAborted();
       if (performance.now() > giveUpAt) throw new StoreError(`wait for the lock ${path}`, STILL_HELD);
       await makeFolder(dirname(path));
-      if (await rename(folder, path).then(() => true, unlessCode(['ENOTEMPTY', 'EEXIST'], false))) return;
+      if (await rename(folder, path).then(() => true, unlessCode(taken(), false))) return;
       await removeStale();
       await sleep(POLL_MS, signal);
     }
@@ -79,12 +79,16 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
   }
 }
 
+/** Windows moves no folder to where one is, even an empty one. */
+const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
+
 /** Moves the file in the lock to `folder`, as it was called there, once it has had the same name for `STALE_MS`. */
 function createWatch(path: string, folder: string): () => Promise<void> {
   let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
   return async () => {
     const askedMs = performance.now();
     const [name] = await readdir(path).catch(unlessCode<string[]>(['ENOENT'], []));
+    if (name === undefined) await rmdir(path).catch(() => undefined);
     if (seen === undefined || name !== seen.name) seen = { name, sinceMs: performance.now() };
     else if (name !== undefined && askedMs - seen.sinceMs > STALE_MS)
       await rename(join(path, name), join(folder, name.replace(/\.\d+$/, ''))).catch(

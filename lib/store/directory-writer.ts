@@ -142,9 +142,9 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (isRemoved) await removeEmptyFolders(root, dirname(folder));
 }
 
-// A rename is on disk once its folder is synced, and a new folder once its parent is.
+// A rename is on disk once its folder is synced, and a new folder once its parent is. Windows syncs none.
 async function syncFolders(root: string, folder: string): Promise<void> {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
-  await handle?.sync();
+  await handle?.sync().catch(unlessCode(['EPERM'], undefined));
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }

@@ -12,8 +12,8 @@ import { MOST_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
  * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
- * content in hex; content types are not stored. Needs a POSIX file system that all writers share and that preserves
- * names: on a case-insensitive one, keys that differ only in case are one object.
+ * content in hex; content types are not stored. Needs a file system that all writers share and that preserves names: on
+ * a case-insensitive one, keys that differ only in case are one object.
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
