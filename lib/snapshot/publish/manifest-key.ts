@@ -58,19 +58,6 @@ export async function markLatest(
 
 type AtPlace = { readonly store: Store; readonly place: Place; readonly signal?: AbortSignal | undefined };
 
-/**
- * Deletes the manifests beside the one that `latest.json` names, which is stored again first: publishers that still
- * work cannot move it then. True if there were any, or if `latest.json` was moved meanwhile.
- */
-export async function withdrawManifests({ store, place, signal }: AtPlace, latest: Latest): Promise<boolean> {
-  const keys = await manifestKeys(store, place, { id: latest.run, startedAt: latest.startedAt });
-  const others = keys.filter((key) => key !== latest.manifest);
-  if (others.length === 0) return false;
-  if ((await refreshLatest({ store, place, signal }))?.manifest === latest.manifest)
-    for (const key of others) await store.delete(key);
-  return true;
-}
-
 const MOST_ROUNDS = 20;
 
 /** More white space than that begins at one again. */

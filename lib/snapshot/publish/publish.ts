@@ -22,7 +22,7 @@ import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
 import { type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
-import { deleteManifest, markLatest, storeManifest, withdrawManifests } from './manifest-key.ts';
+import { deleteManifest, markLatest, storeManifest } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
 import { untagLatest } from './tag-runs.ts';
@@ -86,11 +86,8 @@ type Tried = Publication | 'lost-race';
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, finished, force, now = Date.now } = options;
   const { latest } = last;
-  if (latest !== undefined && last.manifest !== undefined) {
-    if (await withdrawManifests({ store, place: source, signal: options.signal }, latest)) return 'lost-race';
-    if (latest.run === run.id && last.broken === undefined)
-      return { kind: 'published', manifest: last.manifest, key: latest.manifest };
-  }
+  if (latest?.run === run.id && last.manifest !== undefined && last.broken === undefined)
+    return { kind: 'published', manifest: last.manifest, key: latest.manifest };
   const isLate = latest !== undefined && isSuperseded(finished, latest, now());
   const manifest = judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
@@ -190,7 +187,6 @@ async function moveLatest(
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {
-    await withdrawManifests({ store, place: source, signal }, next);
     // Somebody may have begun to tag it before it was named.
     await untagLatest({ store, place: source, run });
     return { kind: 'published', manifest, key };

@@ -3,11 +3,9 @@ import { latestKey, publishedFolder, wasLatestKey } from '../../../lib/snapshot/
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import {
   deleteManifest,
-  manifestKeys,
   markLatest,
   refreshLatest,
   storeManifest,
-  withdrawManifests,
 } from '../../../lib/snapshot/publish/manifest-key.ts';
 import { printStoredLine } from '../../../lib/store/index.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -36,14 +34,6 @@ test('each publication of a run has a manifest of its own', async () => {
 
   expect(latest.manifest).toBe(`${folder}_manifest.json`);
   expect(lost).toMatch(/_manifest-[0-9a-f]{8}\.json$/);
-});
-
-test('what publishers left that lost is withdrawn, and the published manifest stays', async () => {
-  const { latest } = await twoManifests();
-
-  expect(await withdrawManifests({ store, place }, latest)).toBe(true);
-  expect(await manifestKeys(store, place, monday)).toEqual([latest.manifest]);
-  expect(await withdrawManifests({ store, place }, latest)).toBe(false);
 });
 
 test('once latest.json is stored again, nobody moves it who read it before', async () => {
