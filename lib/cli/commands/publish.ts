@@ -1,4 +1,3 @@
-import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
 import { StoredObjectError } from '../../store/index.ts';
@@ -7,34 +6,25 @@ import { asUsage, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { endWith } from '../snapshots/show-publication.ts';
-import { warnOn } from '../terminal/terminal.ts';
 
 /** Publishes a finished run that was refused. */
 export default (async ([source, id], flags, terminal) => {
   const store = await openStoreToRead(terminal);
-  const warn = warnOn(terminal);
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source, id)}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, id));
   const finished = await found.catch(async (error: unknown) => {
-    const published = isMissing(error) ? await findPublished(store, source, id).catch(asRunUsage) : undefined;
+    const isMissing = error instanceof StoredObjectError && error.kind === 'missing';
+    const published = isMissing ? await findPublished(store, source, id).catch(asRunUsage) : undefined;
     return published ?? asRunUsage(error);
   });
   // In a directory nothing else is left of it.
   if ('kind' in finished) return await endWith(finished, store, flags, terminal);
-  const publishing = publishRun({
-    store,
-    source,
-    run: { id, startedAt: finished.startedAt },
-    finished,
-    force: flags.force === true,
-  });
+  const run = { id, startedAt: finished.startedAt };
+  const publishing = publishRun({ store, source, run, finished, force: flags.force === true });
   const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
-  if (publication.kind === 'published') await clearAfter(store, source, warn);
   return await endWith(publication, store, flags, terminal);
 }) satisfies Run<'publish'>;
-
-const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';
 
 function asRunUsage(error: unknown): never {
   throw asUsage('run', error);

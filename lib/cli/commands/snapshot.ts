@@ -3,7 +3,6 @@ import { sleep } from '../../base/index.ts';
 import { idDigits, PlatformError } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
-import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, placeOf } from '../../snapshot/keys.ts';
@@ -14,7 +13,6 @@ import type { Saved } from '../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { takeRun } from '../../snapshot/run/take-run.ts';
 import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
-import type { SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -24,37 +22,31 @@ import { readText } from '../options/files.ts';
 import { checkPlaceName, optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { type Terminal, warnOn } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 type SnapshotFlags = FlagsOf<'snapshot calculations'>;
-
-/** What to take: a new run of a request, or the rest of one that was stopped. */
-type RunToTake =
-  | { readonly kind: 'new'; readonly request: SnapshotRequest; readonly idsFrom: string | undefined }
-  | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
 
 /** Takes or resumes a run of the source that the command names, publishes it and shows it. */
 export default (async (_, given, terminal, command) => {
   const flags = { ...given, isExpected: await readExpected(given, terminal) };
-  const taken = await runToTake(command, command.name() as Source, given, terminal);
+  const open = await runToOpen(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
   const { settings, callCounts, paceCounts } = session;
   const store = await session.store();
   const platform = new URL(settings.PLATFORM_BASE_URL).host;
-  const saved = await openRun(taken, settings, store, terminal.signal);
+  const saved = await open({ store, platform, compression: settings.SYNC_COMPRESSION });
   // Published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const { source: place, run: id } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
-  terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${id}`);
+  terminal.err(`${place}: ${given.resume === undefined ? 'run' : 'resuming run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
   const progress = createProgress(place, {
     ...terminal,
     callCounts,
     recordsBefore: saved.checkpoint.records,
   });
-  const warn = warnOn(terminal);
   using _held = terminal.awaits?.({ lost: LOST });
   try {
     const publication = await takeRun(saved, scan, {
@@ -63,7 +55,6 @@ export default (async (_, given, terminal, command) => {
       ...{ onProgress: progress.update, onRead: progress.publishing, signal: terminal.signal },
     });
     progress.end();
-    if (publication.kind === 'published') await clearAfter(store, place, warn);
     return await endWith(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
@@ -87,40 +78,34 @@ async function readExpected(
 /** Ids as they are compared: integers by their digits, others without regard to letter case. */
 const sameId = (id: string): string => idDigits(id) ?? id.toLowerCase();
 
-async function runToTake(
+type Opened = {
+  readonly store: Store;
+  /** The host that the records come from. */
+  readonly platform: string;
+  readonly compression: Settings['SYNC_COMPRESSION'];
+};
+
+/**
+ * Checks what is typed, and returns what opens the run: a new one, which takes a while if ids have to be found that another
+ * source links to, or the one to resume. That returns its publication if it has ended.
+ */
+async function runToOpen(
   command: Command,
   source: Source,
-  { as, resume: run }: { readonly as?: string; readonly resume?: string },
-  { readInput }: Terminal,
-): Promise<RunToTake> {
-  if (run === undefined) return { kind: 'new', ...(await readRequest(command, source, { as, readInput })) };
+  { as, resume: run }: SnapshotFlags,
+  { readInput, signal }: Terminal,
+): Promise<(opened: Opened) => Promise<Saved | Publication>> {
+  if (run === undefined) {
+    const { request, idsFrom } = await readRequest(command, source, { as, readInput });
+    return (opened) => beginRun(request, { ...opened, idsFrom, now: Date.now, random: Math.random, signal });
+  }
   const given = optionsGiven(command, source);
   if (given.length > 0)
     throw new UsageError(
       `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
-  return { kind: 'resumed', place: placeOf(source, checkPlaceName(as)), run };
-}
-
-/**
- * Begins the run, which takes a while if ids have to be found that another source links to, or reads how far it came; its
- * publication if that has ended.
- */
-async function openRun(
-  taken: RunToTake,
-  settings: Settings,
-  store: Store,
-  signal: AbortSignal,
-): Promise<Saved | Publication> {
-  const platform = new URL(settings.PLATFORM_BASE_URL).host;
-  if (taken.kind === 'resumed') {
-    const named = await namedRun(store, taken);
-    return (await alreadyPublished(store, named)) ?? (await resume(store, named, platform));
-  }
-  return beginRun(taken.request, {
-    ...{ store, platform, idsFrom: taken.idsFrom, compression: settings.SYNC_COMPRESSION },
-    ...{ now: Date.now, random: Math.random, signal },
-  });
+  const place = placeOf(source, checkPlaceName(as));
+  return ({ store, platform }) => resume(run, place, store, platform);
 }
 
 /** What an end at once loses of a run: the rest is resumed. */
@@ -142,32 +127,23 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   return records !== 0;
 }
 
-type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
-
-/** The run with its own name, where `last` was typed. */
-async function namedRun(store: Store, resumed: ResumedRun): Promise<ResumedRun> {
-  if (resumed.run !== 'last') return resumed;
-  const run = await lastStopped(store, resumed.place);
-  if (run !== undefined) return { ...resumed, run };
-  const expected = `a run of ${resumed.place} in ${store.location} that was stopped`;
-  throw new UsageError(
-    `--resume last: expected ${expected}, got none; to take a new run: ${snapshotCommand(resumed.place)} …`,
-  );
-}
-
-/** A run that was published leaves no checkpoint in a directory: resuming it finds that it is done. */
-async function alreadyPublished(store: Store, { place, run }: ResumedRun): Promise<Publication | undefined> {
-  if (await hasCheckpoint(store, place, run)) return undefined;
-  try {
-    return await findPublished(store, place, run);
-  } catch (error) {
-    throw asUsage('--resume', error);
-  }
-}
-
-async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
+/** How far a run came. One that was published leaves no checkpoint in a directory: resuming it finds that it is done. */
+async function resume(
+  typed: string,
+  place: Place,
+  store: Store,
+  platform: string,
+): Promise<Saved | Publication> {
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;
+  const run = typed === 'last' ? await lastStopped(store, place) : typed;
+  if (run === undefined)
+    throw new UsageError(
+      `--resume last: expected a run of ${place} in ${store.location} that was stopped, got none; ${newRun}`,
+    );
   try {
+    const isOpen = await hasCheckpoint(store, place, run);
+    const published = isOpen ? undefined : await findPublished(store, place, run);
+    if (published !== undefined) return published;
     const saved = await withWayOut(newRun, readCheckpoint(store, place, run));
     checkPlatform(saved.checkpoint, platform);
     return saved;

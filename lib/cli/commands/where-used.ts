@@ -16,17 +16,16 @@ export default (async ([id], { kind, hops, limit, json }, terminal) => {
   const { found, searched } = outcome;
   if (searched.length === 0) throw new Error(`${notFound(id, kind, outcome)} (${store.location})`);
   if (found.length === 0) throw new UsageError(notFound(id, kind, outcome));
-  const nowMs = Date.now();
-  return { json: asJson(id, outcome, nowMs), words: describeWhereUsed(outcome, nowMs) };
+  const words = [...found.flatMap(describeThing), `searched: ${describeSearch(outcome)}`];
+  return { json: { id, found, searched: searched.map(aged), unpublished: outcome.unpublished }, words };
 }) satisfies Run<'where-used'>;
 
-function asJson(id: string, { searched, unpublished, found }: WhereUsed, nowMs: number): object {
-  const withAges = searched.map((each) => ({
-    ...each,
-    ageSeconds: Math.max(0, Math.round((nowMs - Date.parse(each.startedAt)) / 1_000)),
-  }));
-  return { id, found, searched: withAges, unpublished };
-}
+type Searched = WhereUsed['searched'][number];
+
+const aged = (each: Searched) => ({
+  ...each,
+  ageSeconds: Math.max(0, Math.round((Date.now() - Date.parse(each.startedAt)) / 1_000)),
+});
 
 function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed): string {
   const { searched, hints } = outcome;
@@ -34,25 +33,18 @@ function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
   const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
   const what = kind === undefined ? 'nothing' : `no ${kind}`;
-  return `${id}: ${what} has this id in ${describeSearch(outcome, Date.now()).join('; ')}${hint}`;
+  return `${id}: ${what} has this id in ${describeSearch(outcome)}${hint}`;
 }
 
-/** What depends on each thing found, hop by hop, and what was searched; one line each, not yet safe to show. */
-const describeWhereUsed = (outcome: WhereUsed, nowMs: number): readonly string[] => [
-  ...outcome.found.flatMap(describeThing),
-  `searched: ${describeSearch(outcome, nowMs).join('; ')}`,
-];
-
 /** What was searched, and how old it is: a run each. */
-function describeSearch(
-  { searched, unpublished }: Pick<WhereUsed, 'searched' | 'unpublished'>,
-  nowMs: number,
-): readonly string[] {
-  const runs = searched.map(({ place, run, startedAt, records, missing }) => {
+function describeSearch({ searched, unpublished }: WhereUsed): string {
+  const runs = searched.map(aged).map(({ place, run, ageSeconds, records, missing }) => {
     const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
-    return `${place} (run ${run}, ${duration(Math.max(0, Math.round((nowMs - Date.parse(startedAt)) / 1_000)))} old, ${counted(records, 'record')}${lacks})`;
+    return `${place} (run ${run}, ${duration(ageSeconds)} old, ${counted(records, 'record')}${lacks})`;
   });
-  return unpublished.length === 0 ? runs : [...runs, `not published: ${unpublished.join(', ')}`];
+  return [...runs, ...(unpublished.length === 0 ? [] : [`not published: ${unpublished.join(', ')}`])].join(
+    '; ',
+  );
 }
 
 /** A name in quotation marks, with a space before it; nothing if there is none. */

@@ -1,4 +1,5 @@
 import { AwsError } from '../../base/index.ts';
+import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
@@ -14,6 +15,7 @@ import {
   shownLines,
   size,
   type Terminal,
+  warnOn,
 } from '../terminal/terminal.ts';
 
 type EndFlags = {
@@ -24,13 +26,15 @@ type EndFlags = {
   readonly isExpected?: ((id: string) => boolean) | undefined;
 };
 
-/** Prints how a run ended, then makes its tables; returns how it ended. */
+/** Removes what a published run has made needless, prints how it ended, then makes its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
   { json, tables = true, isExpected }: EndFlags,
   terminal: Terminal,
 ): Promise<Ended> {
+  const place = publication.manifest.source as Place;
+  if (publication.kind === 'published') await clearAfter(store, place, warnOn(terminal));
   const found = foundRun(publication, store, isExpected);
   const ended = printFound(found, json, terminal);
   if (json && ended !== 'done') terminal.err(shownLines(found.words));
