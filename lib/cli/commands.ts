@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
+import { OUTPUT_ENDINGS } from '../jobs/texts/output/text-file.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { type FindableKind, findableKinds } from '../report/graph/where-used.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
@@ -10,6 +11,7 @@ import {
   choiceOption,
   collected,
   columnsOption,
+  decimalOption,
   jobArgument,
   LISTED,
   LISTED_DEPENDENTS,
@@ -45,10 +47,10 @@ const FROM_CSV = [
 ] as const;
 const since = (means: string) =>
   ['--since <time>', `${means}: so long ago (12h, 7d, 4w), or a date`, momentOption()] as const;
-const limit = (what: string, listed: number) =>
+const limit = (listed: number) =>
   [
     '--limit <n>',
-    `the most ${what} to list (default: ${listed}; with --json: ${LISTED_JSON})`,
+    `the most to list (default: ${listed}; with --json: ${LISTED_JSON})`,
     numberOption(0, 1e6),
   ] as const;
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
@@ -64,9 +66,7 @@ export const LINK_HOURS = 24;
 export const commands = {
   init: {
     does: 'Ask for the address, the token and the store, try them, and write them to a file of settings.',
-    options: [
-      ['--sandbox', 'ask nothing: write the settings of the reference platform, which `sandbox` starts'],
-    ],
+    options: [['--sandbox', 'ask nothing: write the settings of the platform that `sandbox` starts']],
     json: false,
     examples: ['init', 'init --sandbox'],
   },
@@ -120,13 +120,8 @@ export const commands = {
     ],
     options: [
       since('compare with the run that was the last one then'),
-      limit('changes', LISTED),
-      [
-        '--memory <mb>',
-        'megabytes of memory for comparing records that are not in order',
-        numberOption(1, 100_000),
-        128,
-      ],
+      limit(LISTED),
+      ['--memory <mb>', 'megabytes for comparing records out of order', numberOption(1, 100_000), 128],
     ],
     examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
   },
@@ -136,7 +131,7 @@ export const commands = {
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
       ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
-      limit('dependents', LISTED_DEPENDENTS),
+      limit(LISTED_DEPENDENTS),
     ],
     examples: [
       `where-used ${DATASET}`,
@@ -150,11 +145,7 @@ export const commands = {
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
-      [
-        '--older-than <time>',
-        'remove runs that started before: so long ago (90d, 12w), or a date',
-        momentOption(),
-      ],
+      ['--older-than <time>', 'remove runs that began before: 90d or 12w ago, or a date', momentOption()],
       ['--dry-run', 'only list what would be removed'],
       YES,
     ],
@@ -169,7 +160,7 @@ export const commands = {
       ['--parquet <file>', 'write the rows to a file of Parquet'],
       ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
       ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
-      ['--disk <gb>', 'gigabytes for temporary files', numberOption(0.1, 1e5, { whole: false }), 20],
+      ['--disk <gb>', 'gigabytes for temporary files', decimalOption(0.1, 1e5), 20],
     ],
     examples: [
       'query "SELECT status, count(*) FROM calculations GROUP BY status"',
@@ -195,11 +186,7 @@ export const commands = {
     does: 'Say what changed, what broke and whose it is, and which jobs failed, here or to a channel of Slack or Teams.',
     options: [
       since('since when (default: 1d)'),
-      [
-        '--to <service>',
-        'post it to the webhook in SYNC_DIGEST_URL: slack or teams',
-        choiceOption(['slack', 'teams']),
-      ],
+      ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],
     ],
     examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
   },
@@ -219,10 +206,7 @@ export const commands = {
       ['--encoding <label>', 'the encoding of the file, such as utf-8 or windows-1252 (default: detected)'],
       ['--separator <character>', 'the separator of a CSV file (default: detected from its header)'],
       ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
-      [
-        '--output <file>',
-        'write all rows with their scores: .csv, .tsv, .ndjson or .jsonl, with .gz or without',
-      ],
+      ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
     ],
     examples: [
       'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
@@ -273,7 +257,7 @@ export const commands = {
       ['--force', 'send a formula that does not parse here'],
       [
         '--unless-changed-since <ms>',
-        'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
+        'stop if it was changed after this time, in epoch milliseconds; needs --name',
         numberOption(0, Number.MAX_SAFE_INTEGER),
       ],
       ['--name <name>', 'the name of the calculation, which the search finds it by'],
@@ -309,11 +293,7 @@ export const commands = {
     does: 'Set the formulas of a set back to what they were, except those that somebody has changed since.',
     arguments: [['<name>', 'what the set is called']],
     options: [
-      [
-        '--even-if-changed <id...>',
-        'set these back although somebody has changed them since',
-        collected(calculationId),
-      ],
+      ['--even-if-changed <id...>', 'set these back although they have changed', collected(calculationId)],
     ],
     examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
   },
@@ -328,7 +308,7 @@ export const commands = {
     arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
     options: [
       ...FROM_CSV,
-      ['--output <file>', 'write a row for each job: .csv, .tsv, .ndjson or .jsonl, with .gz or without'],
+      ['--output <file>', `write a row for each job: ${OUTPUT_ENDINGS}`],
       CONCURRENCY,
       ['--dry-run', 'check everything, formulas too, but run nothing'],
     ],
@@ -354,9 +334,7 @@ export const commands = {
   },
   jobs: {
     does: 'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
-    arguments: [
-      ['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet', jobArgument],
-    ],
+    arguments: [['[id]', 'the job to show: its result, or else its row in the ledger', jobArgument]],
     options: [
       ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
       ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, choiceOption(jobStates)],
@@ -369,7 +347,7 @@ export const commands = {
   },
   'jobs results': {
     does: 'Write the results of jobs to one file: NDJSON, each as it is stored, or CSV.',
-    required: [['--output <file>', 'the file: .csv, .tsv, .ndjson or .jsonl, with .gz or without']],
+    required: [['--output <file>', `the file: ${OUTPUT_ENDINGS}`]],
     options: [
       ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
       since('only jobs that ended since then'),
@@ -389,11 +367,7 @@ export const commands = {
     does: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
     arguments: [
       ['<id>', 'the id of the job', jobArgument],
-      [
-        '<status>',
-        'done: it was executed; failed: it was not, and `redrive ID` may reopen it',
-        ['done', 'failed'],
-      ],
+      ['<status>', 'done: it was executed; failed: it was not, and may be reopened', ['done', 'failed']],
     ],
     required: [['--note <text>', 'how you know: it is stored in the result']],
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
@@ -401,9 +375,7 @@ export const commands = {
   redrive: {
     does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
-    options: [
-      ['--batch <name>', 'score the rows of this batch that have no score, cancelled ones too', batchOption],
-    ],
+    options: [['--batch <name>', 'score its rows that have no score, cancelled ones too', batchOption]],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   },
   tables: {
@@ -427,12 +399,7 @@ export const commands = {
   },
   mcp: {
     does: 'Serve the last snapshots, job results and scores to an assistant: a Model Context Protocol server on standard input and output.',
-    options: [
-      [
-        '--allow-submit',
-        'also serve tools that put jobs on the queue, each after a dry run and a confirmation',
-      ],
-    ],
+    options: [['--allow-submit', 'also serve tools that queue jobs, after a dry run and a confirmation']],
     json: false,
     examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
   },
@@ -444,8 +411,8 @@ export const commands = {
       ['--reset', 'forget throttling: the full rate, from a second on'],
       [
         '--rate <n>',
-        'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
-        numberOption(0.001, 10_000, { whole: false }),
+        'requests a second of all senders, or PLATFORM_RATE if lower',
+        decimalOption(0.001, 1e4),
       ],
     ],
     examples: ['pace', 'pace --pause', 'pace --rate 1'],
@@ -458,19 +425,11 @@ export const commands = {
       ['--latency <ms>', 'milliseconds to delay every response by (default: 0)', numberOption(0, 600_000)],
       [
         '--rate <n>',
-        'requests a second that it accepts; it responds to any more with 429 (default: no limit)',
-        numberOption(0.01, 100_000, { whole: false }),
+        'requests a second before it responds with 429 (default: all)',
+        decimalOption(0.01, 1e5),
       ],
-      [
-        '--faults <p>',
-        'the share of requests that fail in some way, from 0 to 1 (default: 0)',
-        numberOption(0, 1, { whole: false }),
-      ],
-      [
-        '--churn <n>',
-        'records added, changed or deleted per second (default: 0)',
-        numberOption(0, 10_000, { whole: false }),
-      ],
+      ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
+      ['--churn <n>', 'records added, changed or deleted per second (default: 0)', decimalOption(0, 1e4)],
     ],
     examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
   },
@@ -478,10 +437,7 @@ export const commands = {
     does: 'Print the settings of a deployed instance, from the outputs of its stack, as lines for --env-file.',
     options: [
       ['--stack <name>', 'the name of the stack', String],
-      [
-        '--construct <id>',
-        'which instance, in a stack with several: what the names of its outputs begin with',
-      ],
+      ['--construct <id>', 'which of several instances in a stack: what its outputs begin with'],
     ],
     examples: ['env --stack platform-sync-acme'],
   },
@@ -520,11 +476,7 @@ function snapshotOf(source: Source, examples: readonly string[]) {
     does: sourceDefinitions[source].takes,
     more: () => requestOptions(source),
     options: [
-      [
-        '--expect-missing <id>',
-        'an id that may be missing: the exit code is not 3 because of it; may be repeated',
-        collected(String),
-      ],
+      ['--expect-missing <id>', 'an id that may be missing; may be repeated', collected(String)],
       ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
       ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],

@@ -26,15 +26,15 @@ const matching = (expected: string, pattern: RegExp) =>
   reader(expected, (text) => (pattern.test(text) ? text : undefined));
 
 /** An option's value as a number between two bounds, both included. */
-export const numberOption = (
-  least: number,
-  most: number,
-  { whole = true }: { readonly whole?: boolean } = {},
-) =>
-  reader(`a ${whole ? 'whole ' : ''}number from ${least} to ${most}`, (text) => {
+export const decimalOption = (least: number, most: number, kind: 'number' | 'whole number' = 'number') =>
+  reader(`a ${kind} from ${least} to ${most}`, (text) => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
-    return value >= least && value <= most && (!whole || Number.isInteger(value)) ? value : undefined;
+    const fits = value >= least && value <= most && (kind === 'number' || Number.isInteger(value));
+    return fits ? value : undefined;
   });
+
+/** The same as a whole number. */
+export const numberOption = (least: number, most: number) => decimalOption(least, most, 'whole number');
 
 /** An option's value as one of a few names; upper and lower case are the same. */
 export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
