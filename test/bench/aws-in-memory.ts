@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { prices } from '../infra/cost/prices.ts';
 import { type LoopbackServer, startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import { createDynamoInMemory } from './dynamo-in-memory.ts';
 
 export type AwsInMemory = LoopbackServer & {
   /** The objects of all buckets, by `BUCKET/KEY`. */
   readonly objects: ReadonlyMap<string, Buffer>;
+  /** What the requests up to now would cost on demand, by the list prices. */
+  readonly dollars: () => number;
   /** The SDK's environment variables for it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -19,6 +22,7 @@ export type AwsInMemory = LoopbackServer & {
 export async function startAwsInMemory(): Promise<AwsInMemory> {
   const objects = new Map<string, Buffer>();
   const dynamo = createDynamoInMemory();
+  let dollars = 0;
   const server = await startLoopbackServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     // Its sender has died.
@@ -26,9 +30,16 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
     const [service = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
     if (service.startsWith('DynamoDB')) {
       const reply = dynamo(operation, JSON.parse(body.toString()));
+      const isRead = /Get|Query|Scan/.test(operation);
+      dollars += (reply.units ?? 0) * (isRead ? prices.dynamoRead : prices.dynamoWrite);
       respondJson(response, reply.status, reply.body);
-    } else if (service === 'AmazonSQS') respondJson(response, 200, {});
-    else respondS3(objects, { request, body }, response);
+    } else if (service === 'AmazonSQS') {
+      dollars += prices.sqsRequest;
+      respondJson(response, 200, {});
+    } else {
+      dollars += priceOfS3(request);
+      respondS3(objects, { request, body }, response);
+    }
   });
   const settings = {
     AWS_ENDPOINT_URL: server.endpoint,
@@ -36,7 +47,13 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
     AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
     AWS_SECRET_ACCESS_KEY: 'any',
   };
-  return { ...server, objects, settings };
+  return { ...server, objects, settings, dollars: () => dollars };
+}
+
+/** A list is priced as a write, and a deletion is free. */
+function priceOfS3({ method, url = '' }: IncomingMessage): number {
+  if (method === 'DELETE') return 0;
+  return method === 'PUT' || url.includes('list-type') ? prices.s3Write : prices.s3Read;
 }
 
 const respondJson = (response: ServerResponse, status: number, value: object) =>

@@ -1,7 +1,5 @@
-import { startAwsInMemory } from './aws-in-memory.ts';
 import { raceJobs } from './jobs-records.ts';
-import { type Contender, outcomeOf, runJobs, type Took } from './jobs-run.ts';
-import { startRaceServer } from './race-server.ts';
+import { type Contender, isOurs, openStage, outcomeOf, runJobs, type Took } from './jobs-run.ts';
 
 /*
  * `npm run compare`: the same code functions by a loop, by p-queue, by Powertools and by platform-sync, while responses are
@@ -16,6 +14,7 @@ const CONTENDERS = {
   recommended: 'Powertools, as its manual says',
   careful: 'Powertools, by an expert',
   ours: 'platform-sync',
+  sqlite: 'platform-sync, a folder alone',
 } as const satisfies Readonly<Record<Contender, string>>;
 
 const WEATHERS = [
@@ -24,8 +23,7 @@ const WEATHERS = [
   { what: 'twice kill -9', faults: {}, kills: 2 },
 ] as const;
 
-await using server = await startRaceServer();
-await using aws = await startAwsInMemory();
+await using stage = await openStage();
 console.log(`${COUNT} functions each; nothing but this machine is reached.\n`);
 console.log(
   '| what goes wrong | by | ran twice | lost | said to be unknown | failed | requests to AWS each | CPU ms each |',
@@ -34,11 +32,11 @@ console.log('|---|---|---|---|---|---|---|---|');
 for (const { what, faults, kills } of WEATHERS)
   for (const [name, words] of Object.entries(CONTENDERS) as [Contender, string][]) {
     const jobs = raceJobs('functions', `${name}-${what.replaceAll(' ', '-')}`, COUNT);
-    server.setFaults(faults);
-    const took = await runJobs({ aws, server }, name, { jobs, kills });
-    server.setFaults({});
-    const { doubles, lost, unknown, failed } = outcomeOf({ aws, server }, name, jobs);
-    if (name === 'ours' && doubles + lost + failed > 0) process.exitCode = 1;
+    stage.server.setFaults(faults);
+    const took = await runJobs(stage, name, { jobs, kills });
+    stage.server.setFaults({});
+    const { doubles, lost, unknown, failed } = await outcomeOf(stage, name, jobs);
+    if (isOurs(name) && doubles + lost + failed > 0) process.exitCode = 1;
     console.log(`| ${[what, words, doubles, lost, unknown, failed, ...costOf(took)].join(' | ')} |`);
   }
 console.log(

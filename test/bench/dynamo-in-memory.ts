@@ -15,10 +15,21 @@ type Input = {
   readonly ReturnValuesOnConditionCheckFailure?: string;
 };
 
-/** An error has `__type`. */
-export type DynamoReply = { readonly status: 200 | 400; readonly body: object };
+/** An error has `__type`. `units`: of capacity, to write where it is a write, or else to read consistently. */
+export type DynamoReply = { readonly status: 200 | 400; readonly body: object; readonly units?: number };
 
-const done = (body: object): DynamoReply => ({ status: 200, body });
+const done = (body: object, units = 1): DynamoReply => ({ status: 200, body, units });
+
+const WRITE_BYTES = 1_024;
+const READ_BYTES = 4_096;
+
+const unitsOf = (item: Item | undefined, bytes: number) => Math.max(1, Math.ceil(sizeOf(item) / bytes));
+
+/** About as DynamoDB counts it: names and values. */
+const sizeOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).reduce((sum, [name, each]) => sum + name.length + sizeOf(each), 0)
+    : String(value).length;
 
 /**
  * The operations of DynamoDB that workers use, on items in memory, by tables whose keys are `pk` and `sk`. It checks no
@@ -57,14 +68,14 @@ function changed(
   const old = items.get(key);
   const { ConditionExpression: condition } = input;
   if (condition === undefined || conditionOf(condition)(scopeOf(input, old ?? {})))
-    return done(change(key, old ?? {}));
+    return done(change(key, old ?? {}), unitsOf(items.get(key) ?? old, WRITE_BYTES));
   const inTheWay = input.ReturnValuesOnConditionCheckFailure === 'ALL_OLD' && old !== undefined;
   const body = {
     __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException',
     message: 'The conditional request failed',
     ...(inTheWay ? { Item: old } : {}),
   };
-  return { status: 400, body };
+  return { status: 400, body, units: unitsOf(old, WRITE_BYTES) };
 }
 
 function found(items: Map<string, Item>, input: Input): DynamoReply {
@@ -74,18 +85,18 @@ function found(items: Map<string, Item>, input: Input): DynamoReply {
     .map(([, item]) => item);
   const Items =
     expression === undefined ? all : all.filter((item) => conditionOf(expression)(scopeOf(input, item)));
-  return done({ Items, Count: Items.length });
+  return done({ Items, Count: Items.length }, unitsOf({ Items } as unknown as Item, READ_BYTES));
 }
 
 const operations: Readonly<Record<string, (items: Map<string, Item>, input: Input) => DynamoReply>> = {
   GetItem(items, input) {
     const item = items.get(keyOf(input));
-    return done(item === undefined ? {} : { Item: item });
+    return done(item === undefined ? {} : { Item: item }, unitsOf(item, READ_BYTES));
   },
   BatchGetItem(items, input) {
     const [[table, { Keys }] = ['', { Keys: [] }]] = Object.entries(input.RequestItems ?? {});
     const found = Keys.flatMap((Key) => items.get(keyOf({ Key })) ?? []);
-    return done({ Responses: { [table]: found }, UnprocessedKeys: {} });
+    return done({ Responses: { [table]: found }, UnprocessedKeys: {} }, Keys.length);
   },
   PutItem: (items, input) =>
     changed(items, input, (key) => {

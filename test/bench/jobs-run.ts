@@ -1,12 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { AwsInMemory } from './aws-in-memory.ts';
+import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
 import { type RaceJob, type RaceRecord, redelivered } from './jobs-records.ts';
-import type { RaceServer } from './race-server.ts';
+import { type RaceServer, startRaceServer } from './race-server.ts';
 
 const CONTENDERS = {
   ours: { handler: '../../functions/run-jobs/handler.ts', killed: './contenders/renewed-handler.ts' },
+  /** Ours with nothing but a folder. */
+  sqlite: { handler: './contenders/renewed-handler.ts', killed: './contenders/renewed-handler.ts' },
   recommended: {
     handler: './contenders/powertools-handler.js',
     killed: './contenders/powertools-handler.js',
@@ -18,12 +24,30 @@ const CONTENDERS = {
 
 export type Contender = keyof typeof CONTENDERS;
 const all = Object.keys(CONTENDERS) as readonly Contender[];
-const named = process.env['CONTENDERS']?.split(',') ?? ['ours', 'recommended', 'careful'];
+const named = process.env['CONTENDERS']?.split(',') ?? ['ours', 'sqlite', 'recommended', 'careful'];
 /** Those that race. */
 export const contenders = all.filter((name) => named.includes(name));
 if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);
 
-export type Stage = { readonly aws: AwsInMemory; readonly server: RaceServer };
+/** Held to the promises. */
+export const isOurs = (name: Contender): boolean => name === 'ours' || name === 'sqlite';
+
+export type Stage = AsyncDisposable & {
+  readonly aws: AwsInMemory;
+  readonly server: RaceServer;
+  /** The store of the contender that has nothing else. */
+  readonly folder: string;
+};
+
+export async function openStage(): Promise<Stage> {
+  await using opened = new AsyncDisposableStack();
+  const server = opened.use(await startRaceServer());
+  const aws = opened.use(await startAwsInMemory());
+  const folder = await mkdtemp(join(tmpdir(), 'bench-jobs-'));
+  opened.defer(() => rm(folder, { recursive: true }));
+  const all = opened.move();
+  return { aws, server, folder, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
 
 /** What all jobs but the first one of each process took, until the last one was finished or given up. */
 export type Took = {
@@ -33,9 +57,11 @@ export type Took = {
   readonly cpuMs: number;
   /** By service. */
   readonly requests: Readonly<Record<string, number>>;
+  /** Of AWS, for each job that was given, by the list prices of its requests. */
+  readonly dollars: number;
 };
 
-const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, requests: {} };
+const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, requests: {}, dollars: 0 };
 
 type Run = {
   readonly name: Contender;
@@ -49,11 +75,12 @@ type Run = {
 type Printed = { readonly finished: readonly string[]; readonly took: Took };
 
 /** Runs a contender in a process of its own. */
-async function runRecords({ aws, server }: Stage, { name, records, killAfter, killed }: Run) {
+async function runRecords(stage: Stage, { name, records, killAfter, killed }: Run) {
+  const { server } = stage;
   const contender = CONTENDERS[name];
   const args = [killed ? contender.killed : contender.handler, killed ? '2000' : '600000'];
   const child = spawn(process.execPath, [...process.execArgv, 'test/bench/jobs-process.ts', ...args], {
-    env: { PATH: process.env['PATH'], ...environmentOf(name, aws, server), ...(killed ? SOON : {}) },
+    env: { PATH: process.env['PATH'], ...environmentOf(name, stage), ...(killed ? SOON : {}) },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -67,7 +94,7 @@ async function runRecords({ aws, server }: Stage, { name, records, killAfter, ki
     if (!line.startsWith('{"finished"') || !line.endsWith('}}}')) continue;
     const printed: Printed = JSON.parse(line);
     for (const messageId of printed.finished) finished.add(messageId);
-    took = printed.took;
+    took = { ...NOTHING, ...printed.took };
   }
   const [code, signal] = await ended;
   const isKilled = killAfter !== undefined && signal === 'SIGKILL';
@@ -86,6 +113,7 @@ export async function runJobs(
 ): Promise<Took> {
   let left = jobs.map(({ record }) => record);
   let took = NOTHING;
+  const before = stage.aws.dollars();
   const pieces = jobs.flatMap(({ keys }) => keys).length;
   for (let process = 0; left.length > 0 && process <= kills; process += 1) {
     const killAfter = process < kills ? Math.floor(pieces / (kills + 1)) : undefined;
@@ -95,10 +123,11 @@ export async function runJobs(
     // It has given up what is left.
     if (!run.isKilled) break;
   }
-  return took;
+  return { ...took, dollars: (stage.aws.dollars() - before) / jobs.length };
 }
 
 const added = (a: Took, b: Took): Took => ({
+  ...NOTHING,
   jobs: a.jobs + b.jobs,
   wallMs: a.wallMs + b.wallMs,
   cpuMs: a.cpuMs + b.cpuMs,
@@ -121,13 +150,10 @@ export type Outcome = {
   readonly failed: number;
 };
 
-/** What happened to jobs, by the results that lie in the bucket, and by what the platform has executed. */
-export function outcomeOf({ aws, server }: Stage, name: Contender, jobs: readonly RaceJob[]): Outcome {
-  const results = new Map<string, string>();
-  for (const [key, body] of aws.objects) {
-    if (!key.startsWith(`${BUCKET}/${name}/results/`)) continue;
-    results.set(/([^/]+)\.json$/.exec(key)?.[1] ?? '', body.toString());
-  }
+/** What happened to jobs, by their results, and by what the platform has executed. */
+export async function outcomeOf(stage: Stage, name: Contender, jobs: readonly RaceJob[]): Promise<Outcome> {
+  const { server } = stage;
+  const results = await (name === 'sqlite' ? resultsInFolder(stage) : resultsInBucket(stage, name));
   const outcome = { doubles: 0, done: 0, lost: 0, unknown: 0, neverRan: 0, failed: 0 };
   for (const { record, keys } of jobs) {
     const runs = keys.map((key) => server.executions(key));
@@ -137,6 +163,21 @@ export function outcomeOf({ aws, server }: Stage, name: Contender, jobs: readonl
     if (kind === 'unknown' && runs.every((each) => each === 0)) outcome.neverRan += 1;
   }
   return outcome;
+}
+
+function resultsInBucket({ aws }: Stage, name: Contender): ReadonlyMap<string, string> {
+  const keys = [...aws.objects].filter(([key]) => key.startsWith(`${BUCKET}/${name}/results/`));
+  return new Map(keys.map(([key, body]) => [basename(key, '.json'), body.toString()]));
+}
+
+async function resultsInFolder({ folder }: Stage): Promise<ReadonlyMap<string, string>> {
+  const results = join(folder, 'results');
+  const files = existsSync(results) ? await readdir(results, { recursive: true, withFileTypes: true }) : [];
+  const found = files.filter((file) => file.isFile() && file.name.endsWith('.json'));
+  const read = ({ parentPath, name }: (typeof found)[number]) => readFile(join(parentPath, name), 'utf8');
+  return new Map(
+    await Promise.all(found.map(async (f) => [basename(f.name, '.json'), await read(f)] as const)),
+  );
 }
 
 /** How a job ended: `done` only if its result shows each thing that the platform returned. */
@@ -150,14 +191,15 @@ function kindOf(result: string | undefined, pieces: number) {
 
 const BUCKET = 'jobs';
 
-const environmentOf = (name: Contender, aws: AwsInMemory, { url }: RaceServer) => ({
+const environmentOf = (name: Contender, { aws, server, folder }: Stage) => ({
   ...aws.settings,
-  PLATFORM_BASE_URL: url,
+  PLATFORM_BASE_URL: server.url,
   PLATFORM_TOKEN: 'token',
   PLATFORM_RATE: '5000',
   PLATFORM_CONCURRENCY: '10',
-  SYNC_STORE: `s3://${BUCKET}/${name}`,
-  SYNC_TABLE: 'ours',
+  ...(name === 'sqlite'
+    ? { SYNC_STORE: folder, SYNC_TABLE: `sqlite:${join(folder, '.store', 'jobs.db')}` }
+    : { SYNC_STORE: `s3://${BUCKET}/${name}`, SYNC_TABLE: 'ours' }),
   SYNC_QUEUE_URL: `${aws.endpoint}/000000000000/jobs`,
   LOG_LEVEL: 'error',
   BENCH_BUCKET: BUCKET,

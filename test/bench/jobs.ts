@@ -1,17 +1,18 @@
-import { startAwsInMemory } from './aws-in-memory.ts';
 import { atMost, type Bench, bounded, type Row } from './bench.ts';
 import { piecesInJob, raceJobs, type Work } from './jobs-records.ts';
 import {
   type Contender,
   contenders,
+  isOurs,
   type Outcome,
+  openStage,
   outcomeOf,
   runJobs,
   type Stage,
   type Took,
 } from './jobs-run.ts';
 import { median } from './measured-process.ts';
-import { type ServerFaults, startRaceServer } from './race-server.ts';
+import type { ServerFaults } from './race-server.ts';
 
 /**
  * `JOBS=200 TEXTS=1000 ROUNDS=1 npm run bench -- jobs` takes minutes instead of an hour. `CONTENDERS=ours` races these
@@ -67,9 +68,7 @@ export const jobs: Bench = {
   about:
     "The same messages for three handlers: this worker, Powertools' batch and idempotency as its documentation recommends, and a careful one. What a function or a text takes without faults, and what happens when responses are lost, the platform refuses and processes are killed. The recommended handler runs twice whatever it did not hear of; the careful one loses the jobs of a killed process, and has no rate of the fleet, no cancel and no staged outcome. Unknown jobs are those whose response nobody heard: a person decides. What ours costs more is its ledger: a row a job, and a claim of each text that is paid for.",
   async *run() {
-    await using server = await startRaceServer();
-    await using aws = await startAwsInMemory();
-    const stage = { aws, server };
+    await using stage = await openStage();
     for (const work of ['functions', 'texts'] as const) {
       yield* costs(stage, work);
       for (const weather of weathers[work])
@@ -79,7 +78,11 @@ export const jobs: Bench = {
 };
 
 async function* costs(stage: Stage, work: Work): AsyncGenerator<Row> {
-  const { took, outcomes } = await takeTurns(stage, work, { count: SIZES[work], rounds: ROUNDS[work] });
+  const { took, outcomes } = await takeTurns(stage, work, {
+    count: SIZES[work],
+    rounds: ROUNDS[work],
+    names: contenders,
+  });
   for (const name of contenders)
     yield rowOf(work, 'no faults', name, { took: took[name], outcome: outcomes.get(name) });
   if (took.ours.length > 0) yield* bounds(work, took);
@@ -91,29 +94,34 @@ type AllTook = Readonly<Record<Contender, readonly Took[]>>;
 async function takeTurns(
   stage: Stage,
   work: Work,
-  { count, rounds }: { readonly count: number; readonly rounds: number },
+  {
+    count,
+    rounds,
+    names,
+  }: { readonly count: number; readonly rounds: number; readonly names: readonly Contender[] },
 ) {
   const took: Record<Contender, Took[]> = {
-    ...{ ours: [], recommended: [], careful: [] },
+    ...{ ours: [], sqlite: [], recommended: [], careful: [] },
     ...{ loop: [], 'p-queue': [] },
   };
   const outcomes = new Map<Contender, Outcome>();
   for (let round = 0; round < rounds; round += 1)
-    for (const name of contenders) {
+    for (const name of names) {
       const given = raceJobs(work, `${name}-${work}-${round}`, count);
       took[name].push(await runJobs(stage, name, { jobs: given }));
-      outcomes.set(name, outcomeOf(stage, name, given));
+      outcomes.set(name, await outcomeOf(stage, name, given));
     }
   return { took, outcomes };
 }
 
+/** Those that the bounds compare. */
+const RIVALS = ['ours', 'recommended', 'careful'] as const;
+
 /** On small work, for CI: the CPU time of a function ÷ the recommended handler's, and of a text ÷ the careful one's. */
 export async function jobRatios(): Promise<readonly [functions: number, texts: number]> {
-  await using server = await startRaceServer();
-  await using aws = await startAwsInMemory();
-  const stage = { aws, server };
-  const functions = await takeTurns(stage, 'functions', { count: 400, rounds: 3 });
-  const texts = await takeTurns(stage, 'texts', { count: 2_000, rounds: 3 });
+  await using stage = await openStage();
+  const functions = await takeTurns(stage, 'functions', { count: 400, rounds: 3, names: RIVALS });
+  const texts = await takeTurns(stage, 'texts', { count: 2_000, rounds: 3, names: RIVALS });
   return [
     ratio('functions', functions.took, 'recommended', cpuOf),
     ratio('texts', texts.took, 'careful', cpuOf),
@@ -125,7 +133,7 @@ function* bounds(work: Work, took: AllTook): Generator<Row> {
     took.ours.map(perPiece(work, ({ requests: { platform: _, ...toAws } }) => sum(Object.values(toAws)))),
   );
   yield atMost(`requests to AWS, ${work}, ours`, requests, MOST_REQUESTS[work]);
-  if (contenders.length < 3) return;
+  if (!RIVALS.every((name) => contenders.includes(name))) return;
   if (work === 'texts')
     return yield atMost('CPU, texts, ours ÷ careful', ratio(work, took, 'careful', cpuOf), MOST_RATIO.text);
   yield atMost('CPU, functions, ours ÷ recommended', ratio(work, took, 'recommended', cpuOf), MOST_RATIO.CPU);
@@ -147,7 +155,7 @@ async function race(stage: Stage, work: Work, weather: Weather, name: Contender)
   stage.server.setFaults(faults);
   const took = await runJobs(stage, name, { jobs: given, kills });
   stage.server.setFaults({});
-  return rowOf(work, what, name, { took: [took], outcome: outcomeOf(stage, name, given) });
+  return rowOf(work, what, name, { took: [took], outcome: await outcomeOf(stage, name, given) });
 }
 
 type Ran = { readonly took: readonly Took[]; readonly outcome: Outcome | undefined };
@@ -158,7 +166,7 @@ function rowOf(work: Work, what: string, name: Contender, { took, outcome }: Ran
   if (outcome === undefined) return { measured, value: 'nothing' };
   const { doubles, lost, unknown, neverRan, failed } = outcome;
   const value = `${costOf(work, took)}; ${doubles} doubles, ${lost} jobs lost, ${unknown} unknown (${neverRan} never ran), ${failed} failed`;
-  if (name !== 'ours') return { measured, value };
+  if (!isOurs(name)) return { measured, value };
   const isFine = lost + failed === 0 && (work === 'texts' || doubles === 0);
   return bounded(
     measured,
@@ -182,5 +190,6 @@ function costOf(work: Work, took: readonly Took[]): string {
     (service) => `${service} ${each(({ requests: { [service]: count = 0 } }) => count).toFixed(2)}`,
   );
   const [cpuMs, wallMs] = [each((of) => of.cpuMs), each((of) => of.wallMs)];
-  return `${requests.join(', ')}; CPU ${cpuMs.toFixed(2)} ms, wall ${wallMs.toFixed(2)} ms`;
+  const dollars = (median(took.map((of) => of.dollars)) / piecesInJob[work]) * 1e6;
+  return `${requests.join(', ')}, $${dollars.toFixed(2)} a million; CPU ${cpuMs.toFixed(2)} ms, wall ${wallMs.toFixed(2)} ms`;
 }
