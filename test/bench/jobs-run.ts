@@ -2,21 +2,32 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { dynamoDbLocal } from '../conformance/engines/dynamodb-local.ts';
+import { fetchEngine } from '../conformance/runner/fetch-engine.ts';
+import { startGuard } from '../conformance/runner/guard.ts';
+import { startEngine } from '../conformance/runner/start-engine.ts';
+import { credentials, REGION } from '../local-aws/identity.ts';
+import { createTables } from '../local-aws/services/start-dynamo-db.ts';
 import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
 import { type RaceJob, type RaceRecord, redelivered } from './jobs-records.ts';
 import { type RaceServer, startRaceServer } from './race-server.ts';
 
+const OURS = { handler: '../../functions/run-jobs/handler.ts', killed: './contenders/renewed-handler.ts' };
+
 const CONTENDERS = {
-  ours: { handler: '../../functions/run-jobs/handler.ts', killed: './contenders/renewed-handler.ts' },
+  ours: OURS,
+  /** On AWS's own DynamoDB for a laptop, which needs Java, and Maven the first time. */
+  'dynamodb-local': OURS,
   /** Ours with nothing but a folder. */
   sqlite: { handler: './contenders/renewed-handler.ts', killed: './contenders/renewed-handler.ts' },
   recommended: {
     handler: './contenders/powertools-handler.js',
     killed: './contenders/powertools-handler.js',
   },
+  'per-call': { handler: './contenders/per-call-handler.js', killed: './contenders/per-call-handler.js' },
   careful: { handler: './contenders/careful-handler.js', killed: './contenders/careful-handler.js' },
   loop: { handler: './contenders/loop-handler.js', killed: './contenders/loop-handler.js' },
   'p-queue': { handler: './contenders/p-queue-handler.js', killed: './contenders/p-queue-handler.js' },
@@ -24,19 +35,23 @@ const CONTENDERS = {
 
 export type Contender = keyof typeof CONTENDERS;
 const all = Object.keys(CONTENDERS) as readonly Contender[];
-const named = process.env['CONTENDERS']?.split(',') ?? ['ours', 'sqlite', 'recommended', 'careful'];
+const named = process.env['CONTENDERS']?.split(',') ?? [
+  ...['ours', 'sqlite', 'recommended', 'per-call', 'careful'],
+];
 /** Those that race. */
 export const contenders = all.filter((name) => named.includes(name));
 if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);
 
 /** Held to the promises. */
-export const isOurs = (name: Contender): boolean => name === 'ours' || name === 'sqlite';
+export const isOurs = (name: Contender): boolean => ['ours', 'sqlite', 'dynamodb-local'].includes(name);
 
 export type Stage = AsyncDisposable & {
   readonly aws: AwsInMemory;
   readonly server: RaceServer;
   /** The store of the contender that has nothing else. */
   readonly folder: string;
+  /** The settings of the one on DynamoDB Local; undefined if it does not race. */
+  readonly dynamoDb?: Readonly<Record<string, string>> | undefined;
 };
 
 export async function openStage(): Promise<Stage> {
@@ -45,8 +60,25 @@ export async function openStage(): Promise<Stage> {
   const aws = opened.use(await startAwsInMemory());
   const folder = await mkdtemp(join(tmpdir(), 'bench-jobs-'));
   opened.defer(() => rm(folder, { recursive: true }));
+  const dynamoDb = contenders.includes('dynamodb-local') ? await startDynamoDbLocal(opened) : undefined;
   const all = opened.move();
-  return { aws, server, folder, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { aws, server, folder, dynamoDb, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function startDynamoDbLocal(opened: AsyncDisposableStack): Promise<Stage['dynamoDb']> {
+  const guard = opened.use(startGuard());
+  const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
+  const { signal } = new AbortController();
+  const fetched = await fetchEngine(dynamoDbLocal, { cache, guard, signal });
+  const { engines } = opened.use(await startEngine(dynamoDbLocal, { fetched, guard, signal }));
+  const endpoint = engines.dynamoDb?.endpoint ?? '';
+  await createTables(endpoint, [TABLE]);
+  // It has a database for each access key and region.
+  return {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_REGION: REGION,
+  };
 }
 
 /** What all jobs but the first one of each process took, until the last one was finished or given up. */
@@ -57,11 +89,11 @@ export type Took = {
   readonly cpuMs: number;
   /** By service. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Of AWS, for each job that was given, by the list prices of its requests. */
-  readonly dollars: number;
+  /** Of AWS, for each job that was given, by the list prices of its requests; undefined if they were not counted. */
+  readonly dollars?: number | undefined;
 };
 
-const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, requests: {}, dollars: 0 };
+const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, requests: {} };
 
 type Run = {
   readonly name: Contender;
@@ -94,7 +126,7 @@ async function runRecords(stage: Stage, { name, records, killAfter, killed }: Ru
     if (!line.startsWith('{"finished"') || !line.endsWith('}}}')) continue;
     const printed: Printed = JSON.parse(line);
     for (const messageId of printed.finished) finished.add(messageId);
-    took = { ...NOTHING, ...printed.took };
+    took = printed.took;
   }
   const [code, signal] = await ended;
   const isKilled = killAfter !== undefined && signal === 'SIGKILL';
@@ -123,11 +155,11 @@ export async function runJobs(
     // It has given up what is left.
     if (!run.isKilled) break;
   }
-  return { ...took, dollars: (stage.aws.dollars() - before) / jobs.length };
+  const dollars = (stage.aws.dollars() - before) / jobs.length;
+  return { ...took, dollars: name === 'dynamodb-local' ? undefined : dollars };
 }
 
 const added = (a: Took, b: Took): Took => ({
-  ...NOTHING,
   jobs: a.jobs + b.jobs,
   wallMs: a.wallMs + b.wallMs,
   cpuMs: a.cpuMs + b.cpuMs,
@@ -190,16 +222,18 @@ function kindOf(result: string | undefined, pieces: number) {
 }
 
 const BUCKET = 'jobs';
+const TABLE = 'ours';
 
-const environmentOf = (name: Contender, { aws, server, folder }: Stage) => ({
+const environmentOf = (name: Contender, { aws, server, folder, dynamoDb }: Stage) => ({
   ...aws.settings,
+  ...(name === 'dynamodb-local' ? dynamoDb : {}),
   PLATFORM_BASE_URL: server.url,
   PLATFORM_TOKEN: 'token',
   PLATFORM_RATE: '5000',
   PLATFORM_CONCURRENCY: '10',
   ...(name === 'sqlite'
     ? { SYNC_STORE: folder, SYNC_TABLE: `sqlite:${join(folder, '.store', 'jobs.db')}` }
-    : { SYNC_STORE: `s3://${BUCKET}/${name}`, SYNC_TABLE: 'ours' }),
+    : { SYNC_STORE: `s3://${BUCKET}/${name}`, SYNC_TABLE: TABLE }),
   SYNC_QUEUE_URL: `${aws.endpoint}/000000000000/jobs`,
   LOG_LEVEL: 'error',
   BENCH_BUCKET: BUCKET,

@@ -59,15 +59,18 @@ const weathers: Readonly<Record<Work, readonly Weather[]>> = {
 };
 
 /**
- * Functions and texts through the deployed handler, in batches of ten, beside two handlers on Powertools' batch and
- * idempotency: as its documentation recommends, and a careful one. What one function or text costs, and what happens to
- * jobs when responses are lost, the platform refuses and processes are killed.
+ * Functions and texts through the deployed handler, in batches of ten, and by the same worker with nothing but a folder,
+ * beside three handlers on Powertools' batch and idempotency: as its documentation recommends for a batch, around each
+ * call, and a careful one. What one function or text costs, and what happens to jobs when responses are lost, the
+ * platform refuses and processes are killed.
  */
 export const jobs: Bench = {
   name: 'jobs',
   about:
-    "The same messages for three handlers: this worker, Powertools' batch and idempotency as its documentation recommends, and a careful one. What a function or a text takes without faults, and what happens when responses are lost, the platform refuses and processes are killed. The recommended handler runs twice whatever it did not hear of; the careful one loses the jobs of a killed process, and has no rate of the fleet, no cancel and no staged outcome. Unknown jobs are those whose response nobody heard: a person decides. What ours costs more is its ledger: a row a job, and a claim of each text that is paid for.",
+    "The same messages for this worker, on a table in memory (`ours`), on DynamoDB Local and on SQLite in a folder alone, and for three handlers on Powertools' batch and idempotency: the record idempotent, as its documentation recommends (`recommended`), each call (`per-call`), and a careful one. What a function or a text takes without faults, and what happens when responses are lost, the platform refuses and processes are killed. Dollars are the requests of AWS by list prices, those of killed processes too, without the queue's. The recommended handlers run twice whatever they did not hear of; the careful one loses the jobs of a killed process, and has no rate of the fleet, no cancel and no staged outcome. Unknown jobs are those whose response nobody heard: a person decides. What ours costs more is its ledger: a row a job, and a claim of each text that is paid for.",
   async *run() {
+    if (!contenders.includes('dynamodb-local'))
+      console.log('not raced: ours on DynamoDB Local, which needs Java: CONTENDERS=dynamodb-local');
     await using stage = await openStage();
     for (const work of ['functions', 'texts'] as const) {
       yield* costs(stage, work);
@@ -101,7 +104,7 @@ async function takeTurns(
   }: { readonly count: number; readonly rounds: number; readonly names: readonly Contender[] },
 ) {
   const took: Record<Contender, Took[]> = {
-    ...{ ours: [], sqlite: [], recommended: [], careful: [] },
+    ...{ ours: [], sqlite: [], 'dynamodb-local': [], recommended: [], 'per-call': [], careful: [] },
     ...{ loop: [], 'p-queue': [] },
   };
   const outcomes = new Map<Contender, Outcome>();
@@ -190,6 +193,7 @@ function costOf(work: Work, took: readonly Took[]): string {
     (service) => `${service} ${each(({ requests: { [service]: count = 0 } }) => count).toFixed(2)}`,
   );
   const [cpuMs, wallMs] = [each((of) => of.cpuMs), each((of) => of.wallMs)];
-  const dollars = (median(took.map((of) => of.dollars)) / piecesInJob[work]) * 1e6;
-  return `${requests.join(', ')}, $${dollars.toFixed(2)} a million; CPU ${cpuMs.toFixed(2)} ms, wall ${wallMs.toFixed(2)} ms`;
+  const dollars = (median(took.flatMap((of) => of.dollars ?? [])) / piecesInJob[work]) * 1e6;
+  const cost = Number.isNaN(dollars) ? '' : `, $${dollars.toFixed(2)} a million`;
+  return `${requests.join(', ')}${cost}; CPU ${cpuMs.toFixed(2)} ms, wall ${wallMs.toFixed(2)} ms`;
 }

@@ -13,7 +13,7 @@ import { inGroups, postToPlatform, requestOf, textsOf } from './platform-request
 const { BENCH_BUCKET = '', BENCH_PREFIX = '', BENCH_TABLE = '' } = process.env;
 
 const s3 = new S3Client({ forcePathStyle: true });
-const persistenceStore = new DynamoDBPersistenceLayer({
+export const persistenceStore = new DynamoDBPersistenceLayer({
   tableName: BENCH_TABLE,
   keyAttr: 'pk',
   sortKeyAttr: 'sk',
@@ -30,23 +30,31 @@ async function runRecord({ body }) {
     message.type === 'score'
       ? await inGroups(textsOf(message), 8, (text) => post(requestOf({ type: 'text', text })))
       : await post(requestOf(message));
-  const Key = `${BENCH_PREFIX}results/${message.type}/${message.id}.json`;
-  await s3.send(
-    new PutObjectCommand({ Bucket: BENCH_BUCKET, Key, Body: JSON.stringify({ id: message.id, response }) }),
-  );
-  return { id: message.id, result: Key };
+  return store(message, response);
 }
 
-async function post(request) {
+export async function store({ id, type }, response) {
+  const Key = `${BENCH_PREFIX}results/${type}/${id}.json`;
+  const Body = JSON.stringify({ id, response });
+  await s3.send(new PutObjectCommand({ Bucket: BENCH_BUCKET, Key, Body }));
+  return { id, result: Key };
+}
+
+export async function post(request) {
   const response = await postToPlatform(request);
   if (!response.ok) throw new Error(`the platform responded with ${response.status}`);
   return response.json();
 }
 
-const recordHandler = makeIdempotent(runRecord, { persistenceStore, config });
-const processor = new BatchProcessor(EventType.SQS);
-
-export async function handler(event, context) {
-  config.registerLambdaContext(context);
-  return processPartialResponse(event, recordHandler, processor, { context, throwOnFullBatchFailure: false });
+export function batchHandler(config, recordHandler) {
+  const processor = new BatchProcessor(EventType.SQS);
+  return async (event, context) => {
+    config.registerLambdaContext(context);
+    return processPartialResponse(event, recordHandler, processor, {
+      context,
+      throwOnFullBatchFailure: false,
+    });
+  };
 }
+
+export const handler = batchHandler(config, makeIdempotent(runRecord, { persistenceStore, config }));

@@ -32,7 +32,8 @@ export async function startDynamoDb(tables: readonly string[]): Promise<LocalDyn
   }
 }
 
-async function createTables(endpoint: string, tables: readonly string[]): Promise<void> {
+/** Throws the error of CreateTable. */
+export async function createTables(endpoint: string, tables: readonly string[]): Promise<void> {
   if (tables.length === 0) return;
   const client = new DynamoDBClient({ endpoint, region: REGION, credentials });
   try {
