@@ -4,10 +4,10 @@ import { placesIn } from '../snapshot/history/places.ts';
 import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
-import { type Store, storeUntil, unlessDamaged } from '../store/index.ts';
+import { storeUntil, unlessDamaged } from '../store/index.ts';
 import { type SendDigest, type SentDigest, sendDigests } from './digest/send-digests.ts';
-import type { PlatformLinks } from './link-to.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
+import type { ReportToWrite } from './write-report.ts';
 
 /** What the function is started with: the places of the schedules, and which of them have a digest that goes where. */
 export const afterPublishingEvent = z.object({
@@ -15,25 +15,17 @@ export const afterPublishingEvent = z.object({
   digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
 });
 
-export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
-  readonly store: Store;
-  /** Where things are in the platform. Default: nowhere. */
-  readonly links?: PlatformLinks | undefined;
-  /** Writes the report into the store, which is said to show these runs. */
-  readonly write: (
-    options: WriteOptions & Pick<StoredReport, 'runs'> & Pick<AfterPublishingOptions, 'links'>,
-  ) => Promise<unknown>;
-  /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
-  readonly renew: (options: WriteOptions) => Promise<void>;
-  /** Opens the sender to topics, once there is something to send. */
-  readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
-  readonly now: () => number;
-  readonly warn: (what: string, err: unknown) => void;
-  /** Aborted a little before the process is killed: what can still be recorded is recorded. */
-  readonly signal: AbortSignal;
-};
-
-type WriteOptions = { readonly store: Store; readonly now: () => number; readonly signal: AbortSignal };
+export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
+  // Aborted a little before the process is killed: what can still be recorded is recorded.
+  ReportToWrite & {
+    /** Writes the report into the store, which is said to show these runs. */
+    readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
+    /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
+    readonly renew: (options: ReportToWrite) => Promise<void>;
+    /** Opens the sender to topics, once there is something to send. */
+    readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
+    readonly warn: (what: string, err: unknown) => void;
+  };
 
 export type AfterPublishing = {
   readonly report: Awaited<ReturnType<typeof keepReport>>;
@@ -45,28 +37,20 @@ export type AfterPublishing = {
  * and then the digests, which name the report. A report that fails does not hold up the rest. Throws the first error of both.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
-  const { places, digests, store, links, write, renew, openSender, now, warn, signal } = options;
-  const inTime = storeUntil(store, signal);
+  const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
+  const inTime = { store: storeUntil(options.store, signal), links, now, signal };
   const [report] = await Promise.allSettled([
     keepReport({
-      store,
-      write: (runs) => write({ store: inTime, links, now, signal, runs }),
-      places: [...places, ...(digests?.places ?? [])],
-      now,
-      warn: (fault) => warn('damaged object', new Error(fault)),
+      ...{ ...inTime, warn, places: [...places, ...(digests?.places ?? [])] },
+      write: (runs) => write({ ...inTime, runs }),
     }),
   ]);
   signal.throwIfAborted();
-  await renew({ store: inTime, now, signal });
+  await renew(inTime);
   const [sent] = await Promise.allSettled([
     sendDigests({
-      store: inTime,
-      places: digests?.places ?? [],
+      ...{ ...inTime, warn, places: digests?.places ?? [] },
       send: async (digest) => (await openSender(digests?.topics ?? []))(digest),
-      links,
-      now,
-      warn,
-      signal,
     }),
   ]);
   if (sent.status === 'rejected') warn('digests not sent', sent.reason);
@@ -75,16 +59,11 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   return { report: report.value, digests: sent.value };
 }
 
-type KeepReportOptions = {
-  readonly store: Store;
+type KeepReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
   /** Writes a report that is said to show these runs, by place. */
   readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
   /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
   readonly places: readonly Place[];
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Called with what is damaged: it counts as none. */
-  readonly warn: (fault: string) => void;
 };
 
 /**
@@ -93,13 +72,17 @@ type KeepReportOptions = {
  * written the next time, and what a killed writer left, too. Throws what `write` does, and the next call tries again.
  */
 export async function keepReport(options: KeepReportOptions): Promise<'written' | 'current'> {
-  const { store, write, warn } = options;
-  const shown = (await findReport(store).catch(unlessDamaged(warn)))?.value.runs ?? {};
+  const { store, write } = options;
+  const shown = (await findReport(store).catch(orWarn(options)))?.value.runs ?? {};
   const runs = await runsNow(shown, options);
   if (isDeepStrictEqual({ ...shown }, runs)) return 'current';
   await write(runs);
   return 'written';
 }
+
+/** What is damaged counts as none. */
+const orWarn = ({ warn }: Pick<KeepReportOptions, 'warn'>) =>
+  unlessDamaged((fault) => warn('damaged object', new Error(fault)));
 
 /** The run that is published of each place. */
 async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: KeepReportOptions) {
@@ -109,7 +92,7 @@ async function runsNow(before: StoredReport['runs'], { store, places, now, warn 
   const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
   const listed = isTime ? await placesIn(store) : [];
   for (const place of new Set([...sources, ...places, ...shown, ...listed])) {
-    const latest = await readLatest(store, place).catch(unlessDamaged(warn));
+    const latest = await readLatest(store, place).catch(orWarn({ warn }));
     if (latest !== undefined) runs[place] = latest.run;
   }
   return runs;

@@ -1,13 +1,8 @@
 import { flagMeanings } from '../model/flags.ts';
 import type { CalculationFlag, CardFlag } from './facts.ts';
 
-type Words = {
-  readonly label: string;
-  /** Of things that have it, after their noun. */
-  readonly which: string;
-  /** In a sentence. */
-  readonly meaning: string;
-};
+/** `which` stands after a noun of things that have it, `meaning` is a sentence. */
+const words = (label: string, which: string, meaning: string) => ({ label, which, meaning });
 
 /** What each flag is called, and what it says of a thing: on the page, in its counts and in a digest. */
 export const flagWords = {
@@ -28,8 +23,4 @@ export const flagWords = {
     'It is among the hundred that were changed the longest time ago.',
   ),
   without_access: words('without access', 'without access', 'The token may not open it.'),
-} as const satisfies Readonly<Record<CalculationFlag | CardFlag, Words>>;
-
-function words(label: string, which: string, meaning: string): Words {
-  return { label, which, meaning };
-}
+} as const satisfies Readonly<Record<CalculationFlag | CardFlag, object>>;

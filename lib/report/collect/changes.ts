@@ -10,7 +10,7 @@ import { type Reading, shownText } from './values.ts';
 
 type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
 
-/** The most characters of a value, of all values of a place, and the most fields of a record. */
+/** The most characters of a value, of all changes of a place, and the most fields of a record. */
 const LONGEST_VALUE = 2_000;
 const MOST_CHARACTERS = 1_000_000;
 const MOST_FIELDS = 50;
@@ -33,7 +33,7 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
     for await (const change of changes) {
       signal.throwIfAborted();
       const shown = shownChange(sourceOf(place), change);
-      characters += sizeOf(shown);
+      characters += JSON.stringify(shown).length;
       if (listed.length >= MOST_LISTED || characters > MOST_CHARACTERS) break;
       listed.push(shown);
     }
@@ -43,12 +43,6 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
   }
   return facts;
 }
-
-const sizeOf = ({ key, label, fields }: ChangeFacts): number =>
-  fields.reduce(
-    (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
-    key.length + label.length,
-  );
 
 /** How much of a change is shown. */
 type ChangeLimits = { readonly fields: number; readonly value: number };

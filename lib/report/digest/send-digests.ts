@@ -2,22 +2,17 @@ import * as z from 'zod/mini';
 import type { Place } from '../../snapshot/keys.ts';
 import { readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import { findStored, type PutCondition, printStored, type Store, unlessDamaged } from '../../store/index.ts';
-import type { PlatformLinks } from '../link-to.ts';
+import { findStored, type PutCondition, printStored, unlessDamaged } from '../../store/index.ts';
+import type { ReportToWrite } from '../write-report.ts';
 import { collectDigest } from './digest.ts';
 import { type PrintedDigest, printDigest } from './print-digest.ts';
 
 /** Sends a message to whoever wants it. Throws if nobody got it; a part of them is enough. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
-export type SendDigestsOptions = {
-  readonly store: Store;
+export type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
   readonly places: readonly Place[];
   readonly send: SendDigest;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Where things are in the platform. Default: nowhere. */
-  readonly links?: PlatformLinks | undefined;
   /** Called with what prevents a digest for good: it is not tried again. */
   readonly warn: (what: string, err: unknown) => void;
   readonly signal?: AbortSignal | undefined;

@@ -5,8 +5,7 @@ import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { shownChange } from '../../collect/changes.ts';
-import { nothingPublished } from '../published.ts';
-import { defineList, described, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineList, described, nothingPublished, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 const LIMITS = { fields: 20, value: 1_000 };
 /** The record, and a line a field. */

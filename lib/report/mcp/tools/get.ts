@@ -9,8 +9,7 @@ import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
-import { publishedOf } from '../published.ts';
-import { defineTool, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
+import { defineTool, described, oneOf, publishedOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
 const MOST_RECORDS = 20;
@@ -41,10 +40,8 @@ export const get = defineTool({
     const records: object[] = [];
     const flagsAt = await flagsIn(source, call);
     for await (const line of linesIn(runs, id, call)) {
-      const whole = describeRecord(line, fields);
-      const shown = bytesOf(whole) < MOST_BYTES ? whole : tooLarge(line);
       // More are left out.
-      if (records.push({ ...shown, ...flagsAt(line.key) }) > MOST_RECORDS) break;
+      if (records.push({ ...describeRecord(line, fields), ...flagsAt(line.key) }) > MOST_RECORDS) break;
     }
     if (records.length > 0)
       return { data: { records: records.slice(0, MOST_RECORDS) }, isCut: records.length > MOST_RECORDS };
@@ -103,33 +100,24 @@ const mayHold =
 
 const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
 
-/** The top-level fields of a record, each as the text of its JSON. */
-const fieldTexts = (text: string): ReadonlyMap<string, string> =>
-  new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
-
-function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
-  const { place, manifest } = run;
-  const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
-  if (fields === undefined) return { ...common, record: text };
-  const known = fieldTexts(text);
-  const asked = fields.map((name) => [name, known.get(name) ?? null]);
-  return { ...common, record: null, fields: Object.fromEntries(asked) };
-}
-
 const LONGEST_KEY = 1_000;
 const MOST_NAMES = 100;
 
-/** What is said of a record that does not fit. */
-function tooLarge({ run, key, text }: Line) {
-  const names = [...fieldTexts(text)]
+/** A record, or the fields of it that were asked for; of one that does not fit, what can be asked for instead. */
+function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
+  const { place, manifest } = run;
+  const about = { place, run: manifest.run, key: key.slice(0, LONGEST_KEY), bytes: Buffer.byteLength(text) };
+  const known = new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
+  const found = fields && Object.fromEntries(fields.map((name) => [name, known.get(name) ?? null]));
+  const shown = { ...about, ...(found ? { record: null, fields: found } : { record: text }) };
+  if (bytesOf(shown) < MOST_BYTES) return shown;
+  const names = [...known]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, MOST_NAMES)
     .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
-  const from = `${run.place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[run.source].records.key.id} = 'ID'`;
-  const said = describeRecord({ run, key: key.slice(0, LONGEST_KEY), text });
+  const from = `${place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[run.source].records.key.id} = 'ID'`;
   return {
-    ...said,
-    record: null,
-    tooLarge: `the record has ${said.bytes} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
+    ...{ ...about, record: null },
+    tooLarge: `the record has ${about.bytes} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
   };
 }

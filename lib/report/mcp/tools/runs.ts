@@ -3,8 +3,7 @@ import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
-import { nothingPublished } from '../published.ts';
-import { defineList, described } from '../tool.ts';
+import { defineList, described, nothingPublished } from '../tool.ts';
 
 /** Without a place, so many of each. */
 const NEWEST = 3;

@@ -8,8 +8,7 @@ import {
   openModel,
 } from '../../../model/index.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
-import { publishedOf } from '../published.ts';
-import { defineList, described, oneOf, type ToolCall, textInput } from '../tool.ts';
+import { defineList, described, oneOf, publishedOf, type ToolCall, textInput } from '../tool.ts';
 
 /** What the model finds in records, since the platform lists none. */
 const MODELLED = ['datasets', 'owners'] as const;

@@ -8,8 +8,7 @@ import {
   type WhereUsed,
 } from '../../graph/where-used.ts';
 import { withShortTexts } from '../answer.ts';
-import { nothingPublished } from '../published.ts';
-import { defineList, described, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
+import { defineList, described, nothingPublished, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 
