@@ -41,9 +41,9 @@ function flagFigures<F extends string>(
 ) {
   const idsOf = (bit: number) =>
     columns.id.filter((_, row) => ((columns.flags[row] ?? 0) & bit) !== 0).slice(0, MOST_LISTED);
-  const figures: Partial<Record<F, { readonly count: number; readonly ids: readonly string[] }>> = {};
-  for (const name of Object.keys(bits) as F[]) figures[name] = { count: flags[name], ids: idsOf(bits[name]) };
-  return figures as Required<typeof figures>;
+  const names = Object.keys(bits) as F[];
+  const figures = names.map((name) => [name, { count: flags[name], ids: idsOf(bits[name]) }] as const);
+  return Object.fromEntries(figures) as Record<F, (typeof figures)[number][1]>;
 }
 
 type RowOf<C> = { readonly [Name in keyof C]: C[Name] extends readonly (infer Value)[] ? Value : never };

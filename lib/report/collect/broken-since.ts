@@ -1,19 +1,23 @@
 import { parseJson } from '../../base/index.ts';
+import { flagBits } from '../../model/index.ts';
 import { canonicalId, eachUse, isBroken, isInvalid } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
 import { unlessDamaged } from '../../store/index.ts';
-import type { BrokenSince } from '../facts.ts';
+import type { BrokenSince, ReportFacts } from '../facts.ts';
 import { membersOf, type Reading } from './values.ts';
 
 type SinceToRead = Reading & {
   /** Of the published runs of all calculations, newest first. */
   readonly manifests: readonly Manifest[];
-  /** The calculations whose own record says in the newest that they are broken. */
-  readonly ids: readonly string[];
+  /** Those of the newest. */
+  readonly calculations: ReportFacts['calculations'];
 };
+
+/** What a calculation's own record says. */
+const BROKEN = flagBits.broken_links | flagBits.invalid;
 
 /** The most changes that are looked through: about a second. */
 const MOST_CHANGES = 50_000;
@@ -23,9 +27,11 @@ const MOST_CHANGES = 50_000;
  * back from run to run, as far as what changed from one to the next is stored.
  */
 export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince> {
-  const { store, manifests, addFault, signal } = options;
-  const since = new Map<string, number | null>(options.ids.map((id) => [id, null]));
-  const left = new Set(options.ids);
+  const { store, manifests, calculations, addFault, signal } = options;
+  const { id: ids = [], flags = [] } = calculations?.list.columns ?? {};
+  const broken = ids.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
+  const since = new Map<string, number | null>(broken.map((id) => [id, null]));
+  const left = new Set(broken);
   let [run, beforeMs, read] = [manifests[0], startOf(manifests[0]?.run), 0];
   try {
     while (run !== undefined && left.size > 0) {

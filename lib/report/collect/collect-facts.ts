@@ -3,7 +3,7 @@ import { openModel } from '../../model/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import { calculationFlags, type ReportFacts } from '../facts.ts';
+import type { ReportFacts } from '../facts.ts';
 import type { PlatformLinks } from '../link-to.ts';
 import { readBatches } from './batches.ts';
 import { readBrokenSince } from './broken-since.ts';
@@ -44,8 +44,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const snapshots = await readSnapshots(reading);
   const { calculations, ...things } = await readThings(options, addFault);
   const { manifests } = snapshots.find(({ facts }) => facts.place === 'calculations') ?? {};
-  const brokenSince =
-    manifests && (await readBrokenSince({ ...reading, manifests, ids: brokenIn(calculations) }));
+  const brokenSince = manifests && (await readBrokenSince({ ...reading, manifests, calculations }));
   const { jobs, batchEnds } = await readJobs({ ...reading, nowMs: now() });
   const formulas = await readFormulas(reading);
   const batches = await readBatches({ ...reading, ends: batchEnds });
@@ -60,13 +59,6 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     faults: [...faults],
   };
 }
-
-const BROKEN = calculationFlags.broken_links | calculationFlags.invalid;
-
-const brokenIn = (calculations: ReportFacts['calculations']): readonly string[] => {
-  const { id = [], flags = [] } = calculations?.list.columns ?? {};
-  return id.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
-};
 
 type ThingFacts = Pick<
   ReportFacts,

@@ -1,4 +1,5 @@
 import { asText, type ModelColumns, type RowGroup } from '../../model/index.ts';
+import { canonicalId } from '../../model/rules.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Counts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText } from './values.ts';
@@ -39,6 +40,22 @@ export async function chosenRows<Seen extends object, Said extends object>(
   const saidAt = await read(group);
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
+
+/** A text that is listed: its column, what is made of it, and what stands where it is missing. Default: nothing. */
+type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
+
+/** Reads some texts of each row of a group, by their names. */
+export const textsOf =
+  <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
+  async (group: RowGroup) => {
+    const texts: (readonly [N, (row: number) => string])[] = [];
+    for (const [name, [column, read, missing = '']] of Object.entries<ListedText>(wanted)) {
+      const at = await group.texts(column, (utf8) => shownText(read(utf8)));
+      texts.push([name as N, (row) => at(row) ?? missing]);
+    }
+    return (row: number) =>
+      Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
+  };
 
 /** The members of rows as columns. */
 export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[], names: readonly N[]) =>
@@ -84,6 +101,9 @@ const LISTED = 50;
 
 /** A text of a column, such as a status, as it is counted: `NOT_STATED` if it is empty. */
 export const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
+
+/** An id, however it was written. */
+export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
 
 /** The same of an enumeration, of which letters may come in any case. */
 export const countedEnum = (utf8: Uint8Array): string => shownText(asText(utf8).toUpperCase() || NOT_STATED);

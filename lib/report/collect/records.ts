@@ -1,5 +1,4 @@
-import { asText, groupsOf, type RowGroup } from '../../model/index.ts';
-import { canonicalId } from '../../model/rules.ts';
+import { asText, groupsOf } from '../../model/index.ts';
 import { ISO_TIME } from '../../tables/catalog/view.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
@@ -8,8 +7,10 @@ import {
   countedText,
   createCountedValues,
   createLargest,
+  idText,
   type RecordsToShow,
   recordsOf,
+  textsOf,
 } from './listed.ts';
 import { type Members, membersOf, NOT_STATED, shownText, textIn } from './values.ts';
 
@@ -44,15 +45,10 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     };
     for (const file of await chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
   }
-  const columns = columnsOf(listed.values(), [
-    'path',
-    'fileset',
-    'type',
-    'status',
-    'owner',
-    'size',
-    'created',
-  ]);
+  const rows = listed.values().map(({ path, name, created, ...row }) => ({
+    ...{ ...row, path: path || name, created: momentIn(created) },
+  }));
+  const columns = columnsOf(rows, ['path', 'fileset', 'type', 'status', 'owner', 'size', 'created']);
   return {
     ...{ total, bytes, fileType: fileType.counts(), indexStatus: indexStatus.counts() },
     filesets: [...filesets.values()],
@@ -60,28 +56,19 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   };
 }
 
-type FileRow =
-  Awaited<ReturnType<typeof readFile>> extends (row: number) => infer Said
-    ? Said & { readonly fileset: string; readonly size: number | null }
-    : never;
+type FileRow = ReturnType<Awaited<ReturnType<typeof readFile>>> & {
+  readonly fileset: string;
+  readonly size: number | null;
+};
 
-async function readFile(group: RowGroup) {
-  const path = await group.texts('path', asText);
-  const name = await group.texts('name', asText);
-  const type = await group.texts('filetype', countedText);
-  const status = await group.texts('indexstatus', countedText);
-  const owner = await group.texts('createdby', ownerId);
-  const created = await group.texts('created', asText);
-  return (row: number) => ({
-    path: shownText(path(row) || (name(row) ?? '')),
-    type: type(row) ?? NOT_STATED,
-    status: status(row) ?? NOT_STATED,
-    owner: owner(row) ?? '',
-    created: momentIn(created(row) ?? ''),
-  });
-}
-
-const ownerId = (utf8: Uint8Array): string => shownText(canonicalId(asText(utf8)) ?? '');
+const readFile = textsOf({
+  path: ['path', asText],
+  name: ['name', asText],
+  type: ['filetype', countedText, NOT_STATED],
+  status: ['indexstatus', countedText, NOT_STATED],
+  owner: ['createdby', idText],
+  created: ['created', asText],
+});
 
 const DAY_MS = 86_400_000;
 
@@ -126,16 +113,11 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   return { total, scanState: scanState.counts(), age: [...ages], list };
 }
 
-async function readDataFile(group: RowGroup) {
-  const id = await group.texts('datafileid', asText);
-  const name = await group.texts('name', asText);
-  const owner = await group.texts('responsibleuserid', ownerId);
-  return (row: number) => ({
-    id: shownText(id(row) ?? ''),
-    name: shownText(name(row) ?? ''),
-    owner: owner(row) ?? '',
-  });
-}
+const readDataFile = textsOf({
+  id: ['datafileid', asText],
+  name: ['name', asText],
+  owner: ['responsibleuserid', idText],
+});
 
 const timeOf = (revision: Members): number | null =>
   numberIn(revision['uploadtimemillis']) ?? numberIn(revision['datetimeuploaded']);

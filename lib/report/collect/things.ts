@@ -1,5 +1,5 @@
 import { asText, HELD, heldRows, type Model, type RowGroup, type UsesGraph } from '../../model/index.ts';
-import { canonicalId, relations } from '../../model/rules.ts';
+import { relations } from '../../model/rules.ts';
 import {
   type CalculationFacts,
   type CardFacts,
@@ -19,8 +19,10 @@ import {
   createCountedValues,
   createFlags,
   createLargest,
+  idText,
   type ListLimits,
   type RecordsToShow,
+  textsOf,
 } from './listed.ts';
 import { NOT_STATED, shownText } from './values.ts';
 
@@ -99,16 +101,11 @@ async function readOwn(group: RowGroup): Promise<(row: number) => number> {
   };
 }
 
-async function readCalculation(group: RowGroup) {
-  const name = await group.texts('name', asText);
-  const owner = await group.texts('owner', (utf8) => canonicalId(asText(utf8)));
-  const status = await group.texts('status', countedEnum);
-  return (row: number) => ({
-    name: shownText(name(row) ?? ''),
-    owner: shownText(owner(row) ?? ''),
-    status: status(row) ?? NOT_STATED,
-  });
-}
+const readCalculation = textsOf({
+  name: ['name', asText],
+  owner: ['owner', idText],
+  status: ['status', countedEnum, NOT_STATED],
+});
 
 /** What the links of calculations say of themselves. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
@@ -167,7 +164,9 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
   for (const [at, node] of model.cardOwners.node.entries())
     ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
-  const owned = rows.map((row) => ({ ...row, owner: ownersOf.get(row.node) ?? [] }));
+  const owned = rows.map(({ ownDataset, listedFor, ...row }) => ({
+    ...{ ...row, dataset: ownDataset || listedFor, owner: ownersOf.get(row.node) ?? [] },
+  }));
   const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
   const said = {
@@ -180,17 +179,12 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
 
 type CardSeen = { readonly node: number; readonly id: string; readonly flags: number };
 
-async function readCard(group: RowGroup) {
-  const title = await group.texts('title', asText);
-  const type = await group.texts('type', countedText);
-  const datasource = await group.texts('datasourceid', (utf8) => canonicalId(asText(utf8)));
-  const dataset = await group.texts('_datasetid', (utf8) => canonicalId(asText(utf8)));
-  return (row: number) => ({
-    title: shownText(title(row) ?? ''),
-    type: type(row) ?? NOT_STATED,
-    dataset: shownText(datasource(row) ?? dataset(row) ?? ''),
-  });
-}
+const readCard = textsOf({
+  title: ['title', asText],
+  type: ['type', countedText, NOT_STATED],
+  ownDataset: ['datasourceid', idText],
+  listedFor: ['_datasetid', idText],
+});
 
 /** Lists the datasets that are used, those with the most cards first. */
 export function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {

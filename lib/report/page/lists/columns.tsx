@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import type { flagWords } from '../../flag-words.ts';
-import { Badges, NodeLink, PlatformLink } from '../parts/parts.tsx';
+import { Badges, NodeLink } from '../parts/parts.tsx';
 import { hashOf } from '../state/hash.ts';
-import type { Node, Report } from '../state/report.ts';
+import type { Report } from '../state/report.ts';
 import { bytes, count, day } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 import type { Column } from './table.tsx';
@@ -51,7 +51,7 @@ export function since(ids: readonly (string | undefined)[], { since: known, fact
   };
 }
 
-type Named = Pick<Node, 'kind' | 'id' | 'name'>;
+type Named = ComponentProps<typeof NodeLink>;
 
 /** Things, after their kinds if these differ. */
 export const things = (at: (row: number) => Named | undefined, { withKind = false } = {}): Shown => ({
@@ -69,19 +69,9 @@ export const things = (at: (row: number) => Named | undefined, { withKind = fals
   },
 });
 
-/** Data files, on which nothing is known to depend. */
-export const uploads = (ids: readonly string[], names: readonly string[]): Shown => ({
-  ...texts(names),
-  cell: (row) => {
-    const [id = '', name = ''] = [ids[row], names[row]];
-    return (
-      <>
-        <Text of={name} most={120} />
-        <PlatformLink kind="data-file" {...{ id, name }} />
-      </>
-    );
-  },
-});
+/** Things of one kind by their ids, and by their names where they have any. */
+export const named = (kind: Named['kind'], ids: readonly string[], names: readonly string[] = []): Shown =>
+  things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
 
 export const datasets = (of: readonly string[]): Shown => ({
   ...facets(of),

@@ -10,13 +10,13 @@ import {
   datasets,
   days,
   facets,
+  named,
   numbers,
   owners,
   since,
   sizes,
   texts,
   things,
-  uploads,
 } from './columns.tsx';
 import type { Column } from './table.tsx';
 
@@ -54,13 +54,11 @@ const lists = {
     const { calculations } = report.facts;
     if (calculations === undefined) return undefined;
     const { id, name, status, owner, modified, flags } = calculations.list.columns;
-    const nodeAt = (row: number) =>
-      ({ kind: 'calculation', id: id[row] ?? '', name: name[row] ?? '' }) as const;
     return {
       ...calculations.list,
       ...{ one: 'calculation', which: 'most notable', sort: 'name', ids: id },
       columns: [
-        { name: 'name', label: 'Name', ...things(nodeAt) },
+        { name: 'name', label: 'Name', ...named('calculation', id, name) },
         { name: 'id', label: 'Id', ...texts(id) },
         { name: 'status', label: 'Status', ...facets(status) },
         { name: 'owner', label: 'Owner', ...owners(owner, report) },
@@ -76,12 +74,11 @@ const lists = {
     const { cards } = report.facts;
     if (cards === undefined) return undefined;
     const { id, title, type, owner, dataset, flags } = cards.list.columns;
-    const nodeAt = (row: number) => ({ kind: 'card', id: id[row] ?? '', name: title[row] ?? '' }) as const;
     return {
       ...cards.list,
       ...{ one: 'card', which: 'most notable', sort: 'title', ids: id },
       columns: [
-        { name: 'title', label: 'Title', ...things(nodeAt) },
+        { name: 'title', label: 'Title', ...named('card', id, title) },
         { name: 'id', label: 'Id', ...texts(id) },
         { name: 'type', label: 'Type', ...facets(type) },
         { name: 'owner', label: 'Owner', ...owners(owner, report) },
@@ -101,7 +98,7 @@ const lists = {
       ...{ one: 'dataset', which: 'most used', sort: '-cards', ids: id },
       empty: 'No calculation and no card names a dataset.',
       columns: [
-        { name: 'id', label: 'Id', ...things((row) => ({ kind: 'dataset', id: id[row] ?? '', name: '' })) },
+        { name: 'id', label: 'Id', ...named('dataset', id) },
         { name: 'cards', label: 'Cards', ...numbers(cards, cardsOf) },
         { name: 'calculations', label: 'Calculations', ...numbers(calculations) },
         { name: 'broken_links', label: 'Broken links to it', ...numbers(broken_links) },
@@ -140,7 +137,7 @@ const lists = {
       ...dataFiles.list,
       ...{ one: 'data file', sort: 'name', ids: id },
       columns: [
-        { name: 'name', label: 'Name', ...uploads(id, name) },
+        { name: 'name', label: 'Name', ...named('data-file', id, name) },
         { name: 'id', label: 'Id', ...texts(id) },
         { name: 'scan', label: 'Scan state', ...facets(scan) },
         { name: 'owner', label: 'Owner', ...owners(owner, report) },

@@ -35,24 +35,21 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
   );
 }
 
-type NodeProps = { readonly kind: Kind; readonly id: string; readonly name: string };
+type NodeProps = { readonly kind: Kind | 'data-file'; readonly id: string; readonly name: string };
 
-/** A thing's name, or its id if it has none, which leads to what depends on it, with a link into the platform. */
+/** A thing's name, or its id if it has none, which leads to what depends on it, if that is known, with a link into the platform. */
 export function NodeLink({ kind, id, name }: NodeProps) {
+  const text = <Text of={name === '' ? id : name} most={120} />;
   return (
     <>
-      <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>
-        <Text of={name === '' ? id : name} most={120} />
-      </a>
+      {kind === 'data-file' ? text : <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>{text}</a>}
       <PlatformLink {...{ kind, id, name }} />
     </>
   );
 }
 
-type LinkProps = Omit<NodeProps, 'kind'> & { readonly kind: Kind | 'data-file' };
-
 /** An arrow that leads to a thing in the platform, where its address is known. */
-export function PlatformLink({ kind, id, name }: LinkProps) {
+export function PlatformLink({ kind, id, name }: NodeProps) {
   const href = linkTo(useReport().facts.links, kind, id);
   if (href === undefined) return null;
   return (
