@@ -21,12 +21,12 @@ export type ReportFacts = {
   readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
   /** The sources of which no whole run is published: their places are shown instead, and there may be more. */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
-  readonly calculations: CalculationFacts | undefined;
-  readonly cards: CardFacts | undefined;
-  readonly datasets: DatasetFacts | undefined;
-  readonly owners: OwnerFacts | undefined;
-  readonly files: FileFacts | undefined;
-  readonly dataFiles: DataFileFacts | undefined;
+  readonly calculations?: CalculationFacts | undefined;
+  readonly cards?: CardFacts | undefined;
+  readonly datasets?: DatasetFacts | undefined;
+  readonly owners?: OwnerFacts | undefined;
+  readonly files?: FileFacts | undefined;
+  readonly dataFiles?: DataFileFacts | undefined;
   /** Which thing uses which, among the records that the lists above hold. */
   readonly graph: Graph;
   readonly formulas: readonly FormulaUpdate[];

@@ -98,9 +98,7 @@ async function readThings(
     return facts;
   } catch (error) {
     unlessDamaged(addFault)(error);
-    const none = { calculations: undefined, cards: undefined, datasets: undefined, owners: undefined };
     const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
-    const model = { asOfMs: now(), runs: {} };
-    return { ...none, model, narrowed: [], files: undefined, dataFiles: undefined, graph };
+    return { model: { asOfMs: now(), runs: {} }, narrowed: [], graph };
   }
 }

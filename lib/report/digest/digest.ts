@@ -12,7 +12,7 @@ import {
   type Model,
   modelOf,
 } from '../../model/index.ts';
-import { canonicalId, type Thing } from '../../model/rules.ts';
+import { canonicalId } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/change.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
@@ -177,45 +177,39 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
     });
   const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
   // Of the first, memory holds what is wrong only.
-  const known = before && new Set(brokenIn(await modelOver(before)).map(({ text }) => text));
+  const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const all = brokenIn(model);
-  const newly = all.filter(({ text }) => known?.has(text) === false);
-  const firstOf = (flag: BrokenFlag) => newly.filter((each) => each.flag === flag).slice(0, MOST_LISTED);
-  const listed = new Set(brokenFlags.flatMap((flag) => firstOf(flag).map(({ node }) => node)));
+  const newlyWith = (flag: BrokenFlag) =>
+    [...all[flag]].filter(([text]) => known?.[flag].has(text) === false);
+  const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MOST_LISTED);
+  const listed = new Set(brokenFlags.flatMap(firstWith).map(([, node]) => node));
   const said = await describeNodes(model, columnsOver(run), listed);
-  const countOf = (broken: readonly Broken[], flag: BrokenFlag) =>
-    broken.reduce((count, each) => count + (each.flag === flag ? 1 : 0), 0);
-  const addressOf = ({ kind, id }: Thing) => {
+  const itemOf = (flag: BrokenFlag, node: number) => {
+    const { kind, id } = model.things.thingAt(node);
     const address = linkTo(links, kind, id);
-    return address === undefined ? [] : [`${LINK}${address}`];
+    const lines = linesOf(model, node, flag, said.get(node));
+    return address === undefined ? lines : [...lines, `${LINK}${address}`];
   };
-  const described = (flag: BrokenFlag) => {
-    const items = firstOf(flag).map(({ node }) => [
-      ...linesOf(model, node, flag, said.get(node)),
-      ...addressOf(model.things.thingAt(node)),
-    ]);
-    return [
-      flag,
-      { total: countOf(all, flag), newly: known && { total: countOf(newly, flag), items } },
-    ] as const;
-  };
-  return Object.fromEntries(brokenFlags.map(described)) as BrokenThings;
+  return byFlag((flag) => {
+    const items = firstWith(flag).map(([, node]) => itemOf(flag, node));
+    return { total: all[flag].size, newly: known && { total: newlyWith(flag).length, items } };
+  });
 }
 
-type Broken = { readonly flag: BrokenFlag; readonly node: number; readonly text: string };
+const byFlag = <T>(of: (flag: BrokenFlag) => T) =>
+  Object.fromEntries(brokenFlags.map((flag) => [flag, of(flag)])) as Readonly<Record<BrokenFlag, T>>;
 
-/** What is wrong with calculations and cards, a text each. */
-function brokenIn({ calculations, cards, flags, things }: Model): readonly Broken[] {
-  const flagsAt = (node: number) => brokenFlags.filter((flag) => ((flags[node] ?? 0) & flagBits[flag]) !== 0);
-  const isBroken = (node: number) => flagsAt(node).length > 0;
-  return [calculations, cards].flatMap(({ nodes }) =>
-    Array.from(nodes.filter(isBroken)).flatMap((node) =>
-      flagsAt(node).map((flag) => ({
-        ...{ flag, node, text: `${flag} ${Object.values(things.thingAt(node)).join(' ')}` },
-      })),
-    ),
-  );
+const namedAt = ({ things }: Model, node: number) => Object.values(things.thingAt(node)).join(' ');
+
+/** The calculations and cards that have each flag: their nodes, by kind and id. */
+function brokenIn(model: Model) {
+  const { calculations, cards, flags } = model;
+  return byFlag((flag) => {
+    const has = (node: number) => ((flags[node] ?? 0) & flagBits[flag]) !== 0;
+    const nodes = [...calculations.nodes.filter(has), ...cards.nodes.filter(has)];
+    return new Map(nodes.map((node) => [namedAt(model, node), node] as const));
+  });
 }
 
 /** A thing with its owner, and the first of its uses that says why it has the flag. */
@@ -227,7 +221,7 @@ function linesOf(
 ): readonly string[] {
   const { things, graph, isMissing } = model;
   const { user, used, relationAt, validityAt, isBrokenAt, staterAt } = graph;
-  const named = (of = node) => Object.values(things.thingAt(of)).join(' ');
+  const named = (of = node) => namedAt(model, of);
   const { kind, id } = things.thingAt(node);
   const known = model.owners.find(({ user_id }) => user_id === canonicalId(owner))?.name ?? owner;
   const first = `${kind} ${name === null ? '' : `${name} `}(${id})${known === null ? '' : `, of ${known}`}`;

@@ -1,5 +1,5 @@
 import { quoted, shownText } from '../../base/index.ts';
-import { type BrokenFlag, brokenFlags } from '../../model/index.ts';
+import { brokenFlags } from '../../model/index.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
@@ -28,7 +28,9 @@ export function printDigest(digest: Digest, { location, hasReport }: PrintOption
     changedLine(compared),
     ...warningsOf(manifest),
     ...(broken === undefined ? [] : [wrongLine(broken)]),
-    ...brokenFlags.flatMap((flag) => newlyBroken(flag, broken?.[flag].newly)),
+    ...brokenFlags.flatMap((flag) =>
+      sectionOf(`New ${flagWords[flag].which}`, broken?.[flag].newly, `. ${flagWords[flag].meaning}`),
+    ),
     ...sectionOf('Removed', changes?.removed),
     ...sectionOf('Added', changes?.added),
     ...sectionOf('Changed', changes?.changed),
@@ -51,13 +53,6 @@ const wrongLine = (broken: BrokenThings | null): string =>
     ? 'What is broken is not known: see the faults of the report.'
     : `Wrong in all: ${brokenFlags.map((flag) => `${count(broken[flag].total)} ${flagWords[flag].which}`).join(', ')}`;
 
-/** Those that have a flag since this run, with what that means. */
-function newlyBroken(flag: BrokenFlag, newly: First | undefined): readonly string[] {
-  const { which, meaning } = flagWords[flag];
-  const [blank, heading, ...lines] = sectionOf(`New ${which}`, newly);
-  return heading === undefined ? [] : [blank ?? '', `${heading}. ${meaning}`, ...lines];
-}
-
 function changedLine(compared: Digest['compared']): string {
   if (compared === null) return 'It was compared with no other run.';
   const { against, added, removed, changed } = compared;
@@ -75,12 +70,12 @@ type Counts = { readonly added: number; readonly removed: number; readonly chang
 const countsOf = ({ added, removed, changed }: Counts): string =>
   `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed`;
 
-function sectionOf(heading: string, first: First | undefined): readonly string[] {
+function sectionOf(heading: string, first: First | undefined, meaning = ''): readonly string[] {
   if (first === undefined || first.total === 0) return [];
   const more = first.total - first.items.length;
   return [
     '',
-    `${heading}: ${count(first.total)}`,
+    `${heading}: ${count(first.total)}${meaning}`,
     ...first.items.flat().map((line) => `  ${line}`),
     ...(more === 0 ? [] : [`  and ${count(more)} more`]),
   ];
