@@ -50,11 +50,14 @@ function fileOf(store: string, given: Places): string {
 }
 
 /** Where what is of this user and host is stored. */
-export function stateFolder({ XDG_STATE_HOME: given }: Places): string {
+export function stateFolder(
+  { XDG_STATE_HOME: given }: Places,
+  platform: NodeJS.Platform = process.platform,
+): string {
   const [mac, windows] = [
     ['Library', 'Application Support'],
     ['AppData', 'Local'],
   ] as const;
-  const words = { darwin: mac, win32: windows }[process.platform as string] ?? ['.local', 'state'];
+  const words = { darwin: mac, win32: windows }[platform as string] ?? ['.local', 'state'];
   return join(given || join(homedir(), ...words), 'platform-sync');
 }

@@ -13,7 +13,7 @@ beforeAll(() => {
   mkdirSync(join(folder, 'platform-sync'));
   writeFileSync(
     file,
-    `# acme\nexport PLATFORM_BASE_URL='https://acme.example.com'\nPLATFORM_TOKEN="${SECRET}"\nSYNC_STORE=${folder}/store\n`,
+    `\uFEFFPLATFORM_BASE_URL='https://acme.example.com'\r\n# acme\r\nexport PLATFORM_TOKEN="${SECRET}"\r\nSYNC_STORE=${folder}/store\r\n`,
   );
   writeFileSync(
     join(folder, 'platform-sync', 'platform-sync.beta.env'),
@@ -34,8 +34,11 @@ test('a file gives what the environment does not set, or sets to nothing', async
   });
 });
 
-test('a profile is a file in the user’s configuration folder', async () => {
-  const found = await of({ profile: 'beta' });
+test.each([
+  ['', { XDG_CONFIG_HOME: folder }],
+  [' of Windows', { XDG_CONFIG_HOME: '', APPDATA: folder }],
+])('a profile is a file in the user’s configuration folder%s', async (_of, environment) => {
+  const found = await of({ profile: 'beta' }, environment);
 
   expect(found['PLATFORM_BASE_URL']).toBe('https://beta.example.com');
   expect(found['SYNC_STORE']).toBe(`${folder}/beta`);

@@ -66,7 +66,7 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
       throw fileError(`${flag}: ${file}`, 'a file with settings', error);
     });
     if (text === undefined) continue;
-    const given = parseEnv(text);
+    const given = parseEnv(text.replace(/^\uFEFF/, ''));
     const names = Object.keys(given);
     if (names.length === 0) throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
     const cut = CUT.exec(text)?.[1] ?? names.find((name) => /^["'`]/.test(given[name] ?? ''));
