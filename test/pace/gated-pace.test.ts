@@ -39,6 +39,16 @@ test('a process that was stopped during a call does not take its calls for hour-
   expect(demands.at(-1)?.latencyMs).toBeLessThan(100);
 });
 
+test('calls that wait for a place in flight are part of the demand', async () => {
+  const clock = createVirtualClock();
+  const { source, demands } = createSource(clock);
+  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency: 1 }), ...limits, clock });
+
+  await Promise.all([1, 2, 3].map(() => pace.run(async () => 200)));
+
+  expect(demands.map(({ queued }) => queued)).toEqual([0, 1, 0]);
+});
+
 test('a slot may be used until its last moment', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
