@@ -2,11 +2,11 @@ export { type BackoffLimits, backoffMs, once, sleep } from './async.ts';
 export {
   type AwsEnvironment,
   awsClientConfig,
+  lean,
   type ProxyEnvironment,
   proxyEnvironment,
   proxyFaults,
   queueEndpoint,
-  withoutLog,
 } from './aws/client-config.ts';
 export { AwsError, asAwsError, entryError, kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './bytes/growing.ts';

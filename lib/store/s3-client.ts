@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { type AwsEnvironment, awsClientConfig, withoutLog } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, lean } from '../base/index.ts';
 
 /** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path. */
 export function createS3Client(environment: AwsEnvironment): S3Client {
@@ -8,7 +8,7 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
     connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  return withoutLog(new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) }));
+  return lean(new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) }));
 }
 
 const CONNECTION_TIMEOUT_MS = 10_000;

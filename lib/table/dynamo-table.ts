@@ -10,7 +10,7 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig, backoffMs, parseOwnJson, withoutLog } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, backoffMs, lean, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
@@ -118,7 +118,7 @@ export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
 ): DynamoDBClient =>
-  withoutLog(
+  lean(
     new DynamoDBClient({
       ...awsClientConfig(environment, {
         service: 'DYNAMODB',

@@ -1,4 +1,5 @@
 import { Agent } from 'node:https';
+import { once } from '../async.ts';
 import { hideUser, preview } from '../json/faults.ts';
 
 export type AwsEnvironment = ProxyEnvironment;
@@ -33,7 +34,7 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
   const endpoint = environment[`AWS_ENDPOINT_URL_${service}`] || environment['AWS_ENDPOINT_URL'];
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'];
   return {
-    ...(endpoint ? { endpoint } : {}),
+    ...(endpoint ? { endpoint: once(() => parsedEndpoint(endpoint)) } : {}),
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
     // Putting the middleware together again for each command takes a sixth of a small request's CPU time. What is added
@@ -54,13 +55,36 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
   };
 }
 
-type Client = { readonly middlewareStack: { remove(name: string): boolean } };
+/** As the SDK has it, which would parse a text for each request. Throws `TypeError` if it is no URL. */
+function parsedEndpoint(url: string) {
+  const { protocol, hostname, port, pathname: path } = new URL(url);
+  return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
+}
 
-/** A client that writes no log: for one that nobody reads, the SDK copies what each request and response holds. */
-export function withoutLog<Of extends Client>(client: Of): Of {
-  client.middlewareStack.remove('loggerMiddleware');
+type Client = {
+  readonly middlewareStack: { remove(name: string): boolean };
+  readonly config: { signer: (scheme?: never) => Promise<unknown> };
+};
+
+/**
+ * A client without what the SDK does for each request and nobody here needs: it copies what request and response hold for
+ * a log, puts the name of the program together, and makes a signer from a copy of the whole configuration.
+ */
+export function lean<Of extends Client>(client: Of): Of {
+  for (const name of ['loggerMiddleware', 'getUserAgentMiddleware']) client.middlewareStack.remove(name);
+  const { config } = client;
+  const { signer: make } = config;
+  const signers = new Map<string, typeof make>();
+  config.signer = (scheme?: Scheme) => {
+    const name = `${scheme?.name} ${scheme?.signingName} ${scheme?.signingRegion}`;
+    const signer = signers.get(name) ?? once(() => make(scheme as never));
+    signers.set(name, signer);
+    return signer();
+  };
   return client;
 }
+
+type Scheme = { readonly name?: string; readonly signingName?: string; readonly signingRegion?: string };
 
 function credentialsIn(environment: AwsEnvironment) {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
