@@ -58,7 +58,7 @@ export function createMcpServer({ tools, context, version }: McpServerOptions): 
   for (const [name, tool] of Object.entries(tools)) {
     const { title, description, annotations } = tool;
     const call = async (args: unknown, { mcpReq }: ServerContext) => {
-      const result = await resultOf(tool, args, context, mcpReq.signal);
+      const result = await resultOf(tool, args, context, mcpReq);
       const { structuredContent: found } = result;
       if (found === undefined || knowsStructure(server)) return result;
       return { ...result, content: [{ type: 'text' as const, text: JSON.stringify(found) }] };
@@ -102,23 +102,25 @@ async function resultOf(
   tool: Tool,
   args: unknown,
   context: McpContext,
-  ended: AbortSignal,
+  request: ServerContext['mcpReq'],
 ): Promise<CallToolResult> {
   const { readOnlyHint } = tool.annotations;
-  const seconds = MOST_SECONDS[readOnlyHint ? 'reads' : 'sends'];
+  const isWatched = request._meta?.progressToken !== undefined;
+  const seconds = MOST_SECONDS[isWatched ? (readOnlyHint ? 'reads' : 'sends') : 'silent'];
   const late = AbortSignal.timeout(seconds * 1_000);
+  using progress = showProgress(tool, request);
   try {
-    const signal = AbortSignal.any([ended, late]);
-    const called = () => tool.call(args, { ...context, signal });
+    const signal = AbortSignal.any([request.signal, late]);
+    const called = () => tool.call(args, { ...context, signal, say: progress.say });
     const result = await (readOnlyHint ? readAgain(called) : called());
     const structuredContent = answerOf(result);
     const text = `${structuredContent.status}: the result is the structured content`;
     return { content: [{ type: 'text', text }], structuredContent };
   } catch (error) {
-    const isLate = late.aborted && !ended.aborted;
+    const isLate = late.aborted && !request.signal.aborted;
     const text = isLate
       ? `this took longer than ${seconds} s and was stopped: ${tool.instead ?? 'ask for less'}`
-      : textOf(error, { ...context, signal: ended });
+      : textOf(error, { ...context, signal: request.signal });
     return { content: [{ type: 'text', text }], isError: true };
   }
 }
@@ -130,4 +132,29 @@ function textOf(error: unknown, { signal, adviceOn, hide }: Pick<ToolCall, 'sign
   const advice = signal.aborted ? undefined : adviceOn(error);
   const lines = messageOf(hide(advice === undefined ? message : `${message}\n${advice}`)).split('\n');
   return lines.map((line) => shownText(line, LONGEST_LINE)).join('\n');
+}
+
+const PROGRESS_MS = 5_000;
+
+/** Tells a client that asks for it, every few seconds, that a call is still under way, and with what. */
+function showProgress({ title }: Tool, { _meta, notify }: ServerContext['mcpReq']) {
+  const progressToken = _meta?.progressToken;
+  const startedMs = performance.now();
+  let message = title;
+  function send() {
+    if (progressToken === undefined) return;
+    const progress = Math.round((performance.now() - startedMs) / 100) / 10;
+    // A client that is gone is found out by the response.
+    notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(
+      () => {},
+    );
+  }
+  const timer = setInterval(send, PROGRESS_MS);
+  return {
+    say(words: string) {
+      message = words;
+      send();
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 }

@@ -11,6 +11,8 @@ import type { McpContext } from './context.ts';
 export type ToolCall = McpContext & {
   /** Aborted when the client cancels the call or is gone, or its time is over. */
   readonly signal: AbortSignal;
+  /** Shows the client what the call is doing. */
+  readonly say: (words: string) => void;
 };
 
 /** A tool cannot do what was asked; the message says why, and what to do. */
@@ -18,8 +20,8 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** The most seconds of a call that reads, and of one that sends: clients wait for a minute. */
-export const MOST_SECONDS = { reads: 20, sends: 50 } as const;
+/** The most seconds of a call that reads, of one that sends, and of any whose client does not ask for progress. */
+export const MOST_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
 /** Reads the store and nothing else: no request to the platform. */
 export const READS = {

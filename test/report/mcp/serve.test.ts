@@ -99,7 +99,7 @@ test('other calls are carried out meanwhile, and a call that the client cancels 
   await ended;
 });
 
-test('a call that reads ends within 20 s', async () => {
+test('a call whose client does not ask for progress ends within 10 s', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
   onTestFinished(() => timeout.mockRestore());
   const { input, write, response, ended } = await servePipes(context, {
@@ -109,9 +109,44 @@ test('a call that reads ends within 20 s', async () => {
   write(HELLO, call(1, 'late'));
 
   expect(await response(1)).toMatchObject({
-    result: { isError: true, content: [{ text: expect.stringContaining('longer than 20 s') }] },
+    result: { isError: true, content: [{ text: expect.stringContaining('longer than 10 s') }] },
   });
-  expect(timeout.mock.calls).toEqual([[20_000]]);
+  expect(timeout.mock.calls).toEqual([[10_000]]);
+  input.end();
+  await ended;
+});
+
+test('a client that asks for progress gets it all along, and what a query reads at once', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { tools, begun } = endless();
+  const reading: Tool = {
+    ...tools.endless,
+    async call(_, { say }) {
+      say('reads 1.2 GB');
+      return { data: {} };
+    },
+  };
+  const { input, write, response, lines, ended } = await servePipes(context, { ...tools, reading });
+  const asking = (id: number, name: string) =>
+    request(id, 'tools/call', { name, arguments: {}, _meta: { progressToken: `token ${id}` } });
+  const shown = () =>
+    lines.map((line) => JSON.parse(line)).filter(({ method }) => method === 'notifications/progress');
+
+  write(HELLO, asking(1, 'reading'), asking(2, 'endless'), call(3, 'endless'));
+  await response(1);
+  await begun;
+  vi.advanceTimersByTime(19_000);
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(shown().map(({ params }) => [params.progressToken, params.message])).toEqual([
+    ['token 1', 'reads 1.2 GB'],
+    ['token 2', 'Endless'],
+    ['token 2', 'Endless'],
+    ['token 2', 'Endless'],
+  ]);
+  const progress = shown().map(({ params }) => params.progress);
+  expect(progress.slice(1)).toEqual(progress.slice(1).sort((a, b) => a - b));
   input.end();
   await ended;
 });

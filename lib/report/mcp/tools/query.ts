@@ -41,11 +41,12 @@ export const query = defineTool({
 
 type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string };
 
-async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal }: ToolCall) {
+async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }: ToolCall) {
   let left = MOST_RESULT_BYTES;
   const found = await tables.run(sql, {
     ...bounds,
     signal,
+    onReading: say,
     // Memory holds no more of them than a result.
     wants(row) {
       left -= bytesOf(row);
