@@ -100,8 +100,8 @@ export function createUsesCollector() {
 
   return {
     nodeOf,
-    /** The node of a thing whose id is in bytes, with the number of its kind. */
-    nodeIn: things.numberOf,
+    /** Nodes by their ids in bytes, with the numbers of their kinds as tags. */
+    things,
     /** The number of what a link says of itself. */
     numberOfValidity: validities.numberOf,
     addEdge,

@@ -94,8 +94,9 @@ function openColumns({ leaves }: LineFitter, uses: UsesCollector) {
   };
   const { id, ...stating } = texts;
   const [all, others] = [Object.values(texts), Object.values(stating)];
-  // Of the record at hand: its node, and the number of its id.
-  return { uses, ...texts, visible: cursorOf(isVisible), isVisible, all, others, own: NONE, ownId: NONE };
+  // Its node, the number of its id, and the nodes that its links name.
+  const ofRecord = { own: NONE, ownId: NONE, linked: [] as number[] };
+  return { uses, ...texts, visible: cursorOf(isVisible), isVisible, all, others, ...ofRecord };
 }
 
 type Columns = ReturnType<typeof openColumns>;
@@ -141,6 +142,8 @@ function skipRow({ all, visible, isVisible }: Columns): undefined {
 
 function addLinks(columns: Columns): void {
   const { type, target, visible, isVisible, valid, activeType, activeTarget, template } = columns;
+  const { uses, linked } = columns;
+  let count = 0;
   while (hasNext(type)) {
     const named = nextText(type);
     const number = nextText(target);
@@ -148,15 +151,23 @@ function addLinks(columns: Columns): void {
     const said = nextText(valid);
     if (named === NONE || number === NONE) continue;
     const isHidden = shown !== NONE && isVisible.numbers[shown] === 0;
-    add(columns, typeAt(type, named, 'links'), target, number, said, isHidden);
+    const node = add(columns, typeAt(type, named, 'links'), target, number, said, isHidden);
+    if (node !== NONE) {
+      linked[count] = node;
+      count += 1;
+    }
   }
+  let at = 0;
   for (let named = NONE; hasNext(activeTarget); ) {
     const repetition = (activeTarget.levels.places[activeTarget.place] ?? 0) >> SHIFTS.repetition;
     // Each list of targets has a type.
     if (repetition <= 1) named = nextText(activeType);
     const number = nextText(activeTarget);
     if (named === NONE || number === NONE) continue;
-    add(columns, typeAt(activeType, named, 'activeLinks'), activeTarget, number);
+    const typed = typeAt(activeType, named, 'activeLinks');
+    // Mostly these are the links again, in their order, and the first that says it counts.
+    if (at < count && isNode(uses, linked[at] ?? 0, typed.kind, activeTarget, number)) at += 1;
+    else add(columns, typed, activeTarget, number);
   }
   while (hasNext(template)) {
     const number = nextText(template);
@@ -169,7 +180,18 @@ function typeAt(texts: Texts, number: number, statedBy: Statement): NamedType {
   return texts.types[number];
 }
 
-/** Adds a link whose target is a text with a number. `said`: the number of what it says of itself, or `NONE`. */
+/** True if a text is the id of a node of the kind. */
+function isNode(uses: UsesCollector, node: number, kind: Kind, { column }: Texts, number: number): boolean {
+  const { starts, bytes, view } = column.texts;
+  const at = starts[number] ?? 0;
+  const start = at + LENGTH_BYTES;
+  return uses.things.isNumberOf(node, bytes, kindNumbers[kind], start, start + view.getInt32(at, true));
+}
+
+/**
+ * Adds a link whose target is a text with a number. `said`: the number of what it says of itself, or `NONE`. Returns the
+ * node of the target; `NONE` if the rules for texts had to say what it names.
+ */
 function add(
   { uses, valid, own, id, ownId }: Columns,
   named: NamedType,
@@ -177,14 +199,14 @@ function add(
   number: number,
   said = NONE,
   isHidden = false,
-): void {
+): number {
   const node = nodeIn(uses, target, number, named.kind);
   if (node === NONE) {
     const { type, statedBy } = named;
     const validity = said === NONE ? null : validityIn(textOf(valid, said));
     const link = { type, target: textOf(target, number), isHidden, validity, statedBy };
     eachUseOfLink({ kind: 'calculation', id: textOf(id, ownId) }, link, uses.add);
-    return;
+    return NONE;
   }
   let states = isHidden ? named.hidden : named.said;
   if (said !== NONE) {
@@ -193,6 +215,7 @@ function add(
   }
   if (named.kind === 'card') uses.addEdge(node, own, states);
   else uses.addEdge(own, node, states);
+  return node;
 }
 
 /** The node that a text names as a thing of a kind; `NONE` if the rules for texts have to say what it names. */
@@ -210,7 +233,7 @@ function nodeIn(uses: UsesCollector, of: Texts, number: number, kind: Kind): num
     of.nodes = new Uint32Array(starts.length);
     of.nodes.set(before);
   }
-  const node = uses.nodeIn(bytes, kindNumber, start, end);
+  const node = uses.things.numberOf(bytes, kindNumber, start, end);
   of.nodes[number] = ((node + 1) << KIND_BITS) | kindNumber;
   return node;
 }

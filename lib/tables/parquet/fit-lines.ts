@@ -20,7 +20,8 @@ import {
 import type { Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
 import { readObject } from './read-node.ts';
-import { addSpan, addUtf8, createTextLeaf } from './text-leaf.ts';
+import { addSpan, addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
+import { addWaiting } from './texts.ts';
 
 /** The column of the members that have no column of their own, or do not fit it. */
 const OTHER = '_other';
@@ -36,6 +37,7 @@ export function createLineFitter(table: TableColumns) {
   const record = structOf(fields, 0);
   const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, behindName: 0 };
   const others: number[] = [];
+  const texts = leaves.flatMap((leaf) => ('column' in leaf ? [(leaf as TextLeaf).column.texts] : []));
 
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
@@ -64,6 +66,7 @@ export function createLineFitter(table: TableColumns) {
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
       for (let index = 0; index < moments.length; index += 1) moments[index]?.();
+      for (let index = 0; index < texts.length; index += 1) addWaiting(texts[index] ?? other.texts);
       if (!isObject) addSpan(other, 0, json, from, at);
       else if (others.length === 0) addLevels(other.levels, 0, 0);
       else addUtf8(other, 0, othersOf(bytes, others));

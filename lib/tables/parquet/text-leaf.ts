@@ -10,7 +10,7 @@ import {
   type Levels,
   noLevels,
 } from './leaf.ts';
-import { addQuoted, addText, clearTexts, hashOf, noTexts, plainAt, type Texts } from './texts.ts';
+import { addQuoted, addText, addWaiting, clearTexts, hashOf, noTexts, plainAt, type Texts } from './texts.ts';
 
 export type TextColumn = {
   readonly levels: Levels;
@@ -47,6 +47,7 @@ export function addSpan(
   hash = hashOf(source, start, end),
 ): void {
   addLevels(levels, repetition, definition);
+  addWaiting(texts);
   addText(texts, source, start, end, hash);
 }
 

@@ -19,6 +19,12 @@ export type Texts = {
   count: number;
   /** What all texts take, each with its length. */
   plainBytes: number;
+  /** The last texts, if they are not looked up yet: of each where it is in `source`, and its hash. */
+  readonly waiting: Int32Array<ArrayBuffer>;
+  waitingSize: number;
+  source: JsonBytes;
+  /** Nothing reads it: it makes sure that what is read for it is read. */
+  touched: number;
 };
 
 const FIRST_BYTES = 16 * 1024;
@@ -44,6 +50,10 @@ export const noTexts = (): Texts => ({
   indexes: new Int32Array(FIRST_COUNT),
   count: 0,
   plainBytes: 0,
+  waiting: new Int32Array(WAITING_SIZE),
+  waitingSize: 0,
+  source: memoryOf(0),
+  touched: 0,
 });
 
 /** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
@@ -54,6 +64,38 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   texts.indexes[count] = index;
   texts.count = count + 1;
   texts.plainBytes += end - start + LENGTH_BYTES;
+}
+
+/** So many distinct texts are found without a wait for memory. */
+const MOST_NEAR = 4_096;
+const WAITING_SIZE = 96;
+
+/** The same, but where there are many distinct texts it waits for `addWaiting`, and its bytes must stay until then. */
+function addLater(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
+  if (texts.distinct < MOST_NEAR) {
+    addText(texts, source, start, end, hash);
+    return;
+  }
+  const { waiting, waitingSize: at } = texts;
+  waiting[at] = start;
+  waiting[at + 1] = end;
+  waiting[at + 2] = hash;
+  texts.waitingSize = at + 3;
+  texts.source = source;
+  if (texts.waitingSize === WAITING_SIZE) addWaiting(texts);
+}
+
+/** Adds the texts that wait. The memory that says where each is comes for all of them in the time that one would take. */
+export function addWaiting(texts: Texts): void {
+  const { waiting, waitingSize, source, table } = texts;
+  if (waitingSize === 0) return;
+  const mask = table.length - 1;
+  let touched = 0;
+  for (let at = 2; at < waitingSize; at += 3) touched ^= table[(waiting[at] ?? 0) & mask] ?? 0;
+  texts.touched = touched;
+  texts.waitingSize = 0;
+  for (let at = 0; at < waitingSize; at += 3)
+    addText(texts, source, waiting[at] ?? 0, waiting[at + 1] ?? 0, waiting[at + 2] ?? 0);
 }
 
 /** A hash of the bytes from `start` up to `end`, of 32 bits: of four at a time, then of the rest. */
@@ -87,6 +129,7 @@ export function clearTexts(texts: Texts): void {
   texts.distinct = 0;
   texts.count = 0;
   texts.plainBytes = 0;
+  texts.waitingSize = 0;
 }
 
 /** The number of the distinct text from `start` up to `end`, which is stored if it is new. */
@@ -174,7 +217,7 @@ const BACKSLASH = 0x5c;
 
 /**
  * Returns where the string's other quote is; -1 if it has an escape or a control character, and is not added. Four
- * bytes at a time are hashed, and looked through for the end as `skipText` does.
+ * bytes at a time are hashed, and looked through for the end as `skipText` does. It may wait for `addWaiting`.
  */
 export function addQuoted(texts: Texts, source: JsonBytes, start: number): number {
   const { bytes, view } = source;
@@ -188,7 +231,7 @@ export function addQuoted(texts: Texts, source: JsonBytes, start: number): numbe
       const length = firstOf(marks);
       const end = at + length;
       if (bytes[end] !== QUOTE) return -1;
-      addText(texts, source, start, end, mixed(hash, word & ((1 << (8 * length)) - 1)));
+      addLater(texts, source, start, end, mixed(hash, word & ((1 << (8 * length)) - 1)));
       return end;
     }
     hash = mixed(hash, word);
@@ -199,7 +242,7 @@ export function addQuoted(texts: Texts, source: JsonBytes, start: number): numbe
     if (byte === BACKSLASH || byte < 0x20) return -1;
     rest |= byte << shift;
   }
-  addText(texts, source, start, at, mixed(hash, rest));
+  addLater(texts, source, start, at, mixed(hash, rest));
   return at;
 }
 

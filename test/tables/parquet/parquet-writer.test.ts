@@ -98,16 +98,16 @@ describe('a Parquet file', () => {
     ['some', 2.2],
     ['many', 52],
   ])('has each of thousands of texts at its place where %s are the same', async (_what, same) => {
-    // More than are looked at to decide whether texts come again.
-    const ids = Array.from({ length: 1_300 }, (_, row) => `${(row * 7_919) % Math.ceil(1_300 / same)} ä`);
+    // More than are looked up one by one.
+    const ids = Array.from({ length: 6_000 }, (_, row) => `${(row * 7_919) % Math.ceil(6_000 / same)} ä`);
 
-    const { bytes } = writeLines(ids.map((id) => JSON.stringify({ id, tags: [id, 'x'] })));
+    const { bytes } = writeLines(ids.map((id) => JSON.stringify({ id, tags: [id, `"${id}`, `${id}x`] })));
 
     const rows = await queryParquet(
       bytes,
       "SELECT id || ', ' || array_to_string(tags, ', ') AS row FROM parquet",
     );
-    expect(rows.map(({ row }) => row)).toEqual(ids.map((id) => `${id}, ${id}, x`));
+    expect(rows.map(({ row }) => row)).toEqual(ids.map((id) => `${id}, ${id}, "${id}, ${id}x`));
     expect(
       await queryParquet(
         bytes,
