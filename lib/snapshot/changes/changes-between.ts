@@ -80,7 +80,7 @@ function nameBefore(
 export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
   try {
-    const [to, key] = [createDirectoryStore(folder), 'changes.ndjson.gz'];
+    const [to, key] = [createDirectoryStore(folder), 'changes.ndjson.zst'];
     const counts = await publishChanges({ ...comparison, to, key, scratch: '' });
     const { signal } = comparison;
     yield* (await storedChanges({ store: to, changes: { against: 'before', ...counts, key }, signal })) ?? [];

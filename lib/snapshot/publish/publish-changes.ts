@@ -3,6 +3,7 @@ import { type ChangeCounts, type LineChange, piecesOf } from '../changes/change.
 import { compareInBuckets } from '../changes/hash-buckets.ts';
 import { type Comparison, compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
+import { type Compression, compressionOf } from '../keys.ts';
 
 export type ChangesToPublish = Comparison & {
   readonly key: string;
@@ -13,8 +14,8 @@ export type ChangesToPublish = Comparison & {
 };
 
 /**
- * Stores the changes between two runs as gzipped lines, found side by side, or in buckets if their orders differ too
- * much.
+ * Stores the changes between two runs as lines, compressed as the key's suffix says, found side by side, or in buckets
+ * if their orders differ too much.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;
@@ -31,24 +32,25 @@ async function storeChanges(
   found: AsyncIterable<readonly LineChange[]>,
 ): Promise<ChangeCounts> {
   const counts = { added: 0, removed: 0, changed: 0 };
-  const packed = packChanges(found, ({ change }) => {
+  const packed = packChanges(found, compressionOf(key), ({ change }) => {
     counts[change] += 1;
   });
   await to.putStream(key, packed, { ...(signal && { signal }) });
   return counts;
 }
 
-/** The bytes of a gzip member before compression. */
-const MEMBER_BYTES = 1_000_000;
+/** The bytes of a frame before compression. */
+const FRAME_BYTES = 1_000_000;
 
-/** Changes as gzipped lines, in pieces of whole gzip members, of which there is at least one. `counted` is called with each. */
+/** Changes as compressed lines, in whole frames, of which there is at least one. `counted` is called with each. */
 async function* packChanges(
   changes: AsyncIterable<readonly LineChange[]>,
+  compression: Compression,
   counted: (change: LineChange) => void,
 ): AsyncGenerator<Buffer> {
   let packed: Buffer[] = [];
   let isEmpty = true;
-  const packer = createFramePacker<undefined>('gzip', (body) => packed.push(body));
+  const packer = createFramePacker<undefined>(compression, (body) => packed.push(body));
   for await (const some of changes) {
     for (const change of some) {
       counted(change);
@@ -58,7 +60,7 @@ async function* packChanges(
       }
       packer.addText('\n');
       isEmpty = false;
-      if (packer.openBytes() >= MEMBER_BYTES) await packer.end(undefined);
+      if (packer.openBytes() >= FRAME_BYTES) await packer.end(undefined);
     }
     if (packed.length === 0) continue;
     yield* packed;
