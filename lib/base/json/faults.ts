@@ -162,7 +162,7 @@ export const hideUser = (location: string): string =>
  */
 export function quoted(word: string): string {
   if (/^[\w./:,=@%+-]+$/.test(word)) return word;
-  if (/^[\w ./:,=@+~#()[\]{}<>|&*?;-]+$/.test(word)) return `"${word}"`;
+  if (/^[\w ./:,=@+~#()[\]{}<>|&*?;'-]+$/.test(word)) return `"${word}"`;
   return process.platform === 'win32' ? '"…"' : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

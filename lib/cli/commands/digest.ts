@@ -17,7 +17,7 @@ import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { counted, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -115,15 +115,10 @@ function together(digests: readonly PrintedDigest[], failed: Failed, sinceMs: nu
 
 function jobText(failed: Failed): readonly string[] {
   if (failed.length === 0) return [];
-  const more = failed.length - MOST_JOBS;
-  const lines = failed
-    .slice(0, MOST_JOBS)
-    .flatMap(({ status, type, id, reason, advice }) => [
-      `  ${status}: ${type} ${id}: ${reason}`,
-      `    ${advice}`,
-    ]);
-  const head = `Jobs that are not done: ${failed.length}`;
-  return [[head, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])].map(safeLine).join('\n')];
+  const lines = failed.map(({ status, type, id, reason, advice }) =>
+    [`${status}: ${type} ${id}: ${reason}`, `    ${advice}`].map(safeLine).join('\n'),
+  );
+  return [[`Jobs that are not done: ${failed.length}`, ...firstOf(lines, MOST_JOBS)].join('\n')];
 }
 
 function placeJson({ manifest, compared, broken, newlyMissing }: Digest) {

@@ -30,7 +30,10 @@ export default (async ([file], flags, terminal) => {
   const store = await openStoreOf(terminal);
   const rows = await withFormulasBefore(store, await readSetRows(file), flags.undoFor);
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
-  const affected = await affectedOf(set, store, flags, terminal);
+  const ids = rows.map(({ id }) => id);
+  // Looked up only where somebody wants to know.
+  const isAsked = flags.dryRun || flags.maxAffected !== undefined;
+  const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
   const dryRun = flags.dryRun && described(set, affected, flags.markdown);
   if (isTooMuch) {
@@ -42,16 +45,6 @@ export default (async ([file], flags, terminal) => {
   }
   return dryRun ?? send(file, set, store, flags, terminal);
 }) satisfies Run<'formula apply'>;
-
-/** What depends on the calculations; looked up only where somebody wants to know. */
-const affectedOf = async ({ rows }: ChangeSet, store: Store, flags: ApplyFlags, { signal }: Terminal) =>
-  flags.dryRun || flags.maxAffected !== undefined
-    ? affectedBy(
-        store,
-        rows.map(({ id }) => id),
-        signal,
-      )
-    : undefined;
 
 /** The jobs of a set: the same each time, so that none is sent twice. */
 const jobsOf = ({ name, rows }: ChangeSet): string =>

@@ -1,8 +1,8 @@
 import { printJson } from '../../base/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
-import { type FormulaLogEntry, storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
-import type { Calculation, CalculationRow } from '../../platform/index.ts';
+import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
+import type { Calculation } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
@@ -119,47 +119,37 @@ async function storeSet(
   }
 }
 
-/** `name`: the calculation's, which the search finds it by; all calculations are searched without it. */
-type Update = { readonly id: string; readonly expression: string; readonly name?: string | undefined };
-
-/** Looks the calculation up, and says what the update would change. */
-async function dryRun(update: Update, session: Session, signal: AbortSignal): Promise<Found> {
-  const { id, expression, name } = update;
-  const found = await findCalculation({ platform: session.platform, id, name, signal });
+/** Looks the calculation up, by its name if that is given, and says what the update would change. */
+async function dryRun(
+  { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
+  { platform, store }: Session,
+  signal: AbortSignal,
+): Promise<Found> {
+  const found = await findCalculation({ platform, id, name, signal });
   if (found.row === undefined) {
     const why = found.degraded ? '; the search was degraded, so it may be there all the same' : '';
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
-  const { last } = await ourUpdates(await session.store(), { id });
+  const { last, lastExpression: before } = await ourUpdates(await store(), { id });
   const { analysis, checkSum } = analyze(expression);
   const { status } = analysis;
   const { row: calculation } = found;
+  const { lastModified, locked, archived } = calculation;
+  const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
+  const here = `(${status} here, checksum ${checkSum})`;
   return {
     json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
-    words: describeChange(update, calculation, last),
+    words: [
+      `calculation ${id} “${shown(calculation.name)}”: ${calculation.status ?? 'no status'}${marks}, changed at ${lastModified ?? 'an unknown time'}`,
+      ...(before === undefined
+        ? ['its formula now: not known here, since we have not set it and a search does not return it']
+        : [`formula that we set at ${last?.time}:`, ...indented(before)]),
+      ...(before === expression
+        ? [`would be set to the same formula again ${here}; nothing was sent`]
+        : [`would be set to ${here}:`, ...indented(expression), 'nothing was sent']),
+    ],
   };
-}
-
-function describeChange(
-  { id, expression }: Update,
-  row: CalculationRow,
-  last: FormulaLogEntry | undefined,
-): readonly string[] {
-  const { name, lastModified, locked, archived } = row;
-  const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
-  const before = last?.calculation['expression'];
-  const { analysis, checkSum } = analyze(expression);
-  const here = `(${analysis.status} here, checksum ${checkSum})`;
-  return [
-    `calculation ${id} “${shown(name)}”: ${row.status ?? 'no status'}${marks}, changed at ${lastModified ?? 'an unknown time'}`,
-    ...(typeof before === 'string'
-      ? [`formula that we set at ${last?.time}:`, ...indented(before)]
-      : ['its formula now: not known here, since we have not set it and a search does not return it']),
-    ...(before === expression
-      ? [`would be set to the same formula again ${here}; nothing was sent`]
-      : [`would be set to ${here}:`, ...indented(expression), 'nothing was sent']),
-  ];
 }
 
 const indented = (text: string): readonly string[] => text.split(/\r?\n/).map((line) => `  ${line}`);

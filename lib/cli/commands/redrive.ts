@@ -7,7 +7,7 @@ import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { andMore, counted, type Terminal } from '../terminal/terminal.ts';
+import { counted, firstOf, type Terminal } from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
 export default (async ([ids], { batch }, terminal) => {
@@ -67,27 +67,25 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
     opened.length === 0
       ? `nothing was reopened${isNothing ? ': none has failed' : ''}`
       : `reopened, and on the queue again: ${counted(opened.length, 'job')}`,
-    ...named(opened),
+    ...firstOf(opened, NAMED),
     ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
     ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
-    ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...named(others)]),
+    ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
     ...(notSent.length === 0
       ? []
       : [
           `could not be sent, so the next redrive tries them again: ${notSent.length}`,
-          ...named(notSent.map(({ id, error }) => `${id} (${error})`)),
+          ...firstOf(
+            notSent.map(({ id, error }) => `${id} (${error})`),
+            NAMED,
+          ),
         ]),
     ...(unknown.length === 0
       ? []
       : [
           `unknown, never reopened: ${unknown.length}; each may have been executed, so a person must check it`,
-          ...named(unknown),
+          ...firstOf(unknown, NAMED),
         ]),
   ];
 }
-
-const named = (ids: readonly string[]) => [
-  ...ids.slice(0, NAMED).map((id) => `  ${id}`),
-  ...andMore(ids.length - NAMED).map((line) => `  ${line}`),
-];

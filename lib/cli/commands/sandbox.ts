@@ -15,18 +15,11 @@ export const sandboxPackages = {
 
 /** Throws `UsageError`, which says how to get them, if any of them is not installed. */
 function requireSandboxPackages(): void {
-  const missing = Object.entries(sandboxPackages)
-    .filter(([name]) => !isThere(name))
-    .map(([name, version]) => `${name}@${version}`);
-  if (missing.length > 0)
-    throw new UsageError(`the sandbox needs packages of its own: npm install ${missing.join(' ')}`);
-}
-
-function isThere(name: string): boolean {
   try {
-    return import.meta.resolve(name) !== '';
-  } catch {
-    return false;
+    for (const name of Object.keys(sandboxPackages)) import.meta.resolve(name);
+  } catch (cause) {
+    const all = Object.entries(sandboxPackages).map(([name, version]) => `${name}@${version}`);
+    throw new UsageError(`the sandbox needs packages of its own: npm install ${all.join(' ')}`, { cause });
   }
 }
 

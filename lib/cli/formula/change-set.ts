@@ -8,7 +8,7 @@ import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkFile } from '../options/files.ts';
-import { andMore } from '../terminal/terminal.ts';
+import { firstOf } from '../terminal/terminal.ts';
 
 const rowSchema = z.object({
   /** Of the calculation, its digits. */
@@ -81,10 +81,7 @@ function formulaFaults(column: string, formula: string): readonly string[] {
 /** The most lines that an error has. */
 const MOST_LINES = 50;
 
-const listOf = (lines: readonly string[]): string =>
-  [...lines.slice(0, MOST_LINES), ...andMore(lines.length - MOST_LINES)]
-    .map((line) => `  ${line}`)
-    .join('\n');
+const listOf = (lines: readonly string[]): string => firstOf(lines, MOST_LINES).join('\n');
 
 /**
  * The rows with what each formula was: as the file says, or as our last update of the calculation left it. The platform

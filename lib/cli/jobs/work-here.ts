@@ -48,7 +48,7 @@ const LOOK_EVERY_MS = 3_000;
 
 /** Runs jobs in this process until there are none left, or it is stopped; shows how far it is, and counts how they end. */
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
-  const { settings, refusal } = jobs;
+  const { settings } = jobs;
   const token = createTokenWatch(settings);
   const session = openSession({ ...terminal, ...(jobs.endsWithToken ? token.hooks : {}) });
   const storage = await openJobStorage(session);
@@ -56,19 +56,14 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   await storage.ledger.read('-').catch((error: unknown) => {
     if (!isServiceAway(error)) throw error;
   });
-  const tally = createTally();
-  using view = createView(jobs, tally, session.callCounts, terminal);
-  const { onEnded } = view;
-  const onRefused = (id: string) => {
-    tally.counts.refused += 1;
-    if (refusal !== undefined) onEnded({ id, status: 'failed', error: refusal });
-  };
+  using view = createView(jobs, session.callCounts, terminal);
+  const { counts, notDone, onEnded, onRefused } = view;
   const worker = await openWorker(session, storage, { onEnded, onRefused });
   const signal = AbortSignal.any([terminal.signal, token.signal]);
   const lease = renewedLease(storage.ledger, { stop: signal });
   const concurrency = jobs.concurrency ?? settings.PLATFORM_CONCURRENCY;
   const back = await jobs.work({ worker, lease, concurrency, signal, sleep, onEnded });
-  return { ...tally, back, storage, tokenRefusal: token.refusal() };
+  return { counts, notDone, back, storage, tokenRefusal: token.refusal() };
 }
 
 type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
@@ -111,57 +106,53 @@ export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_T
   };
 }
 
-/** How jobs ended, and the first of each kind that are not done. A job whose message is delivered again counts again. */
-function createTally() {
-  const counts = { done: 0, failed: 0, unknown: 0, refused: 0 };
-  const notDone: { id: string; status: 'failed' | 'unknown'; reason: string }[] = [];
-  return {
-    counts,
-    notDone,
-    ended: () => counts.done + counts.failed + counts.unknown,
-    add({ id, status, error }: Ended) {
-      counts[status] += 1;
-      if (status !== 'done' && counts[status] <= MOST_NAMED)
-        notDone.push({ id, status, reason: error?.message ?? '' });
-    },
-  };
-}
-
-type Tally = ReturnType<typeof createTally>;
-
-/** Shows how many jobs have ended, of how many; on a terminal each that came from a queue, too. */
+/**
+ * Counts how jobs end, and names the first of each kind that are not done: one whose message is delivered again counts
+ * again. Shows how many have ended, of how many; on a terminal each that came from a queue, too.
+ */
 function createView(
-  { name, of, isEndless }: Pick<JobsHere<unknown>, 'name' | 'of' | 'isEndless'>,
-  tally: Tally,
+  { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
   callCounts: Session['callCounts'],
   { screen, err }: Pick<Terminal, 'screen' | 'err'>,
 ) {
+  const counts = { done: 0, failed: 0, unknown: 0, refused: 0 };
+  const notDone: { id: string; status: 'failed' | 'unknown'; reason: string }[] = [];
+  const allEnded = () => counts.done + counts.failed + counts.unknown;
   const queue = typeof of === 'number' ? undefined : of;
   const nouns = [queue === undefined ? 'rows' : 'jobs', 'calls'] as const;
   const progress = createProgress(name, { screen, err, callCounts, nouns, isEndless });
   let known = typeof of === 'number' ? of : undefined;
   const show = () => {
-    const { counts, ended } = tally;
+    const records = allEnded();
     // The queue counts late: more may have ended than it knew of.
-    const total = known === undefined ? null : Math.max(known, ended());
-    const left = total === null ? [] : [`${total - ended()} left`];
-    progress.update({ records: ended(), total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
+    const total = known === undefined ? null : Math.max(known, records);
+    const left = total === null ? [] : [`${total - records} left`];
+    progress.update({ records, total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
   };
   const look = async () => {
     // A failure of the queue itself ends the work, and is reported there.
     const found = await queue?.counts().catch(() => undefined);
-    known = found && tally.ended() + found.waiting + found.inFlight + found.delayed;
+    known = found && allEnded() + found.waiting + found.inFlight + found.delayed;
     show();
   };
   const everyMs = screen === undefined ? LINE_EVERY_MS : LOOK_EVERY_MS;
   const looking = queue && onTimer(everyMs, () => void look());
   show();
+  const onEnded = (job: Ended) => {
+    const { id, status, error } = job;
+    counts[status] += 1;
+    if (status !== 'done' && counts[status] <= MOST_NAMED)
+      notDone.push({ id, status, reason: error?.message ?? '' });
+    show();
+    if (queue !== undefined && screen !== undefined) err(shown(`${clockTime(Date.now())} ${describe(job)}`));
+  };
   return {
-    onEnded(job: Ended) {
-      tally.add(job);
-      show();
-      if (queue !== undefined && screen !== undefined)
-        err(shown(`${clockTime(Date.now())} ${describe(job)}`));
+    counts,
+    notDone,
+    onEnded,
+    onRefused(id: string) {
+      counts.refused += 1;
+      if (refusal !== undefined) onEnded({ id, status: 'failed', error: refusal });
     },
     [Symbol.dispose]() {
       looking?.[Symbol.dispose]();

@@ -20,41 +20,38 @@ export async function printResult(
   format: ResultFormat,
   terminal: Terminal,
 ): Promise<void> {
-  if (format.parquet !== undefined) await writeFile(result, format.parquet, terminal);
-  else if (typeof format.csv === 'string') await writeCsv(result, format.csv, terminal);
-  else if (format.json) await printJson(result, terminal);
-  else if (format.csv) await printCsv(result, terminal);
-  else await printTable(result, terminal);
+  if (format.parquet !== undefined) return writeFile(result, format.parquet, terminal);
+  if (typeof format.csv === 'string') return writeCsv(result, format.csv, terminal);
+  const texts = format.json
+    ? jsonOf(result)
+    : format.csv
+      ? csvOf(result, terminal)
+      : tableOf(result, terminal);
+  for await (const text of texts) {
+    terminal.out(text);
+    // Waits until there is room for more.
+    if ((await terminal.drained?.()) === false) return;
+  }
 }
 
-/** Waits until there is room for more output; false if nobody reads it any more. */
-const hasReader = async ({ drained }: Terminal): Promise<boolean> => (await drained?.()) ?? true;
-
 /** One list of objects, a row each. */
-async function printJson({ columns, batches, rows }: QueryResult, terminal: Terminal): Promise<void> {
-  if (rows === 0) return terminal.out('[]');
+async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<string> {
   let before = '[';
   for await (const batch of batches()) {
     const objects = batch.map((row) =>
       JSON.stringify(Object.fromEntries(columns.map(({ name }, at) => [name, row[at] ?? null]))),
     );
-    for (const object of objects) {
-      terminal.out(`${before}${object}`);
-      before = ',';
-    }
-    if (!(await hasReader(terminal))) return;
+    if (objects.length > 0) yield `${before}${objects.join('\n,')}`;
+    before = ',';
   }
-  terminal.out(']');
+  yield rows === 0 ? '[]' : ']';
 }
 
 /** Lines end in CR and LF; the terminal adds the latter. On a screen, nothing may move the cursor. */
-async function printCsv({ columns, batches }: QueryResult, terminal: Terminal): Promise<void> {
-  const safe = terminal.width === undefined ? (text: string) => text : shownLines;
-  terminal.out(`${safe(csvLine(columns.map(({ name }) => name)))}\r`);
-  for await (const batch of batches()) {
-    terminal.out(`${safe(batch.map(csvLine).join('\r\n'))}\r`);
-    if (!(await hasReader(terminal))) return;
-  }
+async function* csvOf({ columns, batches }: QueryResult, { width }: Terminal): AsyncGenerator<string> {
+  const safe = width === undefined ? (text: string) => text : shownLines;
+  yield `${safe(csvLine(columns.map(({ name }) => name)))}\r`;
+  for await (const batch of batches()) yield `${safe(batch.map(csvLine).join('\r\n'))}\r`;
 }
 
 /** The file appears complete, or not at all. */
@@ -70,19 +67,16 @@ async function writeCsv({ columns, batches, rows }: QueryResult, file: string, {
   out(`${file}: ${counted(rows, 'row')}`);
 }
 
-async function printTable({ columns, batches }: QueryResult, terminal: Terminal): Promise<void> {
+async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): AsyncGenerator<string> {
   const names = columns.map(({ name }) => name);
   let table: TextTable | undefined;
   for await (const batch of batches()) {
     table ??= textTable(names, batch, terminal.width);
-    for (const line of table.lines(batch)) terminal.out(line);
-    if (!(await hasReader(terminal))) return;
+    yield table.lines(batch).join('\n');
   }
-  if (table === undefined) {
-    table = textTable(names, [], terminal.width);
-    for (const line of table.lines([])) terminal.out(line);
-  }
-  const hidden = hiddenColumns(names.length, table);
+  const shown = table ?? textTable(names, [], terminal.width);
+  if (table === undefined) yield shown.lines([]).join('\n');
+  const hidden = hiddenColumns(names.length, shown);
   if (hidden !== undefined) terminal.err(hidden);
 }
 

@@ -94,6 +94,10 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
+/** The first of some lines, indented, and how many others there are. */
+export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
+  [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
+
 /** Says that there is more than `--limit` lets a command list; nothing if there is not. */
 export const notListed = (left: number, noun: string): readonly string[] =>
   left > 0 ? [`${left} earlier ${left === 1 ? noun : `${noun}s`} not listed; use --limit to list more`] : [];

@@ -40,7 +40,7 @@ export function createNarration(terminal: Terminal, steps: number) {
       { settings = {}, expected = [exitCodes.done], shows = true }: RunOptions = {},
     ) {
       signal.throwIfAborted();
-      const command = `platform-sync ${argv.map(shownWord).join(' ')}`;
+      const command = `platform-sync ${argv.map(quoted).join(' ')}`;
       out(`\n$ ${command}`);
       const held: string[] = [];
       const code = await runCommandLine(argv, {
@@ -75,7 +75,3 @@ export function createNarration(terminal: Terminal, steps: number) {
 }
 
 const RULE = 100;
-
-/** In double quotes where single ones would have to be written as `'\\''`. */
-const shownWord = (word: string) =>
-  word.includes("'") && !/["$`\\!]/.test(word) ? `"${word}"` : quoted(word);
