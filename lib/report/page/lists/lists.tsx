@@ -1,6 +1,6 @@
 import { brokenFlags } from '../../../model/flags.ts';
 import { reach } from '../../../model/graph/closure.ts';
-import { calculationFlags, cardFlags, ownedCounts } from '../../facts.ts';
+import { calculationFlags, cardFlags, ownedCounts, type ReportFacts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';
@@ -48,53 +48,53 @@ type Flag = {
   readonly has: (row: number) => boolean;
 };
 
+type ListedFact = 'calculations' | 'cards' | 'datasets' | 'files' | 'dataFiles' | 'owners';
+
+type ColumnsOf<N extends ListedFact> = NonNullable<ReportFacts[N]>['list']['columns'];
+
+/** A list of the facts with a name, as the page shows it. */
+const listing =
+  <N extends ListedFact>(
+    name: N,
+    shown: (columns: ColumnsOf<N>, report: Report) => Omit<List, 'total' | 'isWhole'>,
+  ) =>
+  (report: Report): List | undefined => {
+    const list = report.facts[name]?.list;
+    return list && { ...list, ...shown(list.columns as ColumnsOf<N>, report) };
+  };
+
 /** The lists of the page; undefined where no snapshot of what they hold is published. */
 const lists = {
-  calculations(report: Report): List | undefined {
-    const { calculations } = report.facts;
-    if (calculations === undefined) return undefined;
-    const { id, name, status, owner, modified, flags } = calculations.list.columns;
-    return {
-      ...calculations.list,
-      ...{ one: 'calculation', which: 'most notable', sort: 'name', ids: id },
-      columns: [
-        { name: 'name', label: 'Name', ...named('calculation', id, name) },
-        { name: 'id', label: 'Id', ...texts(id) },
-        { name: 'status', label: 'Status', ...facets(status) },
-        { name: 'owner', label: 'Owner', ...owners(owner, report) },
-        { name: 'modified', label: 'Last changed', ...days(modified) },
-        { name: 'since', label: 'Broken since', ...since(id, report) },
-        { name: 'flags', label: 'Notes', ...badges(flags, calculationFlags) },
-      ],
-      flags: flagsOf(flags, calculationFlags),
-    };
-  },
+  calculations: listing('calculations', ({ id, name, status, owner, modified, flags }, report) => ({
+    ...{ one: 'calculation', which: 'most notable', sort: 'name', ids: id },
+    columns: [
+      { name: 'name', label: 'Name', ...named('calculation', id, name) },
+      { name: 'id', label: 'Id', ...texts(id) },
+      { name: 'status', label: 'Status', ...facets(status) },
+      { name: 'owner', label: 'Owner', ...owners(owner, report) },
+      { name: 'modified', label: 'Last changed', ...days(modified) },
+      { name: 'since', label: 'Broken since', ...since(id, report) },
+      { name: 'flags', label: 'Notes', ...badges(flags, calculationFlags) },
+    ],
+    flags: flagsOf(flags, calculationFlags),
+  })),
 
-  cards(report: Report): List | undefined {
-    const { cards } = report.facts;
-    if (cards === undefined) return undefined;
-    const { id, title, type, owner, dataset, flags } = cards.list.columns;
-    return {
-      ...cards.list,
-      ...{ one: 'card', which: 'most notable', sort: 'title', ids: id },
-      columns: [
-        { name: 'title', label: 'Title', ...named('card', id, title) },
-        { name: 'id', label: 'Id', ...texts(id) },
-        { name: 'type', label: 'Type', ...facets(type) },
-        { name: 'owner', label: 'Owner', ...owners(owner, report) },
-        { name: 'dataset', label: 'Dataset', ...datasets(dataset) },
-        { name: 'flags', label: 'Notes', ...badges(flags, cardFlags) },
-      ],
-      flags: flagsOf(flags, cardFlags),
-    };
-  },
+  cards: listing('cards', ({ id, title, type, owner, dataset, flags }, report) => ({
+    ...{ one: 'card', which: 'most notable', sort: 'title', ids: id },
+    columns: [
+      { name: 'title', label: 'Title', ...named('card', id, title) },
+      { name: 'id', label: 'Id', ...texts(id) },
+      { name: 'type', label: 'Type', ...facets(type) },
+      { name: 'owner', label: 'Owner', ...owners(owner, report) },
+      { name: 'dataset', label: 'Dataset', ...datasets(dataset) },
+      { name: 'flags', label: 'Notes', ...badges(flags, cardFlags) },
+    ],
+    flags: flagsOf(flags, cardFlags),
+  })),
 
-  datasets({ facts }: Report): List | undefined {
-    if (facts.datasets === undefined) return undefined;
-    const { id, cards, calculations, broken_links } = facts.datasets.list.columns;
+  datasets: listing('datasets', ({ id, cards, calculations, broken_links }) => {
     const cardsOf = (row: number) => hashOf('cards', { dataset: id[row] ?? '' });
     return {
-      ...facts.datasets.list,
       ...{ one: 'dataset', which: 'most used', sort: '-cards', ids: id },
       empty: 'No calculation and no card names a dataset.',
       columns: [
@@ -108,55 +108,40 @@ const lists = {
         { name: 'no-cards', label: 'without cards', has: (row) => cards[row] === 0 },
       ],
     };
-  },
+  }),
 
-  files(report: Report): List | undefined {
-    const { files } = report.facts;
-    if (files === undefined) return undefined;
-    const { path, fileset, type, status, owner, size, created } = files.list.columns;
-    return {
-      ...files.list,
-      ...{ one: 'file', which: 'largest', sort: '-size', ids: path },
-      columns: [
-        { name: 'path', label: 'Path', ...texts(path) },
-        { name: 'fileset', label: 'FileSet', ...facets(fileset) },
-        { name: 'type', label: 'Type', ...facets(type) },
-        { name: 'status', label: 'Index status', ...facets(status) },
-        { name: 'owner', label: 'Owner', ...owners(owner, report) },
-        { name: 'size', label: 'Size', ...sizes(size) },
-        { name: 'created', label: 'Created', ...days(created) },
-      ],
-    };
-  },
+  files: listing('files', ({ path, fileset, type, status, owner, size, created }, report) => ({
+    ...{ one: 'file', which: 'largest', sort: '-size', ids: path },
+    columns: [
+      { name: 'path', label: 'Path', ...texts(path) },
+      { name: 'fileset', label: 'FileSet', ...facets(fileset) },
+      { name: 'type', label: 'Type', ...facets(type) },
+      { name: 'status', label: 'Index status', ...facets(status) },
+      { name: 'owner', label: 'Owner', ...owners(owner, report) },
+      { name: 'size', label: 'Size', ...sizes(size) },
+      { name: 'created', label: 'Created', ...days(created) },
+    ],
+  })),
 
-  'data-files'(report: Report): List | undefined {
-    const { dataFiles } = report.facts;
-    if (dataFiles === undefined) return undefined;
-    const { name, id, scan, owner, size, created } = dataFiles.list.columns;
-    return {
-      ...dataFiles.list,
-      ...{ one: 'data file', sort: 'name', ids: id },
-      columns: [
-        { name: 'name', label: 'Name', ...named('data-file', id, name) },
-        { name: 'id', label: 'Id', ...texts(id) },
-        { name: 'scan', label: 'Scan state', ...facets(scan) },
-        { name: 'owner', label: 'Owner', ...owners(owner, report) },
-        { name: 'size', label: 'Size', ...sizes(size) },
-        { name: 'created', label: 'Created', ...days(created) },
-      ],
-    };
-  },
+  'data-files': listing('dataFiles', ({ name, id, scan, owner, size, created }, report) => ({
+    ...{ one: 'data file', sort: 'name', ids: id },
+    columns: [
+      { name: 'name', label: 'Name', ...named('data-file', id, name) },
+      { name: 'id', label: 'Id', ...texts(id) },
+      { name: 'scan', label: 'Scan state', ...facets(scan) },
+      { name: 'owner', label: 'Owner', ...owners(owner, report) },
+      { name: 'size', label: 'Size', ...sizes(size) },
+      { name: 'created', label: 'Created', ...days(created) },
+    ],
+  })),
 
-  owners(report: Report): List | undefined {
-    if (report.facts.owners === undefined) return undefined;
-    const { columns } = report.facts.owners.list;
+  owners: listing('owners', (columns, report) => {
     // What is wrong is selected from what they own.
     const ownedBy = (name: (typeof ownedCounts)[number]) => (row: number) =>
       name in ownedBits && columns[name][row] !== 0
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
         : undefined;
     return {
-      ...report.facts.owners.list,
       ...{ one: 'owner', sort: '-calculations', ids: columns.id },
       empty: 'No record names an owner.',
       columns: [
@@ -177,7 +162,7 @@ const lists = {
         },
       ],
     };
-  },
+  }),
 
   /** The calculations and cards that somebody owns, with what is wrong with them. */
   owned(report: Report): List | undefined {

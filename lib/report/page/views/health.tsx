@@ -1,5 +1,5 @@
 import { brokenFlags, flagsOf } from '../../../model/flags.ts';
-import type { Counts, ReportFacts } from '../../facts.ts';
+import type { CalculationFacts, Counts, ReportFacts } from '../../facts.ts';
 import { flagWords } from '../../flag-words.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
@@ -21,9 +21,7 @@ export function HealthView() {
       <Narrowed facts={facts} />
       <Broken facts={facts} />
       <Attention facts={facts} />
-      <CalculationPanels facts={facts} />
-      <CardPanels facts={facts} />
-      <FilePanels facts={facts} />
+      <Panels facts={facts} />
       <h3>Snapshots</h3>
       {facts.snapshots.length === 0 ? (
         <Empty command="platform-sync snapshot calculations">No snapshot was published yet.</Empty>
@@ -156,82 +154,80 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   );
 }
 
-function CalculationPanels({ facts: { calculations, graph } }: Props) {
-  if (calculations === undefined) return null;
-  const { total, status, links, lastModified } = calculations;
-  const sumOfLinks = links.others + links.values.reduce((sum, [, each]) => sum + each, 0);
-  const most = lastModified.reduce((best, each) => (each[1] > best[1] ? each : best), ['', 0] as const);
+/** How often each value occurs, by what it is of. */
+function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Props) {
+  const to = (view: View, param: string) => (value: string) => hashOf(view, { [param]: value });
   const linksOf = (value: string) =>
     value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value });
   return (
     <>
-      <h3>Calculations</h3>
-      <div class="panels">
-        {table('By status', status, total, (value) => hashOf('calculations', { status: value }))}
-        {table('Links by validity', links, sumOfLinks, graph.invalid.length > 0 ? linksOf : undefined)}
-      </div>
-      {lastModified.length > 0 && (
-        <BarsChart
-          title="Calculations by the month of their last change"
-          summary={`Most in ${most[0]}: ${count(most[1])}.`}
-          by="month"
-          at={lastModified.map(([month]) => month)}
-          parts={[
-            { name: 'calculations', colour: colours.plain, values: lastModified.map(([, each]) => each) },
-          ]}
-        />
+      {calculations && (
+        <>
+          <h3>Calculations</h3>
+          <div class="panels">
+            {table('By status', calculations, calculations.status, to('calculations', 'status'))}
+            {table(
+              'Links by validity',
+              { total: sumOf(calculations.links) },
+              calculations.links,
+              graph.invalid.length > 0 ? linksOf : undefined,
+            )}
+          </div>
+          <Months of={calculations.lastModified} />
+        </>
+      )}
+      {cards && (
+        <>
+          <h3>Cards</h3>
+          <div class="panels">
+            {table('By type', cards, cards.type, to('cards', 'type'))}
+            {table('By chart', cards, cards.chartType)}
+          </div>
+        </>
+      )}
+      {(files ?? dataFiles) && (
+        <>
+          <h3>Files</h3>
+          <div class="panels">
+            {files && table('Files by type', files, files.fileType, to('files', 'type'))}
+            {files && table('Files by index status', files, files.indexStatus)}
+            {files &&
+              table(
+                `Files by FileSet, ${bytes(files.bytes)} in ${count(files.filesets.length)}`,
+                files,
+                whole(files.filesets.map((each) => [each.id, each.files])),
+                to('files', 'fileset'),
+              )}
+            {dataFiles &&
+              table('Data files by scan state', dataFiles, dataFiles.scanState, to('data-files', 'scan'))}
+            {dataFiles && table('Data files by age', dataFiles, whole(dataFiles.age))}
+          </div>
+        </>
       )}
     </>
   );
 }
 
-const table = (title: string, counts: Counts, total: number, hrefOf?: (value: string) => string) => (
-  <CountsTable title={title} counts={counts} total={total} hrefOf={hrefOf} />
+type Total = { readonly total: number };
+
+const table = (title: string, { total }: Total, counts: Counts, hrefOf?: (value: string) => string) => (
+  <CountsTable {...{ title, counts, total, hrefOf }} />
 );
 
 const whole = (values: Counts['values']): Counts => ({ values, others: 0 });
 
-function CardPanels({ facts: { cards } }: Props) {
-  if (cards === undefined) return null;
-  const { total, type, chartType } = cards;
-  return (
-    <>
-      <h3>Cards</h3>
-      <div class="panels">
-        {table('By type', type, total, (value) => hashOf('cards', { type: value }))}
-        {table('By chart', chartType, total)}
-      </div>
-    </>
-  );
-}
+const sumOf = ({ others, values }: Counts) => values.reduce((sum, [, each]) => sum + each, others);
 
-function FilePanels({ facts: { files, dataFiles } }: Props) {
-  if (files === undefined && dataFiles === undefined) return null;
+function Months({ of }: { readonly of: CalculationFacts['lastModified'] }) {
+  if (of.length === 0) return null;
+  const [month, most] = of.reduce((best, each) => (each[1] > best[1] ? each : best));
   return (
-    <>
-      <h3>Files</h3>
-      <div class="panels">
-        {files && (
-          <>
-            {table('Files by type', files.fileType, files.total, (type) => hashOf('files', { type }))}
-            {table('Files by index status', files.indexStatus, files.total)}
-            {table(
-              `Files by FileSet, ${bytes(files.bytes)} in ${count(files.filesets.length)}`,
-              whole(files.filesets.map((each) => [each.id, each.files])),
-              files.total,
-              (fileset) => hashOf('files', { fileset }),
-            )}
-          </>
-        )}
-        {dataFiles && (
-          <>
-            {table('Data files by scan state', dataFiles.scanState, dataFiles.total, (scan) =>
-              hashOf('data-files', { scan }),
-            )}
-            {table('Data files by age', whole(dataFiles.age), dataFiles.total)}
-          </>
-        )}
-      </div>
-    </>
+    <BarsChart
+      title="Calculations by the month of their last change"
+      summary={`Most in ${month}: ${count(most)}.`}
+      by="month"
+      at={of.map(([each]) => each)}
+      parts={[{ name: 'calculations', colour: colours.plain, values: of.map(([, each]) => each) }]}
+    />
   );
 }
