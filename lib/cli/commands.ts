@@ -19,6 +19,7 @@ import {
   momentOption,
   numberOption,
   placeArgument,
+  placeNameOption,
   placeOf,
   runArgument,
   runOrLast,
@@ -478,7 +479,7 @@ function snapshotOf(source: Source, examples: readonly string[]) {
     options: [
       ['--expect-missing <id>', 'an id that may be missing; may be repeated', collected(String)],
       ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
-      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/'],
+      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/', placeNameOption],
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
       ['--force', 'publish even if a gate refuses; the manifest says so'],
       NO_TABLES,

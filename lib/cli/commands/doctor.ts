@@ -40,8 +40,6 @@ function textOf(checked: Checked): string {
   return `${name.padEnd(WIDTH)}${status.padEnd(WIDTH)}${lines}${advice}`;
 }
 
-const CHECKS = Object.keys(checks) as readonly CheckName[];
-
 /** Nobody waits longer for one check. */
 const LONGEST_MS = 30_000;
 
@@ -49,7 +47,7 @@ const LONGEST_MS = 30_000;
 export async function examine(
   { environment, signal, err, screen }: Terminal,
   onChecked: (checked: Checked) => void,
-  names = CHECKS,
+  names = Object.keys(checks) as readonly CheckName[],
 ): Promise<readonly Checked[]> {
   const all: Checked[] = [];
   const add = (name: Checked['name'], finding: Finding) => {

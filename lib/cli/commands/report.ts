@@ -145,7 +145,10 @@ export async function linkToReport(
   const store = await openStoreToRead(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
-  const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, terminal, now));
+  const file = await store.fileOf?.(REPORT_PAGE_KEY);
+  const link = file
+    ? { link: pathToFileURL(file.path).href, until: null, isTemporary: false }
+    : await linkToObject(store, hours, terminal, now);
   const writtenAt = new Date(report.value.writtenAt).toISOString();
   if (!json) for (const line of remarksOn(link, report.value, now())) terminal.err(line);
   return { json: { ...link, writtenAt, runs: report.value.runs }, words: link.link };
@@ -153,11 +156,6 @@ export async function linkToReport(
 
 const EXPECTED =
   'the report, which the function write-report writes within ten minutes of a publication (platform-sync report writes one here)';
-
-async function linkToFile(store: Store): Promise<ReportLink | undefined> {
-  const file = await store.fileOf?.(REPORT_PAGE_KEY);
-  return file && { link: pathToFileURL(file.path).href, until: null, isTemporary: false };
-}
 
 async function linkToObject(
   { location }: Store,

@@ -19,7 +19,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
-import { checkPlaceName, optionsGiven, readRequest } from '../options/request-options.ts';
+import { optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -104,7 +104,7 @@ async function runToOpen(
     throw new UsageError(
       `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
-  const place = placeOf(source, checkPlaceName(as));
+  const place = placeOf(source, as);
   return ({ store, platform }) => resume(run, place, store, platform);
 }
 

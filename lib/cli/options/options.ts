@@ -4,6 +4,7 @@ import { jobId } from '../../jobs/message/check-message.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
 import { parsePlace } from '../../snapshot/keys.ts';
+import { placeName } from '../../snapshot/sources/request.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 
 /** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */
@@ -104,6 +105,12 @@ export const batchOption = reader(
 /** The SHA-256 of a text, in lower case. */
 export const textHash = reader('a SHA-256, 64 hex digits', (text) =>
   /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
+);
+
+/** The name of a place of its own. */
+export const placeNameOption = reader(
+  '1 to 64 letters, digits, _ or -',
+  (text) => placeName.safeParse(text).data,
 );
 
 /** `SOURCE` or `SOURCE.NAME` as an argument. */

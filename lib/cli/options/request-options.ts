@@ -1,17 +1,11 @@
 import { type Command, Option } from 'commander';
-import { faultsOf } from '../../base/index.ts';
 import {
   checkMessage,
   type FieldNames,
   type GivenMessage,
   type MessageChecks,
 } from '../../jobs/message/check-message.ts';
-import {
-  placeName,
-  requestRules,
-  requestSchemasWith,
-  type SnapshotRequest,
-} from '../../snapshot/sources/request.ts';
+import { requestRules, requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { RequestOption } from '../../snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -74,14 +68,6 @@ const entryReader = ({ entry }: RequestOption) =>
 
 /** No message is sent, so lists of ids may be of any length. */
 const schemas = requestSchemasWith({}, 'unboundedFields');
-
-/** The value of `--as`. */
-export function checkPlaceName(as: string | undefined): string | undefined {
-  if (as === undefined) return undefined;
-  const { data, error } = placeName.safeParse(as);
-  if (error === undefined) return data;
-  throw new UsageError(faultsOf(error, as, { place: () => '--as' }).join('; '));
-}
 
 /** The options that set the fields of a request, as typed: `--id or --ids-from`. */
 function typedAs(source: Source): FieldNames {

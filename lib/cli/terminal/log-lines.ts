@@ -19,7 +19,8 @@ export function createLogLines({ err, now }: LogLinesOptions): (line: string) =>
   const shownAtMs = new Map<string, number>();
   return (line) => {
     const { level, timestamp: _, msg, ...facts } = factsIn(line);
-    const words = wordsOf(String(msg), facts);
+    const describe = WORDS[String(msg)];
+    const words = describe === undefined ? `${msg}${restOf(facts)}` : describe(facts);
     if (words === undefined) return;
     const nowMs = now();
     if (nowMs - (shownAtMs.get(words) ?? Number.NEGATIVE_INFINITY) < REPEATED_MS) return;
@@ -45,13 +46,7 @@ export const clockTime = (atMs: number): string => new Date(atMs).toTimeString()
 
 const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
 
-/** Undefined for what people see elsewhere. */
-function wordsOf(message: string, facts: Facts): string | undefined {
-  const described = WORDS[message];
-  return described === undefined ? `${message}${restOf(facts)}` : described(facts);
-}
-
-/** The messages whose facts make a sentence. */
+/** The messages whose facts make a sentence: undefined for what people see elsewhere. */
 const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   retry({ operation, failure, delayMs }) {
     const failed = failure as PlatformFailure;
@@ -63,7 +58,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   throttled: () => undefined,
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
-    if (isWait(failure)) return describeFailure(failure);
+    if (failure?.kind === 'wait') return describeFailure(failure);
     // How it ended is shown with the other jobs.
     if (after === 'end') return undefined;
     const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
@@ -84,8 +79,6 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
     `the table with the fleet’s budget cannot be reached (${cause}): nothing is sent until it is back`,
   'table back': () => 'the table with the fleet’s budget is back',
 };
-
-const isWait = (failure: PlatformFailure | undefined): failure is PlatformFailure => failure?.kind === 'wait';
 
 /** The platform's failure in an error as the log has it. */
 function failureOf(err: unknown): PlatformFailure | undefined {
