@@ -6,6 +6,9 @@ import { checkJobs } from './jobs.ts';
 import { checkPublished, type watchLatest } from './published.ts';
 import { checkTexts } from './texts.ts';
 
+/** Names that no file of Windows has. */
+const NOT_ON_WINDOWS = /[<>:"|?*]|[ .](?:\/|$)|(?:^|\/)(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\/|$)/i;
+
 /** A finished schedule; `broken` is called for every promise that was not kept. */
 export type Finished = {
   readonly plan: Plan;
@@ -32,6 +35,9 @@ export async function checkPromises(ended: Finished) {
     );
   for (const [name, how] of scene.executions.started())
     if (how === undefined) broken(`It recovers by itself: execution ${name} has not ended`);
+  for await (const { key } of scene.store.list(''))
+    if (NOT_ON_WINDOWS.test(key))
+      broken(`The promises hold with nothing but a folder: ${key} is no file there`);
   const share = recovery.share();
   if (share !== undefined && share < 0.5)
     broken(
