@@ -36,7 +36,7 @@ for (const { what, faults, kills } of WEATHERS)
     stage.server.setFaults(faults);
     const took = await runJobs(stage, name, { jobs, kills });
     stage.server.setFaults({});
-    const { doubles, lost, unknown, failed } = await outcomeOf(stage, name, jobs);
+    const { doubles, lost, unknown, failed } = outcomeOf(stage, name, jobs);
     if (isOurs(name) && doubles + lost + failed > 0) process.exitCode = 1;
     console.log(`| ${[what, words, doubles, lost, unknown, failed, ...costOf(took)].join(' | ')} |`);
   }

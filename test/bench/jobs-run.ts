@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,29 +15,29 @@ import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
 import { type RaceJob, type RaceRecord, redelivered } from './jobs-records.ts';
 import { type RaceServer, startRaceServer } from './race-server.ts';
 
-const OURS = { handler: '../../functions/run-jobs/handler.ts', killed: './contenders/renewed-handler.ts' };
+/** `killed`: of the one with leases that end soon, where it is another. */
+type HandlerFiles = { readonly handler: string; readonly killed?: string };
+
+const RENEWED = './contenders/renewed-handler.ts';
+const OURS = { handler: '../../functions/run-jobs/handler.ts', killed: RENEWED };
 
 const CONTENDERS = {
   ours: OURS,
   /** On AWS's own DynamoDB for a laptop, which needs Java, and Maven the first time. */
   'dynamodb-local': OURS,
-  /** Ours with nothing but a folder. */
-  sqlite: { handler: './contenders/renewed-handler.ts', killed: './contenders/renewed-handler.ts' },
-  recommended: {
-    handler: './contenders/powertools-handler.js',
-    killed: './contenders/powertools-handler.js',
-  },
-  'per-call': { handler: './contenders/per-call-handler.js', killed: './contenders/per-call-handler.js' },
-  careful: { handler: './contenders/careful-handler.js', killed: './contenders/careful-handler.js' },
-  loop: { handler: './contenders/loop-handler.js', killed: './contenders/loop-handler.js' },
-  'p-queue': { handler: './contenders/p-queue-handler.js', killed: './contenders/p-queue-handler.js' },
-} as const;
+  /** With nothing but a folder. */
+  sqlite: { handler: RENEWED },
+  recommended: { handler: './contenders/powertools-handler.js' },
+  'per-call': { handler: './contenders/per-call-handler.js' },
+  careful: { handler: './contenders/careful-handler.js' },
+  loop: { handler: './contenders/loop-handler.js' },
+  'p-queue': { handler: './contenders/p-queue-handler.js' },
+} as const satisfies Readonly<Record<string, HandlerFiles>>;
 
 export type Contender = keyof typeof CONTENDERS;
 const all = Object.keys(CONTENDERS) as readonly Contender[];
-const named = process.env['CONTENDERS']?.split(',') ?? [
-  ...['ours', 'sqlite', 'recommended', 'per-call', 'careful'],
-];
+const { CONTENDERS: asked = 'ours,sqlite,recommended,per-call,careful' } = process.env;
+const named = asked.split(',');
 /** Those that race. */
 export const contenders = all.filter((name) => named.includes(name));
 if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);
@@ -74,11 +74,8 @@ async function startDynamoDbLocal(opened: AsyncDisposableStack): Promise<Stage['
   const endpoint = engines.dynamoDb?.endpoint ?? '';
   await createTables(endpoint, [TABLE]);
   // It has a database for each access key and region.
-  return {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_REGION: REGION,
-  };
+  const { accessKeyId: AWS_ACCESS_KEY_ID } = credentials;
+  return { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ACCESS_KEY_ID, AWS_REGION: REGION };
 }
 
 /** What all jobs but the first one of each process took, until the last one was finished or given up. */
@@ -109,8 +106,9 @@ type Printed = { readonly finished: readonly string[]; readonly took: Took };
 /** Runs a contender in a process of its own. */
 async function runRecords(stage: Stage, { name, records, killAfter, killed }: Run) {
   const { server } = stage;
-  const contender = CONTENDERS[name];
-  const args = [killed ? contender.killed : contender.handler, killed ? '2000' : '600000'];
+  const contender: HandlerFiles = CONTENDERS[name];
+  const file = (killed ? contender.killed : undefined) ?? contender.handler;
+  const args = [file, killed ? '2000' : '600000'];
   const child = spawn(process.execPath, [...process.execArgv, 'test/bench/jobs-process.ts', ...args], {
     env: { PATH: process.env['PATH'], ...environmentOf(name, stage), ...(killed ? SOON : {}) },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -159,17 +157,11 @@ export async function runJobs(
   return { ...took, dollars: name === 'dynamodb-local' ? undefined : dollars };
 }
 
-const added = (a: Took, b: Took): Took => ({
-  jobs: a.jobs + b.jobs,
-  wallMs: a.wallMs + b.wallMs,
-  cpuMs: a.cpuMs + b.cpuMs,
-  requests: Object.fromEntries(
-    [...new Set([...Object.keys(a.requests), ...Object.keys(b.requests)])].map((name) => [
-      name,
-      (a.requests[name] ?? 0) + (b.requests[name] ?? 0),
-    ]),
-  ),
-});
+function added(a: Took, b: Took): Took {
+  const requests: Record<string, number> = { ...a.requests };
+  for (const [name, count] of Object.entries(b.requests)) requests[name] = (requests[name] ?? 0) + count;
+  return { jobs: a.jobs + b.jobs, wallMs: a.wallMs + b.wallMs, cpuMs: a.cpuMs + b.cpuMs, requests };
+}
 
 export type Outcome = {
   /** Functions that ran, and texts that were scored, once more than once. */
@@ -183,12 +175,11 @@ export type Outcome = {
 };
 
 /** What happened to jobs, by their results, and by what the platform has executed. */
-export async function outcomeOf(stage: Stage, name: Contender, jobs: readonly RaceJob[]): Promise<Outcome> {
-  const { server } = stage;
-  const results = await (name === 'sqlite' ? resultsInFolder(stage) : resultsInBucket(stage, name));
+export function outcomeOf(stage: Stage, name: Contender, jobs: readonly RaceJob[]): Outcome {
+  const results = resultsOf(stage, name);
   const outcome = { doubles: 0, done: 0, lost: 0, unknown: 0, neverRan: 0, failed: 0 };
   for (const { record, keys } of jobs) {
-    const runs = keys.map((key) => server.executions(key));
+    const runs = keys.map((key) => stage.server.executions(key));
     outcome.doubles += runs.reduce((all, each) => all + Math.max(0, each - 1), 0);
     const kind = kindOf(results.get(record.messageId), keys.length);
     outcome[kind] += 1;
@@ -197,19 +188,13 @@ export async function outcomeOf(stage: Stage, name: Contender, jobs: readonly Ra
   return outcome;
 }
 
-function resultsInBucket({ aws }: Stage, name: Contender): ReadonlyMap<string, string> {
-  const keys = [...aws.objects].filter(([key]) => key.startsWith(`${BUCKET}/${name}/results/`));
-  return new Map(keys.map(([key, body]) => [basename(key, '.json'), body.toString()]));
-}
-
-async function resultsInFolder({ folder }: Stage): Promise<ReadonlyMap<string, string>> {
-  const results = join(folder, 'results');
-  const files = existsSync(results) ? await readdir(results, { recursive: true, withFileTypes: true }) : [];
-  const found = files.filter((file) => file.isFile() && file.name.endsWith('.json'));
-  const read = ({ parentPath, name }: (typeof found)[number]) => readFile(join(parentPath, name), 'utf8');
-  return new Map(
-    await Promise.all(found.map(async (f) => [basename(f.name, '.json'), await read(f)] as const)),
-  );
+/** By the ids of jobs. */
+function resultsOf({ aws, folder }: Stage, name: Contender): ReadonlyMap<string, string> {
+  const bodies =
+    name === 'sqlite'
+      ? globSync(join(folder, 'results/**/*.json')).map((file) => [file, readFileSync(file)] as const)
+      : [...aws.objects].filter(([key]) => key.startsWith(`${BUCKET}/${name}/results/`));
+  return new Map(bodies.map(([key, body]) => [basename(key, '.json'), body.toString()]));
 }
 
 /** How a job ended: `done` only if its result shows each thing that the platform returned. */

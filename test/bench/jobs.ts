@@ -81,38 +81,26 @@ export const jobs: Bench = {
 };
 
 async function* costs(stage: Stage, work: Work): AsyncGenerator<Row> {
-  const { took, outcomes } = await takeTurns(stage, work, {
-    count: SIZES[work],
-    rounds: ROUNDS[work],
-    names: contenders,
-  });
+  const turns = { count: SIZES[work], rounds: ROUNDS[work], names: contenders };
+  const { took, outcomes } = await takeTurns(stage, work, turns);
   for (const name of contenders)
     yield rowOf(work, 'no faults', name, { took: took[name], outcome: outcomes.get(name) });
-  if (took.ours.length > 0) yield* bounds(work, took);
+  if (contenders.includes('ours')) yield* bounds(work, took);
 }
 
 type AllTook = Readonly<Record<Contender, readonly Took[]>>;
 
-/** All contenders without faults, in turns, since the machine may be busy with something else for a while. */
-async function takeTurns(
-  stage: Stage,
-  work: Work,
-  {
-    count,
-    rounds,
-    names,
-  }: { readonly count: number; readonly rounds: number; readonly names: readonly Contender[] },
-) {
-  const took: Record<Contender, Took[]> = {
-    ...{ ours: [], sqlite: [], 'dynamodb-local': [], recommended: [], 'per-call': [], careful: [] },
-    ...{ loop: [], 'p-queue': [] },
-  };
+type Turns = { readonly count: number; readonly rounds: number; readonly names: readonly Contender[] };
+
+/** Contenders without faults, in turns, since the machine may be busy with something else for a while. */
+async function takeTurns(stage: Stage, work: Work, { count, rounds, names }: Turns) {
+  const took = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Contender, Took[]>;
   const outcomes = new Map<Contender, Outcome>();
   for (let round = 0; round < rounds; round += 1)
     for (const name of names) {
       const given = raceJobs(work, `${name}-${work}-${round}`, count);
       took[name].push(await runJobs(stage, name, { jobs: given }));
-      outcomes.set(name, await outcomeOf(stage, name, given));
+      outcomes.set(name, outcomeOf(stage, name, given));
     }
   return { took, outcomes };
 }
@@ -158,7 +146,7 @@ async function race(stage: Stage, work: Work, weather: Weather, name: Contender)
   stage.server.setFaults(faults);
   const took = await runJobs(stage, name, { jobs: given, kills });
   stage.server.setFaults({});
-  return rowOf(work, what, name, { took: [took], outcome: await outcomeOf(stage, name, given) });
+  return rowOf(work, what, name, { took: [took], outcome: outcomeOf(stage, name, given) });
 }
 
 type Ran = { readonly took: readonly Took[]; readonly outcome: Outcome | undefined };
