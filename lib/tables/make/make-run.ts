@@ -1,13 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from '../../base/index.ts';
-import {
-  createUsesMaker,
-  isStating,
-  storedUses,
-  USES_FORMAT,
-  usesKey,
-  usesOfPart,
-} from '../../model/index.ts';
+import { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
 import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
 import {
@@ -132,8 +125,8 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
   for (const { part, index, key, isMade } of lacking) {
     counts.files += 1;
     if (!isMade) {
-      const { body, records, other } = await files.parquet(part);
-      const [bytes, sha256] = [body.byteLength, hash('sha256', body)];
+      const { body, records, other, sha256 = hash('sha256', body) } = await files.parquet(part);
+      const bytes = body.byteLength;
       await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256 });
       recorded[index] = { of: madeOf(place, part), records, bytes, sha256, other };
       await writeMade(store, place, at, recorded.slice(0, parts.length));
@@ -217,11 +210,10 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
   return {
     lacksUses,
     /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
-    async parquet(part: Part): Promise<MadeParquet> {
+    async parquet(part: Part): Promise<MadeParquet & Partial<Pick<MadeFile, 'sha256'>>> {
       const equal = (await known()).parquet.get(madeOf(place, part));
       const body = await soundParquet(store, equal);
-      if (equal !== undefined && body !== undefined)
-        return { body, records: equal.records, other: equal.other };
+      if (equal !== undefined && body !== undefined) return { ...equal, body };
       const make = await makeParquet();
       const made = await make({ store, part, signal });
       const uses = endUses?.();
@@ -230,7 +222,8 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
     },
     async uses(part: Part): Promise<void> {
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
-      const copied = equal === undefined ? undefined : await storedUses(store, equal);
+      // Not looked through: whoever reads damaged ones makes them again.
+      const copied = equal === undefined ? undefined : await store.get(equal);
       if (copied !== undefined) await putUses(part, copied.body);
       else if (isStating(source)) await usesOfPart({ store, source, part, signal });
     },
