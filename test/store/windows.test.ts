@@ -42,15 +42,6 @@ afterAll(async () => {
 
 describeStore('a directory store on Windows', async () => createDirectoryStore(await makeDirectory()));
 
-test('writers of one object wait for each other', async () => {
-  const store = createDirectoryStore(await makeDirectory());
-  const created = { condition: { ifAbsent: true } } as const;
-
-  const puts = await Promise.all([...'abcdefgh'].map((name) => store.put('one', Buffer.from(name), created)));
-
-  expect(puts.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
-});
-
 test('a lock that was left empty by a killed process is in nobody’s way', async () => {
   const directory = await makeDirectory();
   await mkdir(lockPath(directory, 'a'), { recursive: true });
