@@ -76,7 +76,7 @@ async function* joinedRows(
 
 function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): void {
   if (row.line !== line) throw changed(line, `one on line ${row.line}`);
-  if (row.id !== undefined && id !== undefined && row.id !== id) throw changed(line, 'another id');
+  if (row.id !== id) throw changed(line, 'another id');
   if ('text' in row && textHash !== undefined && textHashOf(row.text) !== textHash)
     throw changed(line, 'another text');
 }

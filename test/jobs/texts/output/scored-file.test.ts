@@ -115,6 +115,7 @@ test.each([
     'line 3: expected the row that was scored, got another text',
   ],
   ['another id', 'id,text\n1,good\n3,bad\n', 'got another id'],
+  ['no id', 'id,text\n1,good\n,bad\n', 'got another id'],
   [
     'a row more',
     'id,text\n1,good\n2,bad\n3,x\n',
