@@ -1,15 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** Waits for `ms` milliseconds, or not at all if negative; rejects with the signal's reason as soon as it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(0, ms));
-  const stop = () => reject(signal?.reason);
-  signal?.addEventListener('abort', stop, { once: true });
   try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    await delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   }
 }
 
