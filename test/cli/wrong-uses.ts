@@ -166,9 +166,9 @@ export const wrongWords: readonly WrongUse[] = [
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],
+  ['report --link --output x.html', 'expected --link or --output, got --link and --output'],
   ['report --link --hours 169', '168'],
   ['report --link --open', '--open'],
-  ['report --link --output a.html', '--output'],
   ['report --output .', 'expected a file, got a folder'],
   [
     'report --output no/such/x.html',

@@ -17,7 +17,8 @@ import { counted, duration, type Ended, type Found, shown, type Terminal } from 
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
-  oneGiven({ '--link': link, '--open or --output': flags.open ?? flags.output });
+  oneGiven({ '--link': link, '--open': flags.open });
+  oneGiven({ '--link': link, '--output': flags.output });
   if (hours !== undefined && !link) throw new UsageError('--hours: expected only with --link');
   return link
     ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
