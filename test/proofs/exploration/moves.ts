@@ -55,7 +55,10 @@ export function ended(state: State, place: number): State {
     ask.kind === 'write the row' ? [Number(ask.row['fence'])] : [],
   );
   if (start.role === 'delivery')
-    return end === undefined ? [actor.history.fence, ...fences].reduce(withDead, left) : left;
+    // At its deadline a run ends without waiting for the write of what it knows: it is as good as killed.
+    return end === undefined || fences.length > 0
+      ? [actor.history.fence, ...fences].reduce(withDead, left)
+      : left;
   if (end?.kind === 'returned') return left;
   const tries = Number(start.name.slice(start.role.length)) + 1;
   return { ...left, people: [...left.people, { role: start.role, tries }] };
