@@ -10,6 +10,7 @@ import {
   modelColumns,
   type Place,
   partsOf,
+  type Source,
   type StoredTable,
   type StoredTableName,
   sourceDefinitions,
@@ -34,7 +35,7 @@ type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
   // A stack has at most 500 resources: a narrowed snapshot has one table.
-  ...sources.map((place) => latestTable(place, props)),
+  ...sources.map((source) => latestTable(source, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   ...(Object.keys(modelColumns) as ModelTable[]).map((name) => modelTable(name, props)),
   ...glueViews(props.database).map(viewOf),
@@ -60,17 +61,16 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
 }
 
 /** `write-tables` writes the one object there, which lists the Parquet of the newest run. */
-function latestTable(place: Place, { location, places }: TablesProps): TableInput {
-  const { source } = partsOf(place);
+function latestTable(source: Source, { location, places }: TablesProps): TableInput {
   return {
-    name: `stored_latest_${tableNameAmong(place, places)}`,
-    description: `The records of ${place} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
+    name: `stored_latest_${tableNameAmong(source, places)}`,
+    description: `The records of ${source} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE' },
     partitionKeys: [],
     storageDescriptor: {
       columns: columnsOf(sourceDefinitions[source].columns),
-      location: `${location}${latestParquetFolder(place)}`,
+      location: `${location}${latestParquetFolder(source)}`,
       inputFormat: 'org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat',
       outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
       serdeInfo: PARQUET,

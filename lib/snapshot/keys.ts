@@ -45,8 +45,8 @@ export const publishedFolder = (place: Place, run: Run) =>
 
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
-/** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
-export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
+/** The folder of the one object that lists the Parquet of a source's latest run, or of its narrowed places. Ends in a slash. */
+export const latestParquetFolder = (source: Source) => `parquet/latest/${source}/`;
 
 /** `token` makes a folder of its own for each comparison: nobody overwrites or deletes changes that a manifest names. */
 export const changesKey = (place: Place, run: Run, against: string, token: string) =>

@@ -244,3 +244,19 @@ async function publish(run: Run, force = false, to: Store = store) {
   const finished = await finishedRun(store, run, {});
   return publishRun({ store: to, source: PLACE, run, finished, force, now: () => NOW });
 }
+
+test.each(['calculations', 'calculations.mine'] as const)(
+  'a run of %s that the table of the latest run of its source is still over stays',
+  async (place) => {
+    store = createMemoryStore();
+    for (const run of [monday, tuesday, wednesday]) await publishLines(store, { place, run });
+    const file = `s3://bucket/sync/${parquetFolder(place, tuesday)}part-00000.parquet\n`;
+    await store.put('parquet/latest/calculations/symlink.txt', Buffer.from(file));
+
+    const { code, err } = await prune('--keep', '1');
+
+    expect(code).toBe(0);
+    expect(err).toContain(`${place}: ${tuesday.id} stays: the table of the latest run is over it`);
+    expect((await publishedRuns(store, place)).map(({ run }) => run)).toEqual([wednesday.id, tuesday.id]);
+  },
+);

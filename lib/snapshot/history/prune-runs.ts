@@ -1,5 +1,5 @@
 import { printStored, type Store } from '../../store/index.ts';
-import { foldersOf, isManifestKey, latestParquetFolder, type Place, PRUNED_NAME } from '../keys.ts';
+import { foldersOf, isManifestKey, latestParquetFolder, type Place, PRUNED_NAME, sourceOf } from '../keys.ts';
 import { refreshLatest } from '../publish/manifest-key.ts';
 import type { Run } from '../run-id.ts';
 import { deleteWork } from './clear-work.ts';
@@ -58,7 +58,8 @@ async function stillNeeded(
   runs: readonly Pick<RunToPrune, 'run'>[],
 ): Promise<readonly StillNeeded[]> {
   const latest = await refreshLatest({ store, place, signal });
-  const symlinks = (await store.get(`${latestParquetFolder(place)}symlink.txt`))?.body.toString() ?? '';
+  const symlinks =
+    (await store.get(`${latestParquetFolder(sourceOf(place))}symlink.txt`))?.body.toString() ?? '';
   return runs.flatMap(({ run }) => {
     if (run === latest?.run) return [{ run, reason: 'it has been published again' }];
     return symlinks.includes(`/run=${run}/`)
