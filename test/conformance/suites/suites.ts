@@ -48,7 +48,7 @@ const suites = {
   sql: [on([moto, trino], 'test/conformance/sql/sql.conformance.ts')],
   /** The package, installed from the registry into an empty project. Three Nodes install it. */
   package: [on([nodes], 'test/package/package.conformance.ts')],
-  /** What docs/tables.md says of other readers. */
+  /** What docs/parquet.md says of other readers. */
   readers: [
     on([pythonReaders], 'test/tables/readers.conformance.ts'),
     on([spark], 'test/tables/readers.conformance.ts'),
