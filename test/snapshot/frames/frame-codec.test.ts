@@ -1,0 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { packFrame } from '../../../lib/snapshot/frames/frame-codec.ts';
+
+test.each([1, 100, 70_000, 1_000_000])('%i bytes that do not get smaller are a whole frame', async (size) => {
+  const raw = randomBytes(size);
+
+  const [gzip, zstd] = await Promise.all([packFrame(raw, 'gzip'), packFrame(raw, 'zstd')]);
+
+  expect(gunzipSync(gzip).equals(raw)).toBe(true);
+  expect(zstdDecompressSync(zstd).equals(raw)).toBe(true);
+});
