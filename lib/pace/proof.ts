@@ -13,7 +13,7 @@ export function createProof(clock: Clock) {
   let proved = -1;
 
   const wake = () => {
-    for (const sleeper of sleepers) sleeper.abort();
+    for (const sleeper of sleepers) sleeper.abort('woken');
   };
 
   return {

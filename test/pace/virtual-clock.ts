@@ -1,14 +1,17 @@
 type VirtualClockOptions = {
   /** How late a timer wakes, in milliseconds. Default: never. */
   readonly lateness?: (() => number) | undefined;
-  /** Whether something is being done outside the event loop, which takes no virtual time. Default: never. */
-  readonly isBusy?: (() => boolean) | undefined;
+  /** What is being done outside the event loop, which takes no virtual time. Default: nothing. */
+  readonly underWay?: (() => Promise<void> | undefined) | undefined;
 };
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void };
 
 /** A clock that advances only when somebody sleeps on it, and a sleep that may wake late. Times in milliseconds. */
-export function createVirtualClock({ lateness = () => 0, isBusy = () => false }: VirtualClockOptions = {}) {
+export function createVirtualClock({
+  lateness = () => 0,
+  underWay = () => undefined,
+}: VirtualClockOptions = {}) {
   let nowMs = 0;
   const sleepers: Sleeper[] = [];
 
@@ -26,7 +29,7 @@ export function createVirtualClock({ lateness = () => 0, isBusy = () => false }:
   /** Wakes the sleepers one by one, in the order of their times, until none is left or `untilMs` is reached. */
   const run = async (untilMs = Number.POSITIVE_INFINITY): Promise<void> => {
     for (;;) {
-      await settle(isBusy);
+      await settle(underWay);
       const next = sleepers[0];
       if (next === undefined || next.atMs > untilMs) break;
       sleepers.shift();
@@ -62,12 +65,12 @@ export function createVirtualClock({ lateness = () => 0, isBusy = () => false }:
   };
 }
 
-/** How many turns of the event loop it takes until every promise that can make progress has. */
-const TURNS = 3;
-
-async function settle(isBusy: () => boolean): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) {
+/** Until every promise that can make progress has: in one turn of the event loop they all do. */
+async function settle(underWay: () => Promise<void> | undefined): Promise<void> {
+  for (;;) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (isBusy()) turn = -1;
+    const work = underWay();
+    if (work === undefined) return;
+    await work;
   }
 }

@@ -82,7 +82,7 @@ export function createSharedQueue(world: World) {
           const woken = new AbortController();
           const slept = world.clock.sleep(wakeMs, woken.signal).catch(() => undefined);
           await Promise.race([slept, arrived.promise]);
-          woken.abort();
+          woken.abort('woken');
           await world.awake(process);
         }
       },

@@ -54,7 +54,7 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
       const queueHere = queueOf(process, scene);
       const ran = runBatch(messages, { worker, lease, queue: queueHere, concurrency: CONCURRENCY });
       const failed = await Promise.race([ran, died.then(() => messages.map(({ messageId }) => messageId))]);
-      limit.abort();
+      limit.abort('in time');
       for (const { messageId, receipt } of messages)
         if (!failed.includes(messageId)) await polled.delete(receipt).catch(() => undefined);
     }

@@ -2,7 +2,7 @@ import { createVirtualClock } from '../../pace/virtual-clock.ts';
 import { createDice, type Dice } from '../dice.ts';
 import type { Plan } from './plan.ts';
 import type { Border, Fate, Spell } from './spells.ts';
-import { countZlibWork } from './zlib-work.ts';
+import { watchZlib } from './zlib-work.ts';
 
 /** A process of the world. One that is not mortal never crashes or pauses, and only the queue fails it. */
 export type Process = {
@@ -50,9 +50,9 @@ const STOPPED_MS = [3_000, 45_000, 100_000] as const;
  * moment changes nothing.
  */
 export function createWorld(plan: Plan) {
-  const zlib = countZlibWork();
+  const zlib = watchZlib();
   const dice = createDice(plan.seed ^ 0x5eed);
-  const clock = createVirtualClock({ isBusy: zlib.isBusy });
+  const clock = createVirtualClock({ underWay: zlib.underWay });
   const trace: string[] = [];
   const counts = { crashes: 0, stops: 0, faults: 0 };
   const diceOf = new Map<Process, Dice>();
