@@ -30,6 +30,8 @@ export type Plan = {
   /** How many datasets they link to, whose cards follow each snapshot; 0: nothing follows. */
   readonly datasets: number;
   readonly deeds: readonly Deed[];
+  /** How long the backlog lasts, at the rate, that is sent when everything becomes calm. */
+  readonly backlogMs: number;
   readonly spells: readonly Spell[];
   /** How often an act at any border meets trouble apart from the spells, in percent. */
   readonly noisePercent: number;
@@ -77,6 +79,7 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     records: 100 + dice.below(300),
     datasets: 0,
     deeds: deedsOf(dice, { jobs: jobs.length, calmFromMs }),
+    backlogMs: 2 * MINUTE,
     spells: isRough ? spellsOf(dice, calmFromMs) : [],
     noisePercent: dice.pick([0, 0.2, 1, 3]),
     crashPercent: dice.pick([0, 0.05, 0.3]),
@@ -84,6 +87,36 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     calmFromMs,
   };
 }
+
+/** Makes the dice of what a kind adds others than those of the rest of the plan. */
+const OF_KIND = 0x40_0000;
+
+/** Work of one kind, so that a schedule is run several times sooner. One or two jobs follow the last fault even so. */
+export const kinds = {
+  jobs: () => ({ snapshotsAtMs: [], records: 0, backlogMs: 1_000 }),
+  /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
+  scans({ seed, calmFromMs, snapshotsAtMs, records, deeds }) {
+    const dice = createDice(seed ^ OF_KIND);
+    const often = (most: number) =>
+      Array.from({ length: dice.below(most + 1) }, () => dice.below(calmFromMs));
+    return {
+      jobs: [],
+      backlogMs: 1_000,
+      records: Math.ceil(records / 4),
+      datasets: dice.pick([0, 2]),
+      snapshotsAtMs: [...often(4), ...snapshotsAtMs],
+      deeds: [
+        ...deeds.filter(({ kind }) => !ofJobs.includes(kind)),
+        ...often(1).map((atMs) => ({ kind: 'deploy' as const, atMs })),
+        ...often(3).map((atMs) => ({ kind: 'prune' as const, atMs })),
+      ],
+    };
+  },
+} as const satisfies Record<string, (plan: Plan) => Partial<Plan>>;
+
+export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
+
+const ofJobs: readonly string[] = ['cancel', 'redrive', 'send again'];
 
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;

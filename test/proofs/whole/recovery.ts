@@ -20,7 +20,7 @@ export function watchRecovery(plan: Plan, { world, queue, platform }: Scene) {
   let waitingUntilMs = 0;
   const watch = async () => {
     await world.clock.sleep(plan.calmFromMs);
-    const jobs = Math.ceil((plan.rate * (USED_AFTER_MS + MEASURED_MS)) / 1_000 / FILES);
+    const jobs = Math.ceil((plan.rate * plan.backlogMs) / 1_000 / FILES);
     for (let number = 1; number <= jobs; number += 1) {
       const id = `backlog-${number}`;
       ids.push(id);

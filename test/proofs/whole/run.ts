@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { breaks } from './breaks.ts';
-import { dayOf, planOf, tableKinds } from './plan.ts';
+import { dayOf, kindNames, kinds, planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
  * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
- * `--day` makes each a day of everything at once, `--log` prints the timeline of each, and `--break NAME` takes a rule away first. The last line is
- * `N passed, N failed`.
+ * `--day` makes each a day of everything at once, `--only jobs` or `--only scans` leaves the other work out, `--log`
+ * prints the timeline of each, and `--break NAME` takes a rule away first. The last line is `N passed, N failed`.
  */
 
-const { values, broken, first, last, tables } = readUsage(() => {
+const { values, broken, only, first, last, tables } = readUsage(() => {
   const { values: given } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1..20' },
@@ -18,15 +18,18 @@ const { values, broken, first, last, tables } = readUsage(() => {
       day: { type: 'boolean', default: false },
       break: { type: 'string' },
       table: { type: 'string' },
+      only: { type: 'string' },
     },
   });
   const [from = 1, to = from] = given.seeds.split('..').map((seed) => numberOption('seeds', seed));
   if (to < from) throw wrong('--seeds', 'the smaller seed first', given.seeds);
   const tables = given.table === undefined ? tableKinds : [oneOf('--table', given.table, tableKinds)];
   const rule = given.break === undefined ? undefined : oneOf('--break', given.break, Object.keys(breaks));
+  const kind = given.only === undefined ? undefined : oneOf('--only', given.only, kindNames);
   return {
     values: given,
     broken: rule === undefined ? undefined : breaks[rule],
+    only: kind && kinds[kind],
     first: from,
     last: to,
     tables,
@@ -36,7 +39,8 @@ const { values, broken, first, last, tables } = readUsage(() => {
 let failed = 0;
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
 for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, kind] as const))) {
-  const plan = (values.day ? dayOf : planOf)(seed, table);
+  const whole = (values.day ? dayOf : planOf)(seed, table);
+  const plan = { ...whole, ...only?.(whole) };
   const startedMs = performance.now();
   const { violations, trace, facts } = await simulate({ ...plan, ...broken?.among?.(plan) }, broken?.parts());
   if (values.log) console.log(trace.join('\n'));
@@ -46,7 +50,8 @@ for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, 
   for (const violation of violations) console.log(`  ${violation}`);
   if (violations.length === 0) continue;
   failed += 1;
-  const options = `--table ${table} --seeds ${seed} --log${values.day ? ' --day' : ''}`;
+  const kind = `${values.day ? ' --day' : ''}${values.only === undefined ? '' : ` --only ${values.only}`}`;
+  const options = `--table ${table} --seeds ${seed} --log${kind}`;
   const without = values.break === undefined ? '' : ` --break '${values.break}'`;
   console.log(`FAILED: again: npm run simulate -- ${options}${without}`);
 }
