@@ -39,20 +39,16 @@ const ERRORS: readonly string[] = [
   'ReplicatedWriteConflictException',
 ];
 
-/** What the SDK of durable executions uses of the Lambda client, which it imports as a whole. */
-const LAMBDA = ['LambdaClient', 'CheckpointDurableExecutionCommand', 'GetDurableExecutionStateCommand'];
+/** What the SDK of durable executions uses of the Lambda client, which it imports as a whole, and for each event. */
+const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
 const usedCommands: Plugin = {
   name: 'used commands',
   setup(build) {
-    build.onResolve({ filter: /^@aws-sdk\/client-lambda$/ }, ({ kind, resolveDir }) =>
-      kind === 'dynamic-import'
-        ? { path: 'client-lambda', namespace: 'used', pluginData: resolveDir }
-        : undefined,
-    );
-    build.onLoad({ filter: /^client-lambda$/, namespace: 'used' }, ({ pluginData: resolveDir }) => ({
-      contents: `export { ${LAMBDA.join(', ')} } from '@aws-sdk/client-lambda';`,
-      resolveDir,
+    build.onLoad({ filter: /\/durable-execution-sdk-js\/dist\/index\.mjs$/ }, async ({ path }) => ({
+      contents: `import { ${LAMBDA} } from '@aws-sdk/client-lambda';
+        ${(await readFile(path, 'utf8')).replace("import('@aws-sdk/client-lambda')", `Promise.resolve({ ${LAMBDA} })`)}`,
+      loader: 'js',
     }));
   },
 };
@@ -65,8 +61,7 @@ const nothing = (...names: readonly string[]) =>
 const UNUSED: Readonly<Record<string, string>> = {
   // Streams of events, as of queries on an object of S3, and the discovery of a table's endpoint.
   'submodules/event-streams/index.js': `export const resolveEventStreamSerdeConfig = (config) => config;
-    export const eventStreamSerdeProvider = () => undefined;
-    export class EventStreamSerde {}`,
+    export const eventStreamSerdeProvider = () => undefined;`,
   'endpoint-cache/dist-es/EndpointCache.js': 'export class EndpointCache { has() { return false; } }',
   // Hashes for where Node was built without its own.
   'md5/Md5Js.js': nothing('Md5Js'),
@@ -94,17 +89,26 @@ const UNUSED: Readonly<Record<string, string>> = {
 const unused: Plugin = {
   name: 'unused',
   setup(build) {
+    build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { external: true } : undefined,
+    );
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
 };
 
 /** What functions import only when something asks for it; everything else they need for each event, or at their start. */
-const LATER =
-  /\/(directory|event-bridge|parameter-store-token|scan|sqlite-file|sqlite-table|start-execution|topic-sender)\.ts$/;
+const LATER = /\/(parameter-store-token|start-execution|topic-sender)\.ts$/;
 
-/** What only the function of snapshots imports: a stack gives the others no use for it, and their roles no right. */
-const OF_SNAPSHOTS = /\/(runner-here|sources\/[\w-]+\/scan)\.ts$/;
+/**
+ * What functions leave out, and the one that needs it: a stack gives the others no use for it, and their roles no right.
+ * The one that writes the report compares runs in a folder.
+ */
+const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
+  [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],
+  [/\/store\/directory\.ts$/, 'write-report'],
+  [/\/table\/sqlite-(file|table)\.ts$/, 'none'],
+];
 
 /**
  * Imports at the start of the process what the function `name` needs for each event: Lambda gives it a whole processor
@@ -113,7 +117,7 @@ const OF_SNAPSHOTS = /\/(runner-here|sources\/[\w-]+\/scan)\.ts$/;
 const importsOf = (name: string): Plugin => ({
   name: 'imports',
   setup(build) {
-    const isLeftOut = (path: string) => name !== 'snapshot' && OF_SNAPSHOTS.test(path);
+    const isLeftOut = (path: string) => LEFT_OUT.some(([left, but]) => but !== name && left.test(path));
     build.onLoad({ filter: /\/(lib|functions)\/.*\.ts$/ }, async ({ path }) => {
       if (isLeftOut(path)) return { contents: `throw new Error('not in the bundle of ${name}');` };
       const contents = await readFile(path, 'utf8');

@@ -8,18 +8,24 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
 import { enginesOf } from '../base/aws/engines.ts';
+import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 
 let folder: string;
+let aws: TestAws;
 
 beforeAll(async () => {
+  aws = await startTestAws({ buckets: ['sync'], tables: ['sync'] });
   folder = await mkdtemp(join(tmpdir(), 'log-format-'));
   await mkdir(join(folder, 'task'));
   for (const [name, bytes] of Object.entries(bundleOf('run-jobs')))
     await writeFile(join(folder, 'task', name), bytes);
 });
 
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  await aws.close();
+  await rm(folder, { recursive: true });
+});
 
 /** Not a job: it is refused, which is a warning and a problem. */
 const refusable = {
@@ -54,19 +60,17 @@ async function invoked(event: unknown, { format, hasChannel }: Place): Promise<W
       ...(hasChannel ? { _LAMBDA_TELEMETRY_LOG_FD: '3' } : {}),
       _HANDLER: 'index.handler',
       LAMBDA_TASK_ROOT: join(folder, 'task'),
-      AWS_REGION: 'eu-central-1',
+      ...aws.settings,
       AWS_LAMBDA_FUNCTION_NAME: 'f',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
       AWS_LAMBDA_LOG_GROUP_NAME: 'g',
       AWS_LAMBDA_LOG_STREAM_NAME: 's',
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
       PLATFORM_BASE_URL: 'https://acme.example.com',
       PLATFORM_TOKEN: 'secret',
-      SYNC_STORE: join(folder, 'store'),
+      SYNC_STORE: `s3://${aws.bucket('sync')}`,
       SYNC_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/jobs',
-      SYNC_TABLE: `sqlite:${join(folder, 'jobs.db')}`,
+      SYNC_TABLE: 'sync',
       SYNC_STACK: 'acme',
       SYNC_SNAPSHOT_FUNCTION: 'arn:aws:lambda:eu-central-1:111122223333:function:snapshot:live',
     },
