@@ -137,11 +137,12 @@ export function checkLeaving(
   return (row.leaseUntilMs ?? 0) > state.nowMs ? undefined : 'a request left after its lease';
 }
 
-/** Holds for every message that goes back: it does not wait for a lease that the run has taken itself. */
+/** Holds for every message that goes back: it does not wait for a lease that the run has taken itself, and that lasts. */
 export function checkDelay(state: State, { delayMs }: Ask<'delay the message'>, run: string): Verdict {
+  const { nowMs } = state;
   const isOwn = Object.keys(state.rows).some((key) => {
-    const untilMs = rowAt(state, key)?.leaseUntilMs;
-    return untilMs !== undefined && state.nowMs + delayMs >= untilMs && runOf(state, key) === run;
+    const untilMs = rowAt(state, key)?.leaseUntilMs ?? 0;
+    return untilMs > nowMs && nowMs + delayMs >= untilMs && runOf(state, key) === run;
   });
   return isOwn ? 'a message waits for the end of its own lease' : undefined;
 }
