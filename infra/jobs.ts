@@ -58,8 +58,7 @@ const MOST_RECEIVES = 1_000;
  * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
  * no other. Event rules send to the second queue, and so may anyone who runs many functions. It exists only where it is
  * used: Lambda polls a queue all the time, and each request costs. So does a third one, for the texts of requests. All
- * share one dead-letter queue, whose
- * messages go back to the queue of all types.
+ * share one dead-letter queue, whose messages go back to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
@@ -97,7 +96,7 @@ export class Jobs extends Construct {
   private ownTexts(props: JobsProps): OwnQueue {
     const queue = this.jobsQueue('TextsQueue');
     const worker = this.worker('ScoreTexts', { queue, types: ['score'] }, props);
-    worker.function.addEventSource(
+    takerOf(worker, props).addEventSource(
       new SqsEventSource(queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
     return { queue, worker };

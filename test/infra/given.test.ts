@@ -121,6 +121,14 @@ describe('canaryMinutes', () => {
     });
   });
 
+  test('has the messages of the queue of texts taken so, too', () => {
+    const made = templateOf({ ...within, textsQueue: true });
+
+    made.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 3);
+    for (const { FunctionName } of propertiesOf(made, 'AWS::Lambda::EventSourceMapping'))
+      expect(JSON.stringify(FunctionName)).toContain('":live"');
+  });
+
   test('leaves the alias of snapshots alone: a run ends on the version that it began on', () => {
     const alias = idOf('SnapshotsLive', 'AWS::Lambda::Alias');
 

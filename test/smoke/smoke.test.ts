@@ -83,6 +83,22 @@ test('a run that was published before is no run of this test', async () => {
   expect((await reportsOf(given))[0]).toContain('snapshot failed');
 });
 
+test('the snapshot of each run requests the same records, so that none is refused for another selection', async () => {
+  const sent: { readonly type?: string; readonly name?: string }[] = [];
+  const given = stackWithout();
+  const send = async (job: object) => {
+    sent.push(job);
+    await given.deployment.send(job);
+  };
+
+  await reportsOf(given, { send });
+  await given.deployment.wait();
+  await reportsOf(given, { send });
+
+  const [first, second] = sent.filter(({ type }) => type === 'snapshot');
+  expect(second?.name).toBe(first?.name);
+});
+
 test('without a function and an event of the operator, their steps are skipped', async () => {
   expect((await reportsOf(stackWithout(), {})).slice(2, 4)).toEqual([
     'function skipped: no --job was given',

@@ -44,8 +44,10 @@ type Smoke = Deployment & SmokeInputs & { readonly now: () => number; readonly t
 const steps = {
   async snapshot(smoke) {
     const id = `smoke-${smoke.now()}`;
-    // A place of its own, and a search that finds nothing: what others read stays as it is.
-    await smoke.send({ version: 1, type: 'snapshot', source: 'calculations', name: id, as: 'smoke', id });
+    // A place of its own, and a search that finds nothing: what others read stays as it is. The same one each time: a run
+    // of another selection would be refused.
+    const name = 'smoke-of-no-calculation';
+    await smoke.send({ version: 1, type: 'snapshot', source: 'calculations', name, as: 'smoke', id });
     const since = new Date(smoke.now() - CLOCKS_DIFFER_MS).toISOString();
     const { run } = await until(smoke, 'calculations.smoke/latest.json', async () => {
       const latest = await read(smoke, 'calculations.smoke/latest.json');
