@@ -330,7 +330,14 @@ export const commands = {
   },
   work: {
     does: 'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
-    options: [['--drain', 'stop when the queue is empty'], CONCURRENCY],
+    options: [
+      ['--drain', 'stop when the queue is empty'],
+      [
+        '--concurrency <n>',
+        'the most jobs to run at once, and as many of texts and ids beside them (default: PLATFORM_CONCURRENCY)',
+        numberOption(1, 1_000),
+      ],
+    ],
     examples: ['work', 'work --drain --concurrency 4'],
   },
   jobs: {
@@ -359,7 +366,7 @@ export const commands = {
     ],
   },
   'jobs cancel': {
-    does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
+    does: 'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job of texts or of ids stops between two calls, within seconds.',
     arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
     options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
     examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
@@ -376,7 +383,7 @@ export const commands = {
   redrive: {
     does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
-    options: [['--batch <name>', 'score its rows that have no score, cancelled ones too', batchOption]],
+    options: [['--batch <name>', 'score its rows that failed, cancelled ones too', batchOption]],
     examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   },
   tables: {

@@ -200,7 +200,7 @@ const cardDataset: Columns = {
 };
 
 const use: Columns = {
-  user_kind: text('user_kind', 'calculation, card or other: what uses'),
+  user_kind: text('user_kind', 'calculation or card: what uses'),
   user_id: text('user_id', 'its id, as in calculation_id and card_id'),
   used_kind: text(
     'used_kind',
