@@ -33,6 +33,8 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   const texts = load.textsPerMonth;
   const chunks = texts / counts.textsInChunk;
   const requests = NIGHTS * requestsOf(load);
+  const { seconds, most } = counts.callsInBlock;
+  const paceWrites = 1 / Math.min(most, Math.max(1, Math.floor(rate * seconds)));
   const snapshotSeconds = requests / rate;
   const runs = NIGHTS * template.schedules;
   const parts = snapshotSeconds / counts.partSeconds + runs;
@@ -89,8 +91,8 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
       requests * counts.snapshotRequest.writes +
-      jobs * counts.job.writes +
-      texts * counts.text.writes +
+      jobs * (counts.job.writes + paceWrites) +
+      texts * (counts.text.writes + paceWrites) +
       chunks * counts.scoredInDay.writes,
     dynamoRead: texts * counts.text.reads + chunks * counts.scoredInDay.reads,
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
