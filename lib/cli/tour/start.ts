@@ -12,7 +12,7 @@ terminal.signal.addEventListener('abort', () =>
   setTimeout(() => process.exit(exitCodes.stopped), LONGEST_END_MS).unref(),
 );
 for (const line of [
-  `platform-sync, the tour: ${STEPS} steps in half a minute, on this machine alone.`,
+  `platform-sync, the tour: ${STEPS} steps within a minute, on this machine alone.`,
   'A reference platform with 20,000 calculations and 100,000 files stands in for yours; all else is files in a folder.',
   `Everything runs on Node ${process.versions.node}, which \`npm ci\` brought along: npm’s warnings about engines do no harm.`,
 ])
