@@ -10,7 +10,7 @@ import { errorCode, StoreError, unlessCode } from './error.ts';
 import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
 import { makeFolder } from './make-folder.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
-import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
+import { linkToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
 const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 
@@ -55,7 +55,7 @@ export function createDirectoryWriter(root: string) {
       if ((await findOccupant(root, from)).kind !== 'object')
         throw new StoreError(`copy ${from} in ${root}`, { kind: 'missing', what: 'object' });
       await makeRoom(to);
-      await using temporary = await copyToTemporary(temporaryFolder, join(root, from));
+      await using temporary = await linkToTemporary(temporaryFolder, join(root, from));
       await install({ root, key: to, temporary, condition: undefined, signal });
     },
     async delete(key: string, signal: Signal): Promise<void> {

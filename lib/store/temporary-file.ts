@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, lstat, open, readdir, rm } from 'node:fs/promises';
+import { copyFile, link, lstat, open, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessCode } from './error.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
@@ -18,10 +19,19 @@ export const writeTemporary = (
     await file.sync();
   });
 
-/** Copies the file at `source`, by reference where the file system can, to a new file in `folder`. */
-export const copyToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
+/**
+ * A second name in `folder` for the file at `source`, which is on disk: no file of a store is ever written again, a new
+ * one takes its name. A copy where a file has only one name, or is another user's.
+ */
+export const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
-    await copyFile(source, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    const isLinked = await link(source, path).then(
+      () => true,
+      () => false,
+    );
+    // An old file would be taken for an abandoned one.
+    if (isLinked) return utimes(path, new Date(), new Date()).catch(unlessCode(['EPERM'], undefined));
+    await copyFile(source, path, constants.COPYFILE_EXCL);
     await using file = await open(path, 'r+');
     await file.sync();
   });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -118,6 +118,20 @@ describe('in a directory', () => {
     await createDirectoryStore(directory).put('a', Buffer.from('x'));
 
     expect(await readdir(temporary)).toEqual(['new']);
+  });
+
+  test('a copy is a second name of the same file, which no sweep takes for abandoned', async () => {
+    const directory = await makeDirectory();
+    const store = createDirectoryStore(directory);
+    await store.put('a', Buffer.from('x'));
+    const twoHoursAgo = new Date(Date.now() - 7_200_000);
+    await utimes(join(directory, 'a'), twoHoursAgo, twoHoursAgo);
+
+    await store.copy('a', 'b');
+
+    const [a, b] = [await stat(join(directory, 'a')), await stat(join(directory, 'b'))];
+    expect(b.ino).toBe(a.ino);
+    expect(b.mtimeMs).toBeGreaterThan(twoHoursAgo.getTime() + 3_600_000);
   });
 
   test('nothing is left behind by puts, copies and refusals', async () => {

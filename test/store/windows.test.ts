@@ -10,7 +10,7 @@ import { describeStore } from './store-suite.ts';
 
 /*
  * What Node does otherwise on Windows: no folder is moved to where one is, even an empty one, and none is synced; both
- * are EPERM. Names are as here.
+ * are EPERM. Names are as here. A file has only one, as on many disks that are carried about.
  */
 
 const { rename, open } = fs.promises;
@@ -24,6 +24,7 @@ beforeAll(async () => {
   vi.spyOn(fs.promises, 'rename').mockImplementation((from, to) =>
     fs.statSync(to, { throwIfNoEntry: false })?.isDirectory() ? refuse() : rename(from, to),
   );
+  vi.spyOn(fs.promises, 'link').mockImplementation(refuse);
   vi.spyOn(fs.promises, 'open').mockImplementation(async (...args) => {
     const file = await open(...args);
     if ((await file.stat()).isDirectory()) file.sync = refuse;
