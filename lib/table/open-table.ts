@@ -35,21 +35,19 @@ export type DateSeen = { readonly dateMs: number; readonly sentMs: number; reado
 export type OnDate = (listener: (seen: DateSeen) => void) => void;
 
 /** The dates of a client's responses, requested and received by `now`. */
-export function onDateOf({ middlewareStack }: DynamoDBClient, now: () => number = Date.now): OnDate {
+export function onDateOf({ config }: DynamoDBClient, now: () => number = Date.now): OnDate {
   const listeners: ((seen: DateSeen) => void)[] = [];
-  // At once: the client remembers the middleware of each kind of request from the first one on.
-  middlewareStack.add(
-    (next) => async (args) => {
-      const sentMs = now();
-      const result = await next(args);
-      const { date = '', age } = (result.response as { headers: Record<string, string | undefined> }).headers;
-      const dateMs = Date.parse(date);
-      const seen = { dateMs, sentMs, receivedMs: now() };
-      if (age === undefined && !Number.isNaN(dateMs)) for (const listener of listeners) listener(seen);
-      return result;
-    },
-    // Around the exchange alone, and before a refusal becomes an error.
-    { step: 'deserialize', priority: 'low' },
-  );
+  const { requestHandler } = config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  // Around the exchange alone, and before a refusal becomes an error.
+  requestHandler.handle = async (...given) => {
+    const sentMs = now();
+    const handled = await handle(...given);
+    const { date = '', age } = handled.response.headers;
+    const dateMs = Date.parse(date);
+    const seen = { dateMs, sentMs, receivedMs: now() };
+    if (age === undefined && !Number.isNaN(dateMs)) for (const listener of listeners) listener(seen);
+    return handled;
+  };
   return (listener) => void listeners.push(listener);
 }

@@ -109,7 +109,7 @@ function countedItem(settings: WorkerPlan['settings']) {
       if (isTableAway()) throw Object.assign(new Error('the table is away'), { code: 'ECONNREFUSED' });
       return next(args);
     },
-    { step: 'finalizeRequest' },
+    { step: 'initialize' },
   );
   const tableName = settings['SYNC_TABLE'] ?? '';
   const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
