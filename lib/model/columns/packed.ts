@@ -13,18 +13,25 @@ const HEAD_BYTES = 8;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
+/** An object with its members changed. Arrays are not looked into: a replacer of JSON would be, at five times the time. */
+const eachMember = (value: unknown, change: (member: unknown) => unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]))
+    : value;
+
 /** JSON, and behind it the typed arrays in it, compressed with a checksum. Only for what is made again if it is lost. */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;
-  const json = JSON.stringify(value, (_, each: unknown) => {
-    if (!ArrayBuffer.isView(each)) return each;
+  const placed = (each: unknown): unknown => {
+    if (!ArrayBuffer.isView(each)) return eachMember(each, placed);
     const { buffer, byteOffset, byteLength, constructor: type, length } = each as Uint8Array;
     const start = end;
     arrays.push({ bytes: new Uint8Array(buffer, byteOffset, byteLength), start });
     end = aligned(start + byteLength);
     return { array: type.name as Place['array'], start, length } satisfies Place;
-  });
+  };
+  const json = JSON.stringify(placed(value));
   const base = aligned(Buffer.byteLength(json));
   const bytes = Buffer.alloc(base + end, ' ');
   bytes.write(json);
@@ -46,12 +53,12 @@ export function unpack<T>(body: Buffer): T | undefined {
       chunkSize: sizeBytes + 1_024,
       maxOutputLength: sizeBytes,
     });
-    const json = bytes.toString('utf8', 0, base);
-    return JSON.parse(json, (_, each: unknown) => {
-      if (typeof each !== 'object' || each === null || !('array' in each)) return each;
+    const restored = (each: unknown): unknown => {
+      if (typeof each !== 'object' || each === null || !('array' in each)) return eachMember(each, restored);
       const { array, start, length } = each as Place;
       return new arrayTypes[array](bytes.buffer, bytes.byteOffset + base + start, length);
-    }) as T;
+    };
+    return restored(JSON.parse(bytes.toString('utf8', 0, base))) as T;
   } catch {
     return undefined;
   }

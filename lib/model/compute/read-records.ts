@@ -32,12 +32,12 @@ export async function readCalculations(
   const texts = createNumberedTexts();
   const numberOf = (utf8: Uint8Array) => (utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1);
   const [isBad, names] = [growing(Uint8Array), growing(Uint32Array)];
-  const held = await readHeld(source, uses, async (group) => {
-    const status = await group.texts('status', (utf8) => isInvalid(asText(utf8)));
-    const name = await group.texts('name', numberOf);
-    const owner = await group.texts('owner', userOf);
-    const locked = await group.values('locked');
-    const modified = await group.values('lastmodified');
+  const held = await readHeld(source, uses, (group) => {
+    const status = group.texts('status', (utf8) => isInvalid(asText(utf8)));
+    const name = group.texts('name', numberOf);
+    const owner = group.texts('owner', userOf);
+    const locked = group.values('locked');
+    const modified = group.values('lastmodified');
     return (row, place, node) => {
       if (place < isBad.length()) {
         if (status(row) === true) isBad.set(place, 1);
@@ -65,15 +65,15 @@ export function readCards(
   owners: Owners,
 ): Promise<HeldThings> {
   let count = 0;
-  return readHeld(source, uses, async (group) => {
-    const owner = await group.texts('ownerid', userOf);
-    const people = await group.values('owners');
+  return readHeld(source, uses, (group) => {
+    const owner = group.texts('ownerid', userOf);
+    const people = peopleIn(group);
     return (row, place, node) => {
       if (place < count) return;
       count += 1;
-      const named = peopleIn(people(row)).flatMap(({ id, displayname: name }) => {
+      const named = people(row).flatMap(({ id, name }) => {
         const user = canonicalId(id);
-        if (user !== undefined && typeof name === 'string' && name !== '') owners.of(user).name ??= name;
+        if (user !== undefined && name) owners.of(user).name ??= name;
         return user ?? [];
       });
       for (const user of new Set([owner(row) ?? [], named].flat())) owners.add(user, 'cards', node);
@@ -81,12 +81,17 @@ export function readCards(
   });
 }
 
-type Person = Readonly<Partial<Record<'id' | 'displayname' | 'type', unknown>>>;
-
-const peopleIn = (value: unknown): readonly Person[] =>
-  (Array.isArray(value) ? value : []).filter(
-    (each) => typeof each === 'object' && each !== null && String(each.type).toUpperCase() !== 'GROUP',
-  );
+/** The owners of each card that are no groups. */
+function peopleIn(group: RowGroup) {
+  const read = (name: string) => group.lists(`owners.list.element.${name}`);
+  const [ids, names, types] = [read('id'), read('displayname'), read('type')];
+  return (row: number) => {
+    const [name, type] = [names(row), types(row)];
+    return ids(row).flatMap((id, at) =>
+      type[at]?.toUpperCase() === 'GROUP' ? [] : { id, name: name[at] ?? null },
+    );
+  };
+}
 
 export async function readOwned(
   source: SourceColumns | undefined,
@@ -94,7 +99,7 @@ export async function readOwned(
   { column, what }: { readonly column: string; readonly what: 'files' | 'data_files' },
 ): Promise<void> {
   for await (const { group } of groupsOf(source)) {
-    const owner = await group.texts(column, userOf);
+    const owner = group.texts(column, userOf);
     for (let row = 0; row < group.rows; row += 1) {
       const user = owner(row) ?? undefined;
       if (user !== undefined) owners.of(user)[what] += 1;
@@ -108,7 +113,7 @@ type SeeRecord = (row: number, place: number, node: number) => void;
 async function readHeld(
   source: SourceColumns | undefined,
   collector: UsesCollector,
-  open: (group: RowGroup) => Promise<SeeRecord>,
+  open: (group: RowGroup) => SeeRecord,
 ): Promise<HeldThings> {
   const [nodes, rows] = [growing(Uint32Array), growing(Uint32Array)];
   // By node: its place, and 1 more.
@@ -122,7 +127,7 @@ async function readHeld(
     const nodeAt = (record: number) => numbers[(uses.own[record] ?? 0) - 1];
     let record = 0;
     for await (const group of rowGroupsOf(part.key, await part.records())) {
-      const see = await open(group);
+      const see = open(group);
       for (let row = 0; row < group.rows; row += 1, record += 1) {
         const node = nodeAt(record);
         if (node === undefined) continue;

@@ -29,11 +29,11 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   for (const [name, of] of Object.entries(columns)) {
     const source = name as Source;
     for await (const { group } of groupsOf(of)) {
-      const describe = await readSaid(group, source);
+      const describe = readSaid(group, source);
       const { key: rule } = sourceDefinitions[source].records;
       const keys: (readonly [string, (row: number) => string | null])[] = [];
       for (const field of [...(rule.owner ?? []), rule.id])
-        keys.push([field, await group.texts(field.toLowerCase(), asText)]);
+        keys.push([field, group.texts(field.toLowerCase(), asText)]);
       yield Array.from({ length: group.rows }, (_, row) => row).flatMap((row) => {
         const fields = Object.fromEntries(keys.map(([field, texts]) => [field, texts(row)]));
         const text = fields[rule.id];
@@ -74,7 +74,7 @@ export async function describeNodes(
         .filter((place) => wanted.has(nodes[place] ?? -1))
         .toArray();
       if (places.length === 0) continue;
-      const describe = await readSaid(group, source);
+      const describe = readSaid(group, source);
       for (const place of places) {
         const { fileset: _, ...said } = describe(rows[place] ?? 0);
         found.set(nodes[place] ?? 0, said);
@@ -90,22 +90,16 @@ const fieldsOf: Readonly<Record<Source, Partial<Record<'type' | 'owner' | 'files
   'data-files': { owner: 'responsibleuserid' },
 };
 
-async function readSaid(group: RowGroup, source: Source) {
+function readSaid(group: RowGroup, source: Source) {
   const { type, owner, fileset } = fieldsOf[source];
-  const read = async (name: string | undefined) =>
-    name === undefined ? () => null : await group.texts(name, asText);
-  const names = await read(sourceDefinitions[source].records.label);
-  const [types, owners, filesets] = [await read(type), await read(owner), await read(fileset)];
-  const revisions = source === 'data-files' ? await group.values('currentrevision') : () => null;
+  const read = (name: string | undefined) => (name === undefined ? () => null : group.texts(name, asText));
+  const names = read(sourceDefinitions[source].records.label);
+  const [types, owners, filesets] = [read(type), read(owner), read(fileset)];
+  const scanStates = read(source === 'data-files' ? 'currentrevision.scanstate' : undefined);
   return (row: number) => ({
     name: names(row) ?? null,
-    type: types(row) ?? scanStateOf(revisions(row)),
+    type: types(row) ?? scanStates(row) ?? null,
     owner: owners(row) ?? null,
     fileset: filesets(row) ?? null,
   });
-}
-
-function scanStateOf(revision: unknown): string | null {
-  const { scanstate } = (revision ?? {}) as { readonly scanstate?: unknown };
-  return typeof scanstate === 'string' ? scanstate : null;
 }

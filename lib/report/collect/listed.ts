@@ -24,11 +24,11 @@ export const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
  * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read`
  * is called once for a group with any such row: so columns that are only listed are not read of others. Default: all rows.
  */
-export async function chosenRows<Seen extends object, Said extends object>(
+export function chosenRows<Seen extends object, Said extends object>(
   { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
   see: (row: number, place: number) => Seen | undefined,
-  read: (group: RowGroup) => Promise<(row: number) => Said>,
-): Promise<readonly (Seen & Said)[]> {
+  read: (group: RowGroup) => (row: number) => Said,
+): readonly (Seen & Said)[] {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
   // Not by its entries: each would be an object, a million of them.
   for (let place = 0; place < (rows?.length ?? group.rows); place += 1) {
@@ -37,7 +37,7 @@ export async function chosenRows<Seen extends object, Said extends object>(
     if (seen !== undefined) chosen.push({ row, seen });
   }
   if (chosen.length === 0) return [];
-  const saidAt = await read(group);
+  const saidAt = read(group);
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
 
@@ -47,10 +47,10 @@ type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, 
 /** Reads some texts of each row of a group, by their names. */
 export const textsOf =
   <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
-  async (group: RowGroup) => {
+  (group: RowGroup) => {
     const texts: (readonly [N, (row: number) => string])[] = [];
     for (const [name, [column, read, missing = '']] of Object.entries<ListedText>(wanted)) {
-      const at = await group.texts(column, (utf8) => shownText(read(utf8)));
+      const at = group.texts(column, (utf8) => shownText(read(utf8)));
       texts.push([name as N, (row) => at(row) ?? missing]);
     }
     return (row: number) =>

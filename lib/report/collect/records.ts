@@ -12,7 +12,7 @@ import {
   recordsOf,
   textsOf,
 } from './listed.ts';
-import { type Members, membersOf, NOT_STATED, shownText, textIn } from './values.ts';
+import { NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
@@ -26,10 +26,10 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   let [total, bytes] = [0, 0];
   for await (const { group } of groupsOf(options.columns.files)) {
     options.signal.throwIfAborted();
-    const filesetOf = await group.texts('_filesetid', countedText);
-    const types = await group.texts('filetype', countedText);
-    const states = await group.texts('indexstatus', countedText);
-    const sizes = await group.values('size');
+    const filesetOf = group.texts('_filesetid', countedText);
+    const types = group.texts('filetype', countedText);
+    const states = group.texts('indexstatus', countedText);
+    const sizes = group.values('size');
     const see = (row: number) => {
       const size = sizeIn(sizes(row));
       const id = filesetOf(row) ?? NOT_STATED;
@@ -43,7 +43,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
       bytes += size ?? 0;
       return listed.mayAdd(rankOf({ size })) ? { fileset: id, size } : undefined;
     };
-    for (const file of await chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
+    for (const file of chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
   }
   const rows = listed.values().map(({ path, name, created, ...row }) => ({
     ...{ ...row, path: path || name, created: momentIn(created) },
@@ -56,7 +56,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   };
 }
 
-type FileRow = ReturnType<Awaited<ReturnType<typeof readFile>>> & {
+type FileRow = ReturnType<ReturnType<typeof readFile>> & {
   readonly fileset: string;
   readonly size: number | null;
 };
@@ -93,20 +93,22 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   let total = 0;
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();
-    const current = await group.values('currentrevision');
-    const times = await group.values('datetimecreated_at');
+    const current = (name: string) => group.values(`currentrevision.${name}`);
+    const [states, sizes] = [current('scanstate'), current('sizebytes')];
+    const uploads = [current('uploadtimemillis'), current('datetimeuploaded')];
+    const times = group.values('datetimecreated_at');
     const see = (row: number) => {
-      const revision = membersOf(current(row));
-      const state = textIn(revision['scanstate'])?.toUpperCase() ?? NOT_STATED;
+      const state = textIn(states(row))?.toUpperCase() ?? NOT_STATED;
       const created = numberIn(times(row));
-      const range = rangeOf(timeOf(revision) ?? created, nowMs);
+      const uploaded = uploads.map((at) => numberIn(at(row))).find((ms) => ms !== null);
+      const range = rangeOf(uploaded ?? created, nowMs);
       ages.set(range, (ages.get(range) ?? 0) + 1);
       scanState.add(shownText(state));
       total += 1;
       if (total > most) return undefined;
-      return { scan: shownText(state), size: sizeIn(revision['sizebytes']), created };
+      return { scan: shownText(state), size: sizeIn(sizes(row)), created };
     };
-    rows.push(...(await chosenRows({ group }, see, readDataFile)));
+    rows.push(...chosenRows({ group }, see, readDataFile));
   }
   const columns = columnsOf(rows, ['id', 'name', 'scan', 'owner', 'size', 'created']);
   const list = { total, isWhole: total === rows.length, columns };
@@ -118,9 +120,6 @@ const readDataFile = textsOf({
   name: ['name', asText],
   owner: ['responsibleuserid', idText],
 });
-
-const timeOf = (revision: Members): number | null =>
-  numberIn(revision['uploadtimemillis']) ?? numberIn(revision['datetimeuploaded']);
 
 const numberIn = (value: unknown): number | null => (value == null ? null : Number(value));
 

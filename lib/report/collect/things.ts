@@ -33,7 +33,7 @@ export type ThingsToShow = RecordsToShow & { readonly model: Model };
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
 /** A calculation that is listed, or may be. */
-type Calculation = ReturnType<Awaited<ReturnType<typeof readCalculation>>> &
+type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
   Readonly<Record<'node' | 'place' | 'flags', number>> & {
     readonly modified: number | null;
     readonly isChosen: boolean;
@@ -56,9 +56,9 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
   const listed: Calculation[] = [];
   for await (const { nodes, first, ...held } of heldRows(model, of, 'calculations')) {
     signal.throwIfAborted();
-    const own = await readOwn(held.group);
-    const status = await held.group.texts('status', countedEnum);
-    const modified = await held.group.values('lastmodified_at');
+    const own = readOwn(held.group);
+    const status = held.group.texts('status', countedEnum);
+    const modified = held.group.values('lastmodified_at');
     const see = (row: number, at: number) => {
       const node = nodes[at] ?? 0;
       const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
@@ -71,7 +71,7 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
       if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
       return { node, place: first + at, flags, modified: ms, isChosen };
     };
-    for (const row of await chosenRows(held, see, readCalculation)) {
+    for (const row of chosenRows(held, see, readCalculation)) {
       if (row.isChosen) listed.push(row);
       if (row.modified !== null) oldest.add(-row.modified, row);
     }
@@ -90,10 +90,10 @@ export async function readCalculations(options: ThingsToShow): Promise<Shown<Cal
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
 
 /** What the records of a row group say of themselves, as bits. */
-async function readOwn(group: RowGroup): Promise<(row: number) => number> {
+function readOwn(group: RowGroup): (row: number) => number {
   const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
-    columns.push({ bit: calculationFlags[name], values: await group.values(name) });
+    columns.push({ bit: calculationFlags[name], values: group.values(name) });
   return (row) => {
     let bits = 0;
     for (const { bit, values } of columns) if (values(row) === true) bits |= bit;
@@ -145,12 +145,12 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const [types, chartTypes] = [createCountedValues(), createCountedValues()];
   const wanted = Object.keys(cardFlags) as CardFlag[];
   const flagged = createFlags(cardFlags, wanted, { total, ...limits });
-  const rows: (Awaited<ReturnType<Awaited<ReturnType<typeof readCard>>>> & CardSeen)[] = [];
+  const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
     signal.throwIfAborted();
-    const type = await held.group.texts('type', countedText);
-    const chartType = await held.group.texts('charttype', countedText);
-    const access = await held.group.values('access');
+    const type = held.group.texts('type', countedText);
+    const chartType = held.group.texts('charttype', countedText);
+    const access = held.group.values('access');
     const see = (row: number, at: number): CardSeen | undefined => {
       const node = nodes[at] ?? 0;
       const own = access(row) === false ? cardFlags.without_access : 0;
@@ -159,7 +159,7 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
       chartTypes.add(chartType(row));
       return flagged.see(flags) ? { node, id: idAt(model, node), flags } : undefined;
     };
-    rows.push(...(await chosenRows(held, see, readCard)));
+    rows.push(...chosenRows(held, see, readCard));
   }
   const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
   for (const [at, node] of model.cardOwners.node.entries())

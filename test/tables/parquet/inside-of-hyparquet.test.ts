@@ -20,6 +20,10 @@ test('the inside of hyparquet and its writer is used for this alone, in the vers
     'hyparquet-writer/src/datapage.js writePageHeader',
     'hyparquet-writer/src/encoding.js writeRleBitPackedHybrid',
     'hyparquet-writer/src/metadata.js writeMetadata',
+    'hyparquet/src/column.js parquetHeader',
+    'hyparquet/src/encoding.js readRleBitPackedHybrid',
+    'hyparquet/src/schema.js getMaxDefinitionLevel',
+    'hyparquet/src/schema.js getSchemaPath',
   ]);
   for (const name of ['hyparquet', 'hyparquet-writer']) expect(dependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
 });
