@@ -398,9 +398,11 @@ export const commands = {
     options: [
       ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts', textHash],
       ['--batch <name>', 'the batch, with all its texts', batchOption],
+      ['--dry-run', 'only count what would be erased'],
       YES,
     ],
     examples: [
+      'forget --batch may --dry-run',
       'forget --batch may',
       'forget --yes --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
     ],

@@ -333,6 +333,26 @@ describe('forget', () => {
     expect(JSON.parse(again.out)).toMatchObject({ cached: 1, calls: 1 });
   });
 
+  test.each([
+    ['--text-hash', WONDERFUL, { cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1 }],
+    ['--batch', 'one', { cacheRows: 2, stagedChunks: 1, parts: 1, rows: 2 }],
+  ])('counts by a dry run what it would erase, and erases nothing: %s', async (option, value, counts) => {
+    const dry = await begin(['forget', option, value, '--dry-run', '--json'], { PLATFORM_TOKEN: '' }).ended;
+    const { out } = await forget(option, value, '--json');
+
+    expect(dry.code).toBe(0);
+    expect(JSON.parse(dry.out)).toEqual({ dryRun: true, ...JSON.parse(out) });
+    expect(JSON.parse(out)).toMatchObject({ ...counts, batches: ['one'] });
+  });
+
+  test('says so in words', async () => {
+    const { out } = await begin(['forget', '--batch', 'one', '--dry-run'], { PLATFORM_TOKEN: '' }).ended;
+
+    expect(out).toMatch(
+      /^would be erased: cache rows: 2, staged chunks: 1, parts: 1, rows in them: 2; batches: one\n/,
+    );
+  });
+
   test('erases a batch with everything in it', async () => {
     const { code, out } = await forget('--batch', 'one');
     const again = await forget('--batch', 'one');

@@ -1,4 +1,10 @@
-import { type Erased, eraseOldVersions, forgetBatch, forgetText } from '../../jobs/texts/forget.ts';
+import {
+  type Erased,
+  eraseOldVersions,
+  forgetBatch,
+  forgetText,
+  wouldForget,
+} from '../../jobs/texts/forget.ts';
 import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
@@ -8,8 +14,14 @@ import { isSure } from '../terminal/questions.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
-export default (async (_, { textHash, batch, yes }, terminal) => {
+export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
+  const forgotten = batch === undefined ? { textHash: textHash ?? '' } : { batch };
+  if (dryRun) {
+    const { oldVersions, ...found } = await wouldForget(forgotten, (await openJobs(terminal)).batches);
+    const words = describe(found, oldVersions, 'would be erased');
+    return { json: { dryRun: true, ...found, oldVersions }, words };
+  }
   const what =
     batch === undefined ? 'this text and its scores' : `batch ${batch}, with all its texts and scores`;
   if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
@@ -19,10 +31,7 @@ export default (async (_, { textHash, batch, yes }, terminal) => {
     : forgetBatch(batch, batches));
   await eraseDeleted(terminal);
   // Only now is everything that was erased an old version.
-  const oldVersions = await eraseOldVersions(
-    batch === undefined ? { textHash: textHash ?? '' } : { batch },
-    batches.store,
-  );
+  const oldVersions = await eraseOldVersions(forgotten, batches.store);
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
@@ -37,11 +46,11 @@ async function eraseDeleted({ environment }: Pick<Terminal, 'environment'>): Pro
 const STAYS =
   'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
-function describe(erased: Erased, oldVersions: number): readonly string[] {
+function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;
   if (cacheRows + stagedChunks + parts + oldVersions === 0 && batches.length === 0)
     return ['there was nothing to erase', STAYS];
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
   const old = oldVersions === 0 ? '' : `; old versions of objects: ${oldVersions}`;
-  return [`erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}`, STAYS];
+  return [`${done}: ${found}; batches: ${batches.join(', ') || 'none'}${old}`, STAYS];
 }

@@ -71,32 +71,70 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows first: without its row, a chunk that ends writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
-  const staged = await keysOf(stagedFolder(batch), options);
-  const results = await keysOf(scoresFolder(batch), options);
-  const hashes = new Set<string>();
-  let [parts, rows] = [0, 0];
-  for (const key of staged) {
-    const stored = await store.get(key);
-    for (const row of stored === undefined ? [] : parseStaged(key, stored.body).rows)
-      if ('text' in row) hashes.add(textHashOf(row.text));
-  }
-  for (const key of results.filter((each) => chunkOfPart(each) !== undefined)) {
-    const held = (await readPart(key, options)) ?? [];
-    parts += 1;
-    rows += held.length;
-    for (const { textHash } of held) if (textHash !== undefined) hashes.add(textHash);
-  }
+  const { keys, hashes, ...held } = await findHeld({ batch }, options);
   // Then the cache: until it is clean, the objects are needed to find its rows.
   const cacheRows = await eraseFromCache(hashes, table);
-  for (const key of [...staged, ...results]) await store.delete(key);
-  const held = staged.length + results.length > 0;
-  return { cacheRows, stagedChunks: staged.length, parts, rows, batches: held ? [batch] : [] };
+  for (const key of keys) await store.delete(key);
+  return { cacheRows, ...held };
+}
+
+export type Forgotten = { readonly textHash: string } | { readonly batch: string };
+
+/** What would be erased of a text or a batch now, and how many old versions of objects. */
+export async function wouldForget(
+  forgotten: Forgotten,
+  options: BatchStorage,
+): Promise<Erased & { readonly oldVersions: number }> {
+  const { keys: _, hashes, ...held } = await findHeld(forgotten, options);
+  const cached = await Array.fromAsync(cacheRowsOf(hashes, options.table));
+  const old = await Array.fromAsync(oldVersionsOf(forgotten, options.store));
+  return { cacheRows: cached.length, ...held, oldVersions: old.length };
+}
+
+const foldersOf = (forgotten: Forgotten): readonly string[] =>
+  'batch' in forgotten
+    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
+    : [STAGED_FOLDER, SCORES_FOLDER];
+
+/** The objects of a batch, or those that hold a text; objects that go meanwhile count no rows. */
+async function findHeld(forgotten: Forgotten, options: BatchStorage) {
+  const isBatch = 'batch' in forgotten;
+  const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
+  const batches = new Set<string>();
+  const keys: string[] = [];
+  let [stagedChunks, parts, rows] = [0, 0, 0];
+  for (const key of (await Promise.all(foldersOf(forgotten).map((each) => keysOf(each, options)))).flat()) {
+    const chunk = chunkOfStaged(key) ?? chunkOfPart(key);
+    const stored = chunk && (await options.store.get(key));
+    const all = stored === undefined ? [] : hashesOf(key, stored.body);
+    const held = isBatch ? all : all.filter((hash) => hash === forgotten.textHash);
+    if (!isBatch && held.length === 0) continue;
+    keys.push(key);
+    batches.add(isBatch ? forgotten.batch : (chunk?.batch ?? ''));
+    for (const hash of held) if (hash !== undefined) hashes.add(hash);
+    if (chunkOfStaged(key) !== undefined) stagedChunks += 1;
+    if (chunkOfPart(key) === undefined) continue;
+    parts += 1;
+    rows += held.length;
+  }
+  return { keys, hashes, stagedChunks, parts, rows, batches: [...batches] };
+}
+
+/** The texts of a staged chunk or of a part by their hashes, one for each row. */
+function hashesOf(key: string, body: Buffer): readonly (string | undefined)[] {
+  if (chunkOfStaged(key) !== undefined)
+    return parseStaged(key, body).rows.map((row) => ('text' in row ? textHashOf(row.text) : undefined));
+  return chunkOfPart(key) === undefined ? [] : parsePart(key, body).map(({ textHash }) => textHash);
+}
+
+async function* cacheRowsOf(hashes: ReadonlySet<string>, table: Table) {
+  for await (const stored of table.scan(CACHE_PREFIX))
+    if (hashes.has(parseCacheRow(stored).textHash)) yield stored.key;
 }
 
 async function eraseFromCache(hashes: ReadonlySet<string>, table: Table): Promise<number> {
   let erased = 0;
-  for await (const { key, row, token } of table.scan(CACHE_PREFIX)) {
-    if (!hashes.has(parseCacheRow({ row, token }).textHash)) continue;
+  for await (const key of cacheRowsOf(hashes, table)) {
     await deleteRow(key, table);
     erased += 1;
   }
@@ -207,28 +245,20 @@ const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
 /** Erases what old versions have of a text or a batch, once nothing current holds it; returns how many. */
-export async function eraseOldVersions(
-  forgotten: { readonly textHash: string } | { readonly batch: string },
-  store: Store,
-): Promise<number> {
-  const prefixes =
-    'batch' in forgotten
-      ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
-      : [STAGED_FOLDER, SCORES_FOLDER];
+export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
   let erased = 0;
-  for (const prefix of prefixes)
-    for await (const version of store.oldVersions?.(prefix) ?? []) {
-      if ('textHash' in forgotten && !(await holdsText(version, forgotten.textHash))) continue;
-      await version.erase();
-      erased += 1;
-    }
+  for await (const version of oldVersionsOf(forgotten, store)) {
+    await version.erase();
+    erased += 1;
+  }
   return erased;
 }
 
-async function holdsText({ key, read }: OldVersion, textHash: string): Promise<boolean> {
-  if (chunkOfStaged(key) !== undefined)
-    return parseStaged(key, await read()).rows.some((row) => withoutText(row, textHash) !== row);
-  if (chunkOfPart(key) !== undefined)
-    return parsePart(key, await read()).some((row) => row.textHash === textHash);
-  return false;
+async function* oldVersionsOf(forgotten: Forgotten, store: Store): AsyncGenerator<OldVersion> {
+  for (const folder of foldersOf(forgotten))
+    for await (const version of store.oldVersions?.(folder) ?? [])
+      if ('batch' in forgotten || (await holdsText(version, forgotten.textHash))) yield version;
 }
+
+const holdsText = async ({ key, read }: OldVersion, textHash: string): Promise<boolean> =>
+  (chunkOfStaged(key) ?? chunkOfPart(key)) !== undefined && hashesOf(key, await read()).includes(textHash);
