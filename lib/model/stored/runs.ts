@@ -12,7 +12,10 @@ import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
 export type LastRun = {
   readonly place: Place;
   readonly source: Source;
-  readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing' | 'selection'>;
+  readonly manifest: Pick<
+    Manifest,
+    'run' | 'startedAt' | 'records' | 'parts' | 'order' | 'missing' | 'selection'
+  >;
   readonly key: string;
 };
 

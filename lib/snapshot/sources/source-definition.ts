@@ -99,8 +99,6 @@ export type RecordRules<Column extends string = string> = {
   readonly volatile: readonly Column[];
   /** Top-level arrays whose order and duplicates mean nothing: compared as sets. */
   readonly sets: readonly Column[];
-  /** True if a run is expected to be in key order. The order is checked all the same. */
-  readonly inKeyOrder: boolean;
 };
 
 /** The fields of a record that make up its key: an id, preceded by an owner and a slash if it has an owner. */

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
+import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { craftedStore, publishable } from '../../model/stores.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { storeRun } from '../../snapshot/changes/stored-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';
 
@@ -102,6 +104,20 @@ describe('get', () => {
         records: [{ key: 'set-1/7', record: null, fields: { title: '"Sales by region"', none: null } }],
       },
     });
+  });
+
+  test('finds a record between others where the run is not in the order of ids', async () => {
+    const own = createMemoryStore();
+    const lines = ['{"id":5}', '{"id":3}', '{"id":9}'];
+    const { parts } = await storeRun(own, publishedFolder('calculations', monday).slice(0, -1), lines);
+    const ofPart = { firstKey: '5', lastKey: '9' };
+    const manifest = { order: 'created', parts: parts.map((part) => ({ ...part, ...ofPart })) };
+    await publishLines(own, { run: monday, lines, manifest });
+    await using other = await connect(contextOver(own));
+
+    const { value } = await other.call('get', { source: 'calculations', id: '3' });
+
+    expect(value).toMatchObject({ data: { records: [{ key: '3', record: '{"id":3}' }] } });
   });
 
   test('says what to do about an id that is not there', async () => {

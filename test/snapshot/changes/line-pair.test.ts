@@ -15,7 +15,6 @@ const rules = {
   label: 'name',
   volatile: ['url'],
   sets: ['tags'],
-  inKeyOrder: true,
 };
 
 /** A line amid others, as in a part. */

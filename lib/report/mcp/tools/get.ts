@@ -70,10 +70,11 @@ type Line = { readonly run: LastRun; readonly key: string; readonly text: string
 async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): AsyncGenerator<Line> {
   const store = await call.store();
   for (const run of runs) {
-    const { key: rule, inKeyOrder } = sourceDefinitions[run.source].records;
+    const { key: rule } = sourceDefinitions[run.source].records;
+    const { order, parts: all } = run.manifest;
     const isOwned = rule.owner !== undefined;
-    const isOrdered = (!isOwned || id.includes('/')) && inKeyOrder && rule.isInteger && endsInDigits(id);
-    const parts = run.manifest.parts.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
+    const isOrdered = (!isOwned || id.includes('/')) && KEY_ORDERS.includes(order) && endsInDigits(id);
+    const parts = all.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
     const keyOf = createLineKey(rule);
     const reader = readLines({ store, parts, signal: call.signal });
     try {
@@ -89,6 +90,9 @@ async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): A
     }
   }
 }
+
+/** The orders of runs in which no key is below the one before. */
+const KEY_ORDERS: readonly string[] = ['id', 'ids'];
 
 /** Whether a part may hold a record: those whose keys say nothing of that are read. */
 const mayHold =

@@ -68,7 +68,6 @@ export const calculations = defineSource({
     label: 'name',
     volatile: [],
     sets: ['functions'],
-    inKeyOrder: true,
   },
   options: [
     { field: 'name', flags: '--name <text>', help: 'only calculations whose name matches this text' },

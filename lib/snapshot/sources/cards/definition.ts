@@ -47,7 +47,6 @@ export const cards = defineSource({
     label: 'title',
     volatile: [],
     sets: [],
-    inKeyOrder: true,
   },
   options: [
     { field: 'datasets', flags: '--dataset <id>', help: 'a dataset; may be repeated', kind: 'list' },

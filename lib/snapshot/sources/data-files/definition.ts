@@ -50,7 +50,6 @@ export const dataFiles = defineSource({
     label: 'name',
     volatile: [],
     sets: [],
-    inKeyOrder: true,
   },
   options: [
     { field: 'ids', flags: '--id <id>', help: 'a data file; may be repeated', kind: 'list' },

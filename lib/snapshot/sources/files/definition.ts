@@ -71,8 +71,6 @@ export const files = defineSource({
     // Signed again for every response.
     volatile: ['downloadUrl'],
     sets: [],
-    // Files come in the order of their creation, if the platform sorts them.
-    inKeyOrder: false,
   },
   options: [
     { field: 'filesets', flags: '--fileset <id>', help: 'a FileSet; may be repeated', kind: 'list' },
