@@ -3,7 +3,12 @@ import { parquetHeader } from 'hyparquet/src/column.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { getMaxDefinitionLevel } from 'hyparquet/src/schema.js';
 import { LENGTH_BYTES } from '../../tables/parquet/texts.ts';
-import type { CellAt, ReadText } from './read-columns.ts';
+
+/** Makes something of each text of a column, from its UTF-8: a view, which is empty once the next row group is read. */
+export type ReadText<T> = (utf8: Uint8Array) => T;
+
+/** What a column has in a row of its row group, until the next one is read. */
+export type CellAt<T> = (row: number) => T;
 
 /** A leaf column of a row group. */
 export type LeafInFile = {

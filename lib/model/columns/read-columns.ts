@@ -3,10 +3,7 @@ import { parquetMetadata } from 'hyparquet';
 import { getSchemaPath } from 'hyparquet/src/schema.js';
 import { freeMemory } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { type LeafInFile, leafCells, leafLists } from './leaf-cells.ts';
-
-/** Makes something of each text of a column, from its UTF-8: a view, which is empty once the next row group is read. */
-export type ReadText<T> = (utf8: Uint8Array) => T;
+import { type CellAt, type LeafInFile, leafCells, leafLists, type ReadText } from './leaf-cells.ts';
 
 /** Some rows of a Parquet file, of which columns can be read by their paths, such as `currentrevision.scanstate`. */
 export type RowGroup = {
@@ -21,9 +18,6 @@ export type RowGroup = {
   /** The texts of each row's list, null for an element without one: `path` leads through `list.element`. */
   readonly lists: (path: string) => CellAt<readonly (string | null)[]>;
 };
-
-/** What a column has in a row of its row group, until the next one is read. */
-export type CellAt<T> = (row: number) => T;
 
 /** Memory holds the file, which is freed at the end, and columns that the caller holds. Throws `StoredObjectError`. */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
