@@ -6,7 +6,7 @@ import { type Objection, objectionsToMarks, objectionToSyntax } from './objectio
 import type { Expression } from './syntax.ts';
 import { vocabulary } from './tokens.ts';
 
-/** A formula as a tree, or what is wrong with it: at least one fault, and at most `maxFaults`. */
+/** A formula as a tree, or what is wrong with it: at least one fault, and at most 20. */
 export type ParsedFormula =
   | { readonly kind: 'parsed'; readonly formula: Expression }
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };

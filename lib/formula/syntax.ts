@@ -1,7 +1,7 @@
 /**
  * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code units from 0
  * (parentheses around a node are not part of it). No formula that parses is deep enough for recursion over it to
- * overflow the stack: long chains of operators are flat, and `maxNesting` limits the rest.
+ * overflow the stack: long chains of operators are flat, and the parser bounds how deep the rest is nested.
  */
 export type Expression =
   | Column
