@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
+import pino from 'pino';
 import { createInHand, type InHand, traced } from '../lib/base/index.ts';
 import { createLogger } from '../lib/logger.ts';
-import { logLevels } from '../lib/settings.ts';
 import { writeLine } from './log-lines.ts';
 
 /** What every function does around its work. */
@@ -38,8 +38,8 @@ const MOST_NAMED = 20;
 /** One for a process: Lambda gives it one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
   // Before the settings are read, which may be what fails.
-  const { LOG_LEVEL } = process.env;
-  const logger = createLogger(logLevels.find((level) => level === LOG_LEVEL) ?? 'info', write);
+  const { LOG_LEVEL = '' } = process.env;
+  const logger = createLogger(LOG_LEVEL in pino.levels.values ? LOG_LEVEL : 'info', write);
   const inHand = createInHand();
   return {
     inHand,

@@ -1,71 +1,35 @@
-import { inspect } from 'node:util';
+import pino, { type Logger } from 'pino';
 import { boundedLine, currentIds } from './base/index.ts';
-import { type LogLevel, logLevels } from './settings.ts';
-
-/** Writes a line of each level: the message is constant, what differs is in the facts. `err` is an error. Never throws. */
-export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, (facts: object, message: string) => void>>;
 
 /**
- * A logger that writes each line of `least` and above as one JSON object of bounded size, without a line feed. `level` is
- * a name and `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it. Each has the ids of
- * what is being done (`traced`), unless it says otherwise.
+ * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
+ * `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it. Each has the ids of what is being
+ * done (`traced`), unless it says otherwise.
  */
-export function createLogger(least: LogLevel, write: (line: string) => void): Logger {
-  const from = logLevels.indexOf(least);
-  const writers = logLevels.map((level, index) => [
-    level,
-    index < from
-      ? () => {}
-      : (facts: object, msg: string) => {
-          const timestamp = new Date().toISOString();
-          write(boundedLine(printed({ level, timestamp, ...currentIds(), ...facts, msg })));
-        },
-  ]);
-  return Object.fromEntries(writers);
-}
+export const createLogger = (level: string, write: (line: string) => void): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
+      formatters: { level: (name) => ({ level: name }) },
+      mixin: currentIds,
+      serializers: { err: describeError },
+    },
+    { write: (line: string) => write(boundedLine(line.trimEnd())) },
+  );
 
-/** What JSON cannot hold, such as a value that holds itself, is shown as Node shows it. */
-function printed(facts: Readonly<Record<string, unknown>>): string {
-  try {
-    return JSON.stringify('err' in facts ? { ...facts, err: describeError(facts['err']) } : facts);
-  } catch {
-    return JSON.stringify(
-      Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, shown(fact)])),
-    );
-  }
-}
-
-function shown(fact: unknown): unknown {
-  try {
-    return Object(fact) === fact || typeof fact === 'bigint' ? inspect(fact) : fact;
-  } catch {
-    return 'a value that cannot be shown';
-  }
-}
-
-/** `type` is our class's name: its constructor's is `e` in a minified bundle. A refusal has no stack. */
+/** `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. A refusal has no stack. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // The name is an own property of our errors.
-  const { name: _name, cause: _cause, type: _type, ...own }: Readonly<Record<string, unknown>> = { ...error };
-  const facts = Object.fromEntries(Object.entries(own).map(([name, fact]) => [name, describeError(fact)]));
-  if (isRefusal(error)) return { type: error.name, message: error.message, ...facts };
-  const chain = chainOf(error);
-  return {
-    type: error.name,
-    message: chain.map(({ message }) => message).join(': '),
-    stack: chain.map(({ stack }) => stack).join('\ncaused by: '),
-    ...(error instanceof AggregateError ? { aggregateErrors: error.errors.map(describeError) } : {}),
-    ...facts,
-  };
-}
-
-/** An error, its cause, the cause of that: each once. */
-function chainOf(error: Error): readonly Error[] {
-  const chain: Error[] = [];
-  for (let each: unknown = error; each instanceof Error && !chain.includes(each); each = each.cause)
-    chain.push(each);
-  return chain;
+  const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
+  if (isRefusal(error)) {
+    const { stack: _stack, cause: _cause, ...rest } = facts;
+    return { ...rest, message: error.message, type: error.name };
+  }
+  const errors = error instanceof AggregateError ? { aggregateErrors: error.errors.map(describeError) } : {};
+  return { ...facts, type: error.name, ...errors };
 }
 
 /** What somebody else responded, or did not; a job that is refused or handed back; or what only carries one. */

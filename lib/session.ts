@@ -1,5 +1,6 @@
+import type { Logger } from 'pino';
 import { type InHand, once, sleep } from './base/index.ts';
-import { createLogger, type Logger } from './logger.ts';
+import { createLogger } from './logger.ts';
 import { type Breaker, createFleetBreaker } from './pace/breaker.ts';
 import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } from './pace/budget.ts';
 import { openedLater } from './pace/opened-later.ts';
@@ -176,7 +177,7 @@ function paceOf(
         logger.warn({ cause: String(cause) }, 'table away: nothing is sent');
         onTableAway?.();
       },
-      onTableBack: () => logger.info({}, 'table back'),
+      onTableBack: () => logger.info('table back'),
       onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
       onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
     });

@@ -166,11 +166,6 @@ const queueUrl = z.string().check(
   }),
 );
 
-/** From the least important; `silent` writes nothing. */
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-export type LogLevel = (typeof logLevels)[number];
-
 const settingsSchema = z.object({
   PLATFORM_BASE_URL: origin,
   PLATFORM_TOKEN: z.optional(
@@ -221,7 +216,9 @@ const settingsSchema = z.object({
     z.string().check(z.refine(isSecureUrl, { error: 'an address over https (or http on loopback)' })),
   ),
   LOG_LEVEL: z._default(
-    z.enum(logLevels, { error: 'trace, debug, info, warn, error, fatal or silent' }),
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'trace, debug, info, warn, error, fatal or silent',
+    }),
     'info',
   ),
 });

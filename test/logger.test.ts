@@ -81,29 +81,6 @@ test('what was thrown and is no error is logged as it is', () => {
   expect(lineOf((logger) => logger.error({ err: 'a text' }, 'm')).err).toBe('a text');
 });
 
-test('an error that holds itself is logged all the same', () => {
-  const ring = Object.assign(new Error('ring'), { code: 1n });
-  ring.cause = Object.assign(new AggregateError([ring], 'all'), { ring });
-
-  const line = lineOf((logger) => logger.error({ tookMs: 5, err: ring }, 'm'));
-
-  expect(line).toMatchObject({ level: 'error', tookMs: 5, msg: 'm' });
-  expect(line.err).toContain('Error: ring');
-});
-
-test.each([
-  ['info', ['info', 'warn', 'error', 'fatal']],
-  ['fatal', ['fatal']],
-  ['silent', []],
-] as const)('%s writes nothing that is less important', (least, written) => {
-  const lines: string[] = [];
-  const logger = createLogger(least, (line) => lines.push(line));
-
-  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) logger[level]({}, 'm');
-
-  expect(lines.map((line) => JSON.parse(line).level)).toEqual(written);
-});
-
 test('every error class gives its errors its own name: in a bundle it has another one', () => {
   const classes = globSync('{lib,functions,infra}/**/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/class (\w+) extends \w*Error \{\n(.*)/g)].map(

@@ -59,8 +59,7 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   ],
   SYNC_FOLLOWERS: ['JSON: cards jobs that follow each published run of all calculations', 'none'],
   SYNC_DIGEST_URL: ['the webhook of Slack or Teams that `digest --to` posts to: a secret', 'none'],
-  LOG_LEVEL:
-    'the least important lines of the log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+  LOG_LEVEL: 'pino’s',
 };
 
 /** `docs/all-settings.md`: every setting, with the default that `readSettings` gives it. */

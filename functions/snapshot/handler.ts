@@ -1,7 +1,7 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
+import type { Logger } from 'pino';
 import { once, sleep, withIds } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
-import type { Logger } from '../../lib/logger.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';

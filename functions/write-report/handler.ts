@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda';
+import type { Logger } from 'pino';
 import { once } from '../../lib/base/index.ts';
-import { createLogger, type Logger } from '../../lib/logger.ts';
+import { createLogger } from '../../lib/logger.ts';
 import { type ModelToOpen, renewModel } from '../../lib/model/index.ts';
 import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
 import { createFailures } from '../../lib/report/failures.ts';

@@ -1,5 +1,5 @@
+import type { Logger } from 'pino';
 import { type InHand, traced } from '../base/index.ts';
-import type { Logger } from '../logger.ts';
 import type { Breaker } from '../pace/breaker.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';

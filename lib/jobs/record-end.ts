@@ -1,6 +1,6 @@
+import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { backoffMs, messageOf, once } from '../base/index.ts';
-import type { Logger } from '../logger.ts';
 import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';

@@ -1,6 +1,6 @@
+import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { checkedBy, faultsOf, filledText, wholeNumber } from '../base/index.ts';
-import type { Logger } from '../logger.ts';
 import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import type { JobStorage } from './job-storage.ts';
 import { readMessageJson } from './message/check-message.ts';

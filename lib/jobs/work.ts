@@ -156,7 +156,7 @@ async function untilBack<T>(
   for (let tries = 1; !signal.aborted; tries += 1) {
     try {
       const result = await request();
-      if (tries > 1) worker.logger.info({}, `${what} is back`);
+      if (tries > 1) worker.logger.info(`${what} is back`);
       return result;
     } catch (err) {
       if (!isServiceAway(err) || !mayBeAway()) throw err;

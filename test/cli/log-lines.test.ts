@@ -106,7 +106,7 @@ describe('people read', () => {
     const { logger, shown } = startLog();
 
     logger.warn({ place: 'files', run: { id: 'r' }, records: 3 }, 'something');
-    logger.warn({}, 'nothing else');
+    logger.warn('nothing else');
 
     expect(shown).toEqual([
       '12:00:00 warning: something (place files, run {"id":"r"}, records 3)',

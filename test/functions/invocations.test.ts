@@ -63,9 +63,9 @@ test('a line says that an invocation begins, another one that it has ended, and 
 
   await run(invocation, async () => {
     leftMs = 48_000;
-    logger.info({}, 'within');
+    logger.info('within');
   });
-  logger.info({}, 'after');
+  logger.info('after');
 
   expect(lines.map((line) => JSON.parse(line))).toEqual(
     [

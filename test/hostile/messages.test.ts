@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
@@ -7,7 +8,6 @@ import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
 import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
-import { createLogger } from '../../lib/logger.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
 import { fakeCall, ok } from '../platform/fake-call.ts';
 import { scaled } from '../scale.ts';
@@ -50,7 +50,7 @@ test.each<readonly [string, () => unknown]>([
     };
     await using fake = await fakeWorker({ 'run-function': run });
     const lines: string[] = [];
-    const logger = createLogger('info', (line) => void lines.push(line));
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
     const worker = { ...fake.worker, logger };
     let deliveries = 0;
 
@@ -146,12 +146,7 @@ describe('a request in the inbox', () => {
     const storage = { store, table, ledger, cache, batches, host: 'h' };
     const queue = { send: () => Promise.reject(new Error('nothing may be sent')) };
 
-    const split = await splitInbox(key, {
-      storage,
-      queue,
-      rate: 1,
-      logger: createLogger('silent', () => {}),
-    });
+    const split = await splitInbox(key, { storage, queue, rate: 1, logger: pino({ level: 'silent' }) });
 
     if (split.kind !== 'refused') throw new Error(split.kind);
     expect(split.refused).toMatch(/^refused\/inbox-[\w.:!-]{0,200}\.json$/);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import pino from 'pino';
 import type { JobFinished, Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
-import { createLogger } from '../../lib/logger.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 
@@ -27,7 +27,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
     runners: { ...noRunners, ...runners },
     allow: {},
     reportFinished: async (event) => void finished.push(event),
-    logger: createLogger('silent', () => {}),
+    logger: pino({ level: 'silent' }),
     now,
     async sleep(ms, signal) {
       // Long enough for everything else to make progress first.

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
 import { type WorkOptions, work } from '../../lib/jobs/work.ts';
-import { createLogger } from '../../lib/logger.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
@@ -55,7 +55,7 @@ describe('a queue that is away', () => {
         'run-function': async () => ({ status: 'done', response: '1' }),
       });
       const logged: string[] = [];
-      const logger = createLogger('warn', (line) => void logged.push(line));
+      const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
       const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
       let [polls, counted] = [0, 0];
       const slept: number[] = [];
@@ -191,7 +191,7 @@ test('a delay that is refused is a warning, and the job counts as handed back', 
     },
   });
   const logged: string[] = [];
-  const logger = createLogger('warn', (line) => void logged.push(line));
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
   const stop = new AbortController();
   const queue: Queue = {
     ...memoryQueue([JSON.stringify(runFunctionJob)]),

@@ -1,3 +1,4 @@
+import pino from 'pino';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
@@ -5,7 +6,6 @@ import { definitionOf } from '../../lib/jobs/types/job-types.ts';
 import { functionRunner } from '../../lib/jobs/types/run-function/definition.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
 import { formulaRunner } from '../../lib/jobs/types/update-formula/definition.ts';
-import { createLogger } from '../../lib/logger.ts';
 import type { Platform } from '../../lib/platform/client.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -22,7 +22,7 @@ export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sl
 /** One attempt at a call that has no time limit of its own, in milliseconds. */
 const ATTEMPT_MS = 60_000;
 
-const silent = createLogger('silent', () => {});
+const silent = pino({ level: 'silent' });
 
 /** A worker with the real runners of all types but snapshots, over a simulated world. */
 export function workerOver({ owner, table, platform, newToken, ...parts }: WorkerParts): Worker {

@@ -1,8 +1,8 @@
+import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { readFollowers } from '../../../lib/jobs/types/snapshot/execution-input.ts';
 import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
-import { createLogger, type Logger } from '../../../lib/logger.ts';
 import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
 import type { OpenBreaker } from '../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
@@ -100,7 +100,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
 
 export type Session = ReturnType<typeof openSession>;
 
-const silent = createLogger('silent', () => {});
+const silent = pino({ level: 'silent' });
 
 /** A log of which the warnings are in the timeline. */
 const loggerOf = (process: Process, { world }: Scene): Logger =>

@@ -1,10 +1,10 @@
+import pino from 'pino';
 import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../../../lib/jobs/held.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
 import { CACHE_PREFIX, createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { definitionOf, jobTypes } from '../../../../lib/jobs/types/job-types.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
-import { createLogger } from '../../../../lib/logger.ts';
 import { type BudgetItem, createMemoryBudget } from '../../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../../lib/pace/fleet-pace.ts';
 import { createCall } from '../../../../lib/platform/call.ts';
@@ -128,7 +128,7 @@ export async function simulateScoring(plan: ScoringPlan) {
       },
       allow: {},
       reportFinished: async () => undefined,
-      logger: createLogger('silent', () => {}),
+      logger: pino({ level: 'silent' }),
       now,
       sleep: clock.sleep,
       random: () => 0.5,
