@@ -1,4 +1,4 @@
-import type { FieldTypes, RecordBatch } from '../../lib/snapshot/page/record-batch.ts';
+import type { FieldTypes, RecordBatch, RecordPiece } from '../../lib/snapshot/page/record-batch.ts';
 
 /** A batch of these records, in one piece. */
 export function batchOfLines(
@@ -6,13 +6,21 @@ export function batchOfLines(
   fields: FieldTypes = {},
 ): RecordBatch {
   const lines = Buffer.from(records.map(({ line }) => `${line}\n`).join(''));
+  const keys = records.map(({ key }) => key);
   return {
     records: records.length,
-    pieces: () => [{ keys: records.map(({ key }) => key), lines }],
+    pieces: () => [pieceOfLines(keys, lines)],
     fields,
     heldBytes: lines.byteLength,
   };
 }
+
+/** A piece of these lines, each of which ends in a line feed. */
+export const pieceOfLines = (keys: readonly string[], lines: Buffer): RecordPiece => ({
+  keys,
+  lines,
+  ends: Uint32Array.from([...lines.keys()].filter((at) => lines[at] === 0x0a)).map((at) => at + 1),
+});
 
 /** The keys and the lines of a batch. */
 export function recordsIn({ pieces }: RecordBatch): {
@@ -20,10 +28,14 @@ export function recordsIn({ pieces }: RecordBatch): {
   readonly lines: readonly string[];
 } {
   const keys: string[] = [];
-  const texts: string[] = [];
+  const lines: string[] = [];
   for (const piece of pieces()) {
     keys.push(...piece.keys);
-    texts.push(Buffer.from(piece.lines).toString());
+    let start = 0;
+    for (const end of piece.ends) {
+      lines.push(Buffer.from(piece.lines.subarray(start, end - 1)).toString());
+      start = end;
+    }
   }
-  return { keys, lines: texts.join('').split('\n').slice(0, -1) };
+  return { keys, lines };
 }

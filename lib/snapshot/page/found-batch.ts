@@ -59,14 +59,16 @@ export function batchInPlace(
   const rest = keys.slice(from);
   return {
     records: rest.length,
-    pieces: () => [{ keys: rest, lines }],
+    pieces: () => [{ keys: rest, ...lines }],
     fields: typesSeen(found.fields),
     heldBytes: heldBytes(found),
     release: () => release(found),
   };
 }
 
-function linesInPlace({ json, records, index }: FoundRecords, from: number): Buffer | undefined {
+type Lines = Pick<RecordPiece, 'lines' | 'ends'>;
+
+function linesInPlace({ json, records, index }: FoundRecords, from: number): Lines | undefined {
   const { bytes } = json;
   const { starts, ends } = index;
   const first = starts[from] ?? 0;
@@ -75,8 +77,13 @@ function linesInPlace({ json, records, index }: FoundRecords, from: number): Buf
     if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
   }
   if (holdsLineEnd(bytes.subarray(first, end))) return undefined;
-  for (let record = from; record < records; record += 1) bytes[ends[record] ?? 0] = LINE_FEED;
-  return bytes.subarray(first, end + 1);
+  const lineEnds = new Uint32Array(records - from);
+  for (let record = from; record < records; record += 1) {
+    const comma = ends[record] ?? 0;
+    bytes[comma] = LINE_FEED;
+    lineEnds[record - from] = comma + 1 - first;
+  }
+  return { lines: bytes.subarray(first, end + 1), ends: lineEnds };
 }
 
 const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
@@ -107,13 +114,15 @@ function* piecesOf(
     const rows = order.subarray(from, end);
     const memory = Buffer.allocUnsafeSlow(mostBytes);
     const keys: string[] = [];
+    const ends = new Uint32Array(rows.length);
     let size = 0;
     for (const record of rows) {
-      keys.push(keyOf(record));
       size = writeLine(source, record, memory, size);
+      ends[keys.length] = size;
+      keys.push(keyOf(record));
     }
     const lines = memory.subarray(0, size);
-    yield { keys, lines, release: () => freeMemory(memory) };
+    yield { keys, lines, ends, release: () => freeMemory(memory) };
     from = end;
   }
 }

@@ -6,6 +6,8 @@ export type RecordPiece = {
   readonly keys: readonly string[];
   /** The records as NDJSON in UTF-8; every line ends in a line feed. */
   readonly lines: Uint8Array;
+  /** The byte after each record's line. */
+  readonly ends: Uint32Array;
   /** Frees the memory of `lines`. Optional to call, and only once they are written. */
   readonly release?: () => void;
 };

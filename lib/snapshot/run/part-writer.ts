@@ -8,7 +8,7 @@ import { packFrame } from '../frames/frame-codec.ts';
 import { createFramePacker, type FramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { RecordBatch } from '../page/record-batch.ts';
+import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';
 
 export type PartWriterOptions = {
   readonly store: Store;
@@ -44,8 +44,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
         for (const piece of pieces()) {
-          const { buffer, byteOffset, byteLength } = piece.lines;
-          await addRecords(parts, piece.keys, Buffer.from(buffer, byteOffset, byteLength), mostLineBytes);
+          await addRecords(parts, piece, mostLineBytes);
           releaseOncePacked(parts, piece.release);
         }
       } catch (cause) {
@@ -160,28 +159,29 @@ async function addInFrames(
   packer.add(rest);
 }
 
-async function addRecords(
-  parts: Parts,
-  keys: readonly string[],
-  lines: Buffer,
-  mostLineBytes: number,
-): Promise<void> {
-  let [added, at] = [0, 0];
+async function addRecords(parts: Parts, piece: RecordPiece, mostLineBytes: number): Promise<void> {
+  const { keys, ends } = piece;
+  const { buffer, byteOffset, byteLength } = piece.lines;
+  const lines = Buffer.from(buffer, byteOffset, byteLength);
+  let [added, start] = [0, 0];
+  let record = 0;
   for (const key of keys) {
-    const start = at;
-    at = lines.indexOf(LINE_FEED, at) + 1;
-    if (at - start > mostLineBytes)
+    const end = ends[record] ?? 0;
+    record += 1;
+    const lineBytes = end - start;
+    if (lineBytes > mostLineBytes)
       throw new RangeError(
-        `record ${shortened(key, LONGEST_KEY)}: expected at most ${mostLineBytes} bytes, got ${at - start}`,
+        `record ${shortened(key, LONGEST_KEY)}: expected at most ${mostLineBytes} bytes, got ${lineBytes}`,
       );
     const open = parts.open();
     if (open.records === 0) open.firstKey = key;
     open.records += 1;
     open.lastKey = key;
-    if (!endsPart(key, at - start)) continue;
-    await parts.addLines(lines.subarray(added, at));
+    start = end;
+    if (!endsPart(key, lineBytes)) continue;
+    await parts.addLines(lines.subarray(added, end));
     await parts.end();
-    added = at;
+    added = end;
   }
   await parts.addLines(lines.subarray(added));
 }

@@ -7,6 +7,7 @@ import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
+import { pieceOfLines } from '../batches.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
 const folder = folderOfEach();
@@ -94,7 +95,7 @@ test('memory is released once the lines are written, and not before', async () =
       released.push(`${id}`);
       lines.fill(0);
     };
-    return { keys: [String(id)], lines, release };
+    return { ...pieceOfLines([String(id)], lines), release };
   };
   const batch = (...ids: readonly number[]) => ({
     ...simulatedBatch(ids),
@@ -123,7 +124,7 @@ test('a batch of many frames is released only when the last of them is packed', 
     released.resolve();
   };
 
-  const pieces = () => [{ keys: ids.map(String), lines }];
+  const pieces = () => [pieceOfLines(ids.map(String), lines)];
   await parts.write({ ...simulatedBatch(ids), pieces, release });
   await parts.write(simulatedBatch([1_000]));
   const part = await close(parts, 0);

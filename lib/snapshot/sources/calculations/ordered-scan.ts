@@ -108,12 +108,14 @@ function provesSeam({ field, last }: Progress, value: Value): boolean {
 
 /** The rows that were not taken before: all with a higher value, and those of the last one with new ids. */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
-  if (last === null) return [...values.keys()];
-  const known = new Set(last.ids);
-  return [...values.keys()].filter((row) => {
-    const order = compare(values[row] ?? '', last.value);
-    return order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''));
-  });
+  const known = new Set(last?.ids);
+  const rows: number[] = [];
+  // An iterator over the rows makes an object for each: two were a third of a scan's garbage.
+  for (let row = 0; row < values.length; row += 1) {
+    const order = last === null ? 1 : compare(values[row] ?? '', last.value);
+    if (order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''))) rows.push(row);
+  }
+  return rows;
 }
 
 /** The position after these rows are taken, which are in ascending order. */
