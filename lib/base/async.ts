@@ -27,7 +27,7 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
   return () => {
     if (opened !== undefined) return opened;
-    const opening = started(open);
+    const opening = Promise.try(open);
     opened = opening;
     opening.catch(() => {
       opened = undefined;
@@ -35,6 +35,3 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
     return opening;
   };
 }
-
-/** As `Promise.try`, which Node 22 lacks. */
-const started = async <T>(open: () => T | Promise<T>): Promise<Awaited<T>> => await open();

@@ -170,14 +170,14 @@ export function proxyFaults(
     if (!proxy) return [];
     if (!isProxyUrl(proxy))
       return [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
-    return knowsProxies(node) ? [] : [`${name}: expected Node 22.21, 24.5 or newer for a proxy, got ${node}`];
+    return knowsProxies(node) ? [] : [`${name}: expected Node 24.5 or newer for a proxy, got ${node}`];
   });
 }
 
 /** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
 function knowsProxies(node: string): boolean {
   const [major = 0, minor = 0] = node.split('.').map(Number);
-  return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
+  return major > 24 || (major === 24 && minor >= 5);
 }
 
 function namesIn(environment: ProxyEnvironment): readonly string[] {
