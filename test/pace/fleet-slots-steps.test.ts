@@ -45,6 +45,11 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     demand: () => ({ ...demand, ...given }),
   });
   const run = <T>(act: () => Promise<T>): Promise<T> => clock.finish(act());
+  const approach = async (leadMs: number, calls = () => 0) => {
+    const ahead = () => ({ calls: calls(), forMs: 1e9 });
+    await slots.approach({ ...request(), ahead, leadMs: () => leadMs });
+    return clock.now();
+  };
   return {
     slots,
     state,
@@ -52,11 +57,14 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     take: (given: Partial<Demand> = {}) => run(() => slots.take(request(given))),
     throttled: (slot: Slot, retryAfterMs?: number) => run(() => slots.throttled(slot, retryAfterMs)),
     /** When a call that has no others ahead, and prepares for `leadMs`, is let through. */
-    approach: async (leadMs: number) => {
-      const ahead = () => ({ calls: 0, forMs: 1e9 });
-      await run(() => slots.approach({ ...request(), ahead, leadMs: () => leadMs }));
-      return clock.now();
+    approach: (leadMs: number) => run(() => approach(leadMs)),
+    /** When a call is let through that waits behind another one, until that takes its slot. */
+    approachBehind: (leadMs: number) => {
+      let ahead = 1;
+      const first = () => slots.take(request()).then(() => void (ahead = 0));
+      return run(async () => (await Promise.all([approach(leadMs, () => ahead), first()]))[0]);
     },
+    pass: (ms: number) => run(() => clock.sleep(ms)),
     takeLog: () => log.splice(0),
   };
 }
@@ -130,6 +138,14 @@ test('a call that must prepare reserves at once if no other will, and is let thr
 
   expect(await approach(300)).toBe(4_995 - 40 - 300);
   expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
+});
+
+test('a call behind another one prepares for the slot after that one’s, though the line is idle', async () => {
+  const { take, pass, approachBehind } = createWorker();
+  await take();
+  await pass(920);
+
+  expect(await approachBehind(10)).toBe(1_040 + 103 - 5 - 10);
 });
 
 describe('a 429', () => {
