@@ -34,6 +34,8 @@ export type Clock = {
   readonly steady?: (() => number) | undefined;
   /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: not at all. */
   readonly doubtMs?: () => number;
+  /** How often it was set so far, if a correction can hide that. Default: none can. */
+  readonly steps?: () => number;
 };
 
 export function momentOf(clock: Clock, atMs = clock.now()): Moment {
@@ -45,12 +47,14 @@ export function momentOf(clock: Clock, atMs = clock.now()): Moment {
 const STEP_MS = 50;
 
 /** Makes the function that returns whether the clock was set since the last time. */
-export function watchSteps(clock: Pick<Clock, 'now' | 'steady'>): () => boolean {
-  let lastMs = apartMs(clock);
+export function watchSteps(clock: Pick<Clock, 'now' | 'steady' | 'steps'>): () => boolean {
+  // The time first: it is what notices a step.
+  const look = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });
+  let last = look();
   return () => {
-    const beforeMs = lastMs;
-    lastMs = apartMs(clock);
-    return Math.abs(lastMs - beforeMs) > STEP_MS;
+    const before = last;
+    last = look();
+    return Math.abs(last.atMs - before.atMs) > STEP_MS || last.steps !== before.steps;
   };
 }
 

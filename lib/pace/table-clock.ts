@@ -38,10 +38,10 @@ const REPORTED_MS = 60_000;
 export function createTableClock({ now, sleep, steady = now, onClockOff }: TableClockOptions): TableClock {
   let known: Bounds | undefined;
   let last: readonly DateSeen[] = [];
-  let [offsetMs, reportedMs] = [0, 0];
+  let [offsetMs, reportedMs, steps] = [0, 0, 0];
   const wasSet = watchSteps({ now, steady });
   const hereMs = () => {
-    if (wasSet()) [known, last] = [undefined, []];
+    if (wasSet()) [known, last, steps] = [undefined, [], steps + 1];
     return now();
   };
   const bounds = () => {
@@ -53,6 +53,7 @@ export function createTableClock({ now, sleep, steady = now, onClockOff }: Table
     now: () => hereMs() + offsetMs,
     sleep,
     steady,
+    steps: () => steps,
     saw(seen) {
       const before = bounds();
       last = [...last.slice(-2), seen];

@@ -31,6 +31,18 @@ export async function openTable(
 /** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
+/**
+ * Begins a request, and makes what its response says of the time, both by the clock as it is set in the end. A clock
+ * that was set back meanwhile would else bound the table's time too narrowly, and so would one that stood still.
+ */
+export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
+  const [sentMs, beganMs] = [now(), steady()];
+  return (dateMs) => {
+    const receivedMs = now();
+    return { dateMs, sentMs: Math.min(sentMs, receivedMs - Math.floor(steady() - beganMs)), receivedMs };
+  };
+}
+
 /** Calls the listener with the `Date` of each response from now on; none that has an `Age`. */
 export type OnDate = (listener: (seen: DateSeen) => void) => void;
 
@@ -41,12 +53,11 @@ export function onDateOf({ config }: DynamoDBClient, now: () => number = Date.no
   const handle = requestHandler.handle.bind(requestHandler);
   // Around the exchange alone, and before a refusal becomes an error.
   requestHandler.handle = async (...given) => {
-    const sentMs = now();
+    const seen = awaitDate(now, () => performance.now());
     const handled = await handle(...given);
     const { date = '', age } = handled.response.headers;
-    const dateMs = Date.parse(date);
-    const seen = { dateMs, sentMs, receivedMs: now() };
-    if (age === undefined && !Number.isNaN(dateMs)) for (const listener of listeners) listener(seen);
+    const heard = seen(Date.parse(date));
+    if (age === undefined && !Number.isNaN(heard.dateMs)) for (const listener of listeners) listener(heard);
     return handled;
   };
   return (listener) => void listeners.push(listener);

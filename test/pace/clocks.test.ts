@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
+import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+import { scaled, scaledTimeout } from '../scale.ts';
+import { createSqliteInMemory } from '../table/sqlite-in-memory.ts';
 import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 const RATE = 49;
@@ -98,6 +102,74 @@ describe('a clock that is set while the fleet works', () => {
       expect(used).toBeGreaterThan(0.92);
       expect(leastShare).toBeGreaterThan(0.6);
     },
+  );
+});
+
+describe('whatever the clocks, and however long requests take,', () => {
+  type Times = Record<'skewMs' | 'drift' | 'setAtMs' | 'setByMs', number>;
+  const times = fc.record({
+    skewMs: fc.oneof(fc.integer({ min: -150, max: 150 }), fc.integer({ min: -300_000, max: 300_000 })),
+    drift: fc.constantFrom(0, 0, 0.000_1, -0.000_1),
+    setAtMs: fc.integer({ min: 2_000, max: 60_000 }),
+    setByMs: fc.oneof(fc.constantFrom(200, -200), fc.integer({ min: -300_000, max: 300_000 })),
+  });
+  const workers = fc.array(
+    fc.record({
+      times,
+      loops: fc.integer({ min: 1, max: 6 }),
+      concurrency: fc.integer({ min: 1, max: 8 }),
+      startsMs: fc.integer({ min: 0, max: 3_000 }),
+      endsMs: fc.integer({ min: 3_000, max: 20_000 }),
+      restMs: fc.constantFrom(0, 0, 100, 500),
+      greed: fc.constantFrom('one' as const, 'block' as const),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  const plans = fc.record({
+    rate: fc.constantFrom(1, 2, 7.5, 20, RATE),
+    workers,
+    farMs: fc.constantFrom(2, 10, 40),
+    lateMs: fc.constantFrom(0, 1.5, 5),
+    callsMs: fc.array(fc.constantFrom(5, 20, 60, 300), { minLength: 1, maxLength: 4 }),
+    seed: fc.integer(),
+  });
+  /** Users of a file share a clock, which is that of the simulation. */
+  const tableOf = (name: string): Partial<FleetPlan> =>
+    name === 'SQLite'
+      ? { hasDates: false, table: createSqliteTable(createSqliteInMemory()({ name, isAlive: true })) }
+      : { hasDates: true };
+
+  test.each(['DynamoDB', 'SQLite'])(
+    'no second holds more than the rate, and calls leave: over %s',
+    async (name) => {
+      const check = fc.asyncProperty(plans, async ({ rate, farMs, lateMs, callsMs, seed, ...plan }) => {
+        const random = randomFor(seed, 'responses').next;
+        const clockOf = ({ skewMs, drift, setAtMs, setByMs }: Times) => ({
+          skewMs,
+          skewAt: (atMs: number) => atMs * drift + (atMs < setAtMs ? 0 : setByMs),
+        });
+
+        const { departures } = await simulateFleet({
+          rate,
+          durationMs: 12_000,
+          ...tableOf(name),
+          workers: plan.workers.map(({ times, ...worker }) => ({
+            ...worker,
+            ...(name === 'SQLite' ? {} : clockOf(times)),
+          })),
+          random,
+          callMs: (call) => callsMs[call % callsMs.length] ?? 0,
+          responseMs: () => 1 + farMs * random() * random(),
+          lateness: () => lateMs * random(),
+        });
+
+        expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+        expect(departures.length).toBeGreaterThanOrEqual(plan.workers.length);
+      });
+
+      await fc.assert(check, { numRuns: scaled(20, 500) });
+    },
+    scaledTimeout(1_200_000),
   );
 });
 

@@ -61,7 +61,10 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     /** When a call is let through that waits behind another one, until that takes its slot. */
     approachBehind: (leadMs: number) => {
       let ahead = 1;
-      const first = () => slots.take(request()).then(() => void (ahead = 0));
+      const first = async () => {
+        await slots.take(request());
+        ahead = 0;
+      };
       return run(async () => (await Promise.all([approach(leadMs, () => ahead), first()]))[0]);
     },
     pass: (ms: number) => run(() => clock.sleep(ms)),

@@ -3,7 +3,7 @@ import { type Pace, PaceWaitError, type Slot } from '../../lib/pace/pace.ts';
 import { createTableBudget } from '../../lib/pace/stored-budget.ts';
 import type { ClockOff } from '../../lib/pace/table-clock.ts';
 import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
-import type { DateSeen } from '../../lib/table/index.ts';
+import { awaitDate, type DateSeen } from '../../lib/table/open-table.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
@@ -69,7 +69,7 @@ export type Departure = {
 type Connection = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly index: number;
-  /** Takes times of the virtual clock. */
+  readonly now: () => number;
   readonly sawDate: (seen: DateSeen) => void;
 };
 
@@ -89,7 +89,7 @@ export async function simulateFleet(plan: FleetPlan) {
   const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
 
   const overNetwork = async <T>(
-    { sleep, index, sawDate }: Connection,
+    { sleep, index, now, sawDate }: Connection,
     kind: keyof typeof requests,
     act: () => Promise<T>,
   ): Promise<T> => {
@@ -100,14 +100,14 @@ export async function simulateFleet(plan: FleetPlan) {
     }
     const number = requests.reads + requests.writes;
     const halfMs = (plan.responseMs?.(number) ?? 6) / 2;
-    const sentMs = clock.now();
+    const seen = awaitDate(now, clock.now);
     await sleep(halfMs);
     const result = await act();
     const offMs = plan.dateOff?.(clock.now(), index) ?? 0;
     const saidMs = EPOCH_MS + clock.now() + (offMs === 'absent' ? 0 : offMs);
     await sleep(halfMs);
     const dateMs = Math.floor(saidMs / 1000) * 1000;
-    if (offMs !== 'absent') sawDate({ dateMs, sentMs, receivedMs: clock.now() });
+    if (offMs !== 'absent') sawDate(seen(dateMs));
     if (plan.isLost?.(number, clock.now()))
       throw new TableError('try', { kind: 'unreachable', code: 'lost' });
     return result;
@@ -119,14 +119,14 @@ export async function simulateFleet(plan: FleetPlan) {
       await clock.sleep(ms, signal);
       if (!alive(worker)) await new Promise(() => {});
     };
-    const here = (atMs: number) => EPOCH_MS + atMs + (worker.skewMs ?? 0) + (worker.skewAt?.(atMs) ?? 0);
+    const now = () => EPOCH_MS + clock.now() + (worker.skewMs ?? 0) + (worker.skewAt?.(clock.now()) ?? 0);
     const listeners: ((seen: DateSeen) => void)[] = [];
     const connection: Connection = {
       sleep,
       index,
-      sawDate: ({ dateMs, sentMs, receivedMs }) => {
-        for (const listener of listeners)
-          listener({ dateMs, sentMs: here(sentMs), receivedMs: here(receivedMs) });
+      now,
+      sawDate: (seen) => {
+        for (const listener of listeners) listener(seen);
       },
     };
     const item = createTableBudget({
@@ -146,7 +146,7 @@ export async function simulateFleet(plan: FleetPlan) {
       concurrency: worker.concurrency ?? 8,
       greed: worker.greed ?? 'block',
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
-      now: () => here(clock.now()),
+      now,
       steady: clock.now,
       sleep,
       random: plan.random ?? (() => 0.5),

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { watchSteps } from '../../lib/pace/slots.ts';
 import {
   type ClockOff,
   createFindTime,
   createTableClock,
   type TableClock,
 } from '../../lib/pace/table-clock.ts';
+import { awaitDate } from '../../lib/table/open-table.ts';
 
 const isKnown = (clock: TableClock) => clock.uncertaintyMs() < Number.POSITIVE_INFINITY;
 
@@ -22,12 +24,17 @@ function createClocks(offMs: number) {
     state.tableMs += ms;
     state.steadyMs += ms;
   };
-  const respond = () => {
-    const sentMs = state.tableMs + state.offMs;
+  /** `setByMs`: how far somebody sets the clock meanwhile. */
+  const respond = (setByMs = 0) => {
+    const seen = awaitDate(
+      () => state.tableMs + state.offMs,
+      () => state.steadyMs,
+    );
     pass(10);
     const dateMs = Math.floor(state.tableMs / 1000) * 1000;
+    state.offMs += setByMs;
     pass(10);
-    clock.saw({ dateMs, sentMs, receivedMs: state.tableMs + state.offMs });
+    clock.saw(seen(dateMs));
   };
   /** A response every `everyMs`, for a while. */
   const respondFor = (ms: number, everyMs: number) => {
@@ -114,6 +121,28 @@ test('a clock that somebody sets is noticed at once where another clock shows it
 
   expect(wasKnown).toBe(false);
   expect(Math.abs(errorMs())).toBeLessThan(25);
+});
+
+test('a clock that is set back while a response is on its way is right once a second begins', () => {
+  const { pass, respond, errorMs } = createClocks(0);
+  pass(870);
+
+  respond(-200);
+  pass(105);
+  respond();
+
+  expect(Math.abs(errorMs())).toBeLessThan(60);
+});
+
+test('a clock that is set counts as set, though the response that notices it corrects most of it', () => {
+  const { clock, pass, respond, respondFor } = createClocks(300);
+  respondFor(3_000, 43);
+  pass(480);
+  const wasSet = watchSteps(clock);
+
+  respond(-300);
+
+  expect([wasSet(), wasSet()]).toEqual([true, false]);
 });
 
 test('a process that stood still for an hour knows less, and keeps what it knew', () => {
