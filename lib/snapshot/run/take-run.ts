@@ -29,6 +29,9 @@ export async function startRun(
   { source, compression, selection, platform, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
+  // Before the run has a start: whatever it begins after started earlier, however long this takes. What is damaged is
+  // reported when the run is published.
+  const begunAfter = (await readLastPublication(store, source)).latest?.run ?? null;
   const run = createRun(now(), random);
   const checkpoint: Checkpoint = {
     version: 1,
@@ -36,8 +39,7 @@ export async function startRun(
     run: run.id,
     startedAt: run.startedAt,
     platform,
-    // What is damaged is reported when the run is published.
-    begunAfter: (await readLastPublication(store, source)).latest?.run ?? null,
+    begunAfter,
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
     compression,

@@ -120,3 +120,21 @@ test('contains every record that existed throughout, while others are deleted, a
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 }, 120_000);
+
+test('a run starts after all that is published by then, however long it takes to look', async () => {
+  let nowMs = Date.parse('2026-11-21T09:00:00Z');
+  const slow = {
+    ...store,
+    get: async (key: string) => {
+      nowMs += 60_000;
+      return store.get(key);
+    },
+  };
+
+  const { checkpoint } = await startRun(
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
+    { store: slow, now: () => nowMs, random: () => 0.5 },
+  );
+
+  expect(checkpoint).toMatchObject({ startedAt: '2026-11-21T09:01:00.000Z', begunAfter: null });
+});
