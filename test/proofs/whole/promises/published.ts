@@ -62,8 +62,16 @@ export async function checkPublished(ended: Finished) {
       broken(`It recovers by itself: no snapshot of ${source} was published after the last fault`);
   }
   const wasLong = plan.spells.some(({ fromMs, toMs }) => toMs - fromMs > WAITED_OUT_MS);
+  // A prune may remove a run that is superseded, before its execution knows.
+  const wasPruned = (how: string) => {
+    const [, run = ''] = /run (\S+) of calculations .*: expected a checkpoint, got none$/.exec(how) ?? [];
+    const later = ended.published.moves.find(
+      ({ source, ...each }) => source === 'calculations' && each.run > run,
+    );
+    return run !== '' && later !== undefined && sent.prunedAtMs.some((ms) => later.atMs <= ms + LISTED_MS);
+  };
   for (const [name, how] of scene.executions.started())
-    if (how?.startsWith('refused') || (how?.startsWith('stopped') && !wasLong))
+    if (how?.startsWith('refused') || (how?.startsWith('stopped') && !wasLong && !wasPruned(how)))
       broken(`Nothing is given up for a fault: execution ${name}: ${how}`);
   const runs = new Set(published.moves.map(({ run }) => run));
   return { published: runs.size, pruned, executions: scene.executions.started().size };
