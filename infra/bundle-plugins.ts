@@ -42,12 +42,18 @@ const ERRORS: readonly string[] = [
 /** What the SDK of durable executions uses of the Lambda client, which it imports as a whole, and for each event. */
 const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
-const usedCommands: Plugin = {
-  name: 'used commands',
+/** What it makes for an execution that does more than steps and waits: 30 KB. */
+const OTHER_OPERATIONS =
+  /^(?:const|class) (?:create(?:\w*Callback|ConcurrentExecution|Invoke|Map|Parallel|Promise|RunInChildContext|WaitFor\w+)(?:Handler)?|ConcurrencyController|BatchResultImpl|executeChildContext|handleCompletedChildContext)\b[\s\S]*?^\}.*$/gm;
+
+const durableExecutions: Plugin = {
+  name: 'durable executions',
   setup(build) {
     build.onLoad({ filter: /\/durable-execution-sdk-js\/dist\/index\.mjs$/ }, async ({ path }) => ({
       contents: `import { ${LAMBDA} } from '@aws-sdk/client-lambda';
-        ${(await readFile(path, 'utf8')).replace("import('@aws-sdk/client-lambda')", `Promise.resolve({ ${LAMBDA} })`)}`,
+        ${(await readFile(path, 'utf8'))
+          .replace("import('@aws-sdk/client-lambda')", `Promise.resolve({ ${LAMBDA} })`)
+          .replaceAll(OTHER_OPERATIONS, '')}`,
       loader: 'js',
     }));
   },
@@ -162,7 +168,7 @@ const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 /** What esbuild cannot see of a function. */
 export const bundlePlugins = (name: string): Plugin[] => [
   unusedTypes,
-  usedCommands,
+  durableExecutions,
   builtins,
   unused,
   importsOf(name),
