@@ -237,15 +237,15 @@ const instanceSchema = z.strictObject(
     allow: z.optional(allow),
     /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. */
     schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
-    /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.26 a month. */
+    /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. */
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
-    /** Whether code functions have a queue of their own, for $0.26 a month, which event rules need. Default: if there are any. */
+    /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Default: if there are any. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
     /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. */
     textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
     /** Whether the tables of each run are made once it is published, and every night those that lack some. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Whether the report is written after each publication, for $0.11 a month; digests need it too. */
+    /** Whether the report is written after each publication, for $0.10 a month; digests need it too. */
     writeReport: z._default(z.boolean({ error: 'true or false' }), true),
     /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),

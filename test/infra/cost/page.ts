@@ -101,7 +101,7 @@ ${sizes.map(sectionOf).join('\n\n')}
 - Each metric that an alarm looks at costs $0.10: what AWS measures (the oldest job, both dead-letter queues) has an alarm each, and all that the logs say is one alarm for each severity, three in all. A query's alarm is counted as one metric; while problems are there, each is one. A condition with a \`threshold\` of its own in \`alarms.overrides\` costs $0.10 more.
 - Metric filters cost nothing, and their metrics only for the hours in which something was wrong.
 - \`tokenParameter\`: the token in a parameter costs nothing, in the stack's own secret $0.40.
-- The report costs $0.11, and up to $0.005 each time that it is written, for the results that it reads. \`writeReport: false\` saves that.
+- The report costs $0.08 by looking for publications, and up to $0.005 each time that it is written, for the results that it reads. \`writeReport: false\` saves that.
 - The queue of code functions costs $0.26 by being polled, and $0.10 for the age of its oldest job. Without event rules it exists only where \`functionsQueue\` says so.
 - \`textsQueue\` costs the same, and halves what Lambda costs for texts: it pays from 27,000 texts a month, times the rate.
 `;
