@@ -54,7 +54,7 @@ export class Reports extends Construct {
 
   /**
    * Looks every ten minutes whether something was published. Events of S3 could say so, but they would have to wait
-   * somewhere until ten minutes are over: a queue that Lambda polls costs $0.26 a month, a look a fifth of that, and
+   * somewhere until ten minutes are over: a queue that Lambda polls costs $0.26 a month, all looks a third of that, and
    * what an event that was lost or failed would miss, the next look finds.
    */
   start({ group, schedules, topics, rareDeadLetters }: StartProps): void {
