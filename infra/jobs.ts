@@ -42,13 +42,13 @@ export type JobsProps = FunctionDefaults & {
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
 
 /**
- * By measurement (Node 24, the deployed bundle): the peak of a batch of ten code functions is 114 MB with outputs of
- * 10 KB, 255 MB with 5 MB, and 663 MB with 30 MB; one output of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows, takes 709
- * to 883 MB. With 512 MB such jobs would be killed after they were sent, and nobody would know their outcome.
+ * By measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of 5 MB, and 618 MB with outputs
+ * of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs would be killed after they were sent, and nobody
+ * would know their outcome.
  */
 const MEMORY_MB = 1_024;
 
-/** Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 255 MB. */
+/** Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 226 MB. */
 const TEXTS_MEMORY_MB = 512;
 
 /** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */

@@ -6,7 +6,7 @@ import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
-import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
+import type { Claim, EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
@@ -187,7 +187,7 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
   const { job, held } = given;
   const { now } = worker;
   worker.logger.info({ receives: given.message.receives }, 'job started');
-  let outcome: Outcome;
+  let outcome: RunOutcome;
   try {
     outcome = await runBy(worker.runners, job, held.turn);
   } catch (thrown) {

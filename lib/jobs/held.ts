@@ -70,9 +70,9 @@ const LOOK_EVERY_MS = 3_000;
 /** A job that is claimed when that is asked for, or by its first send; its lease is held until this is disposed. */
 export function createHeld(options: HeldOptions): Held {
   const { stop } = options.lease;
-  const { sent, ...hold } = createHold(options);
-  const signal = stop === undefined ? hold.lost : AbortSignal.any([hold.lost, stop]);
-  return { ...hold, ...createTurn(options, { row: hold.row, sent, signal }) };
+  const { sent, hold, ...held } = createHold(options);
+  const signal = stop === undefined ? held.lost : AbortSignal.any([held.lost, stop]);
+  return { ...held, ...createTurn(options, { row: held.row, sent, signal, hold }) };
 }
 
 function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
@@ -124,6 +124,7 @@ function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
       await settled();
       return row === undefined ? tried : undefined;
     },
+    hold: (release: () => void) => leases.defer(release),
     [Symbol.asyncDispose]: () => leases.disposeAsync(),
   };
 }
@@ -131,9 +132,13 @@ function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
 type Sends = Pick<Held, 'row'> & {
   readonly sent: () => Promise<Claim | undefined>;
   readonly signal: AbortSignal;
+  readonly hold: Turn['hold'];
 };
 
-function createTurn(options: HeldOptions, { row, sent, signal }: Sends): Pick<Held, 'turn' | 'hasLeft'> {
+function createTurn(
+  options: HeldOptions,
+  { row, sent, signal, hold }: Sends,
+): Pick<Held, 'turn' | 'hasLeft'> {
   const { job, worker, lease } = options;
   const { now, breaker } = worker;
   const { deadlineMs } = lease;
@@ -160,7 +165,7 @@ function createTurn(options: HeldOptions, { row, sent, signal }: Sends): Pick<He
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
   const turn: Turn = {
-    ...{ signal, share: shareOf(job) },
+    ...{ signal, share: shareOf(job), hold },
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     onLeave() {
       checkMaySend();

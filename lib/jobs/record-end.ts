@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { backoffMs, messageOf, once } from '../base/index.ts';
 import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
-import { type Claim, type Outcome, outcomeSchema } from './ledger/job-row.ts';
+import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
@@ -18,7 +18,7 @@ type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
  * slow, the outcome is staged in the store besides: whoever takes the job over finds it there (`findLateOutcome`). Throws if
  * the ledger could not be reached until the end; the message must not be acknowledged then.
  */
-export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts): Promise<EndAnswer> {
+export async function recordEnd(claim: Claim, given: RunOutcome, parts: RecordParts): Promise<EndAnswer> {
   const outcome = withShortError(given);
   const { ledger, store, logger } = parts;
   const { id } = claim;
@@ -50,7 +50,7 @@ export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts
 }
 
 /** A row of the ledger has room for the text of an error, whoever threw it. */
-const withShortError = ({ error, ...outcome }: Outcome): Outcome =>
+const withShortError = ({ error, ...outcome }: RunOutcome): RunOutcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
 
 const lateKey = ({ id, createdAt, fence }: SentBy) =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { freeMemory } from '../base/index.ts';
 import { keySegment, missingObject, type PutCondition, type Store } from '../store/index.ts';
-import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
+import type { EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
@@ -21,20 +22,24 @@ const MOST_ROW_BYTES = 100_000;
 export async function stagedOutcome(
   store: Store,
   { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
-  outcome: Outcome,
+  { response, ...rest }: RunOutcome,
 ): Promise<Outcome> {
-  const { response, ...rest } = outcome;
-  if (typeof response !== 'string' || Buffer.byteLength(response) <= MOST_ROW_BYTES) return outcome;
+  if (!Buffer.isBuffer(response)) {
+    if (response === undefined) return rest;
+    if (typeof response !== 'string' || Buffer.byteLength(response) <= MOST_ROW_BYTES)
+      return { ...rest, response };
+  }
   const sha256 = createHash('sha256').update(response).digest('hex');
   const staged = `work/outcomes/${keySegment(id)}/${fence}-${sha256.slice(0, 12)}.json`;
-  await store.put(staged, Buffer.from(response), { contentType: 'application/json' });
+  const body = typeof response === 'string' ? Buffer.from(response) : response;
+  await store.put(staged, body, { contentType: 'application/json' });
   return { ...rest, staged };
 }
 
 /** Writes the result of an ended job, always the same bytes, and returns its key. It replaces only one that ended earlier. */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
-  const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
+  const body = printResult(row, await responseBytes(store, row.outcome));
   // Most results are the first of their jobs: what is there is read only if the put says that there is something.
   let condition: PutCondition = { ifAbsent: true };
   for (;;) {
@@ -47,15 +52,18 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
 }
 
 /** The response of an outcome as JSON text, wherever it is stored; undefined if there is none. */
-export async function responseOf(store: Store, { response, staged }: Outcome): Promise<string | undefined> {
-  if (staged === undefined) return typeof response === 'string' ? response : undefined;
+export const responseOf = async (store: Store, outcome: Outcome): Promise<string | undefined> =>
+  (await responseBytes(store, outcome))?.toString();
+
+async function responseBytes(store: Store, { response, staged }: Outcome): Promise<Buffer | undefined> {
+  if (staged === undefined) return typeof response === 'string' ? Buffer.from(response) : undefined;
   const stored = await store.get(staged, WHOLE);
   if (stored === undefined) throw missingObject(store, staged, 'a job’s response');
-  return stored.body.toString();
+  return stored.body;
 }
 
 /** One line. The response is copied as received, for its numbers' digits, but for line ends, which are between values. */
-function printResult(row: TypedJobRow, response: string | undefined): string {
+function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const withoutResponse = JSON.stringify({
     version: 1,
@@ -69,10 +77,17 @@ function printResult(row: TypedJobRow, response: string | undefined): string {
     ...(outcome.note === undefined ? {} : { note: outcome.note }),
     ...(outcome.error === undefined ? {} : { error: outcome.error satisfies JobError }),
   });
-  return response === undefined
-    ? withoutResponse
-    : `${withoutResponse.slice(0, -1)},"response":${response.replaceAll(/[\r\n]+/g, ' ')}}`;
+  if (response === undefined) return Buffer.from(`${withoutResponse}\n`);
+  const head = Buffer.from(`${withoutResponse.slice(0, -1)},"response":`);
+  const result = Buffer.concat([head, response, Buffer.from('}\n')]);
+  // A large one is there twice otherwise.
+  freeMemory(response);
+  for (let at = head.length; at < result.length - 1; at += 1)
+    if (result[at] === LINE_FEED || result[at] === RETURN) result[at] = SPACE;
+  return result;
 }
+
+const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 
 /** When the job of a stored result ended, in epoch milliseconds; minus infinity if this is not a result. */
 function endOf(body: Buffer): number {

@@ -1,5 +1,5 @@
 import type { Share } from '../pace/fair-order.ts';
-import type { Outcome } from './ledger/job-row.ts';
+import type { RunOutcome } from './ledger/job-row.ts';
 
 export type Turn = {
   readonly signal: AbortSignal;
@@ -7,12 +7,14 @@ export type Turn = {
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
   readonly onLeave: () => void;
+  /** Calls what it is given when the job is done with here, whatever happened to it. Default: nothing is held. */
+  readonly hold?: ((release: () => void) => void) | undefined;
   /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
 };
 
-/** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there. */
-export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
+/** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there, or its UTF-8. */
+export type RunJob<Job> = (job: Job, turn: Turn) => Promise<RunOutcome>;
 
 /** What a turn was ended by on purpose. */
 class TurnError extends Error {

@@ -28,6 +28,8 @@ import { type TokenSource, tokenFault } from './token.ts';
 export type CallOptions = AttemptOptions & {
   /** One attempt and no more, whatever its outcome: for callers that record each attempt and decide on the next. */
   readonly once?: boolean | undefined;
+  /** Receives what gives back the memory of the body, where what `read` returned holds it. Default: nothing does. */
+  readonly hold?: PlatformRequest['hold'];
 };
 
 /** Calls an endpoint: checks the input, waits for its turn, sends, retries by the policy. */
@@ -77,7 +79,7 @@ export function createCall(given: CallParts): Call {
     read: ReadResponse<T>,
     options: CallOptions = {},
   ): Promise<Done<T>> => {
-    const prepared = prepareCall(endpoint, input, { timeoutMs: client.timeoutMs, read });
+    const prepared = prepareCall(endpoint, input, { timeoutMs: client.timeoutMs, read, hold: options.hold });
     using _ = client.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
     const { operation } = prepared.context;
@@ -112,7 +114,7 @@ type PreparedCall = {
 function prepareCall<Input extends EndpointInput>(
   endpoint: Endpoint<Input, unknown>,
   input: EndpointInput,
-  { timeoutMs, read }: Pick<PlatformRequest, 'timeoutMs' | 'read'>,
+  { timeoutMs, ...own }: Pick<PlatformRequest, 'timeoutMs' | 'read' | 'hold'>,
 ): PreparedCall {
   const { name: operation } = endpoint;
   const checked = checkedBy(endpoint.input, input);
@@ -131,7 +133,7 @@ function prepareCall<Input extends EndpointInput>(
       timeoutMs: endpoint.timeoutMs ?? timeoutMs,
       mayRepeat: endpoint.mayRepeat,
       isPrivate: endpoint.isPrivate ?? false,
-      read,
+      ...own,
     },
   };
 }

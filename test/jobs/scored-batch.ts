@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
+import type { RunOutcome } from '../../lib/jobs/ledger/job-row.ts';
 import { parsePart } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readChunkRow } from '../../lib/jobs/texts/batch/chunk-row.ts';
 import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
@@ -66,7 +66,7 @@ export async function scoredBatch(options: Options) {
   const endsLeft = [...ends];
   const runners = {
     ...fake.worker.runners,
-    score: async (...given: Parameters<typeof run>): Promise<Outcome> => {
+    score: async (...given: Parameters<typeof run>): Promise<RunOutcome> => {
       const status = endsLeft.shift();
       return status === undefined
         ? run(...given)

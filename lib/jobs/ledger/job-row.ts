@@ -25,6 +25,9 @@ export const outcomeSchema = z.object({
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
 
+/** An outcome that is not staged yet: a large response may be in UTF-8. */
+export type RunOutcome = Omit<Outcome, 'response'> & { readonly response?: Json | Buffer };
+
 const outcomeText = z.pipe(
   z.pipe(
     z.string(),

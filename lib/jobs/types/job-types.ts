@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Share } from '../../pace/fair-order.ts';
-import type { Outcome } from '../ledger/job-row.ts';
+import type { RunOutcome } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, Turn } from '../turn.ts';
 import { dataFiles } from './data-files/definition.ts';
@@ -60,7 +60,7 @@ export const runBy = <Type extends JobType>(
   runners: Runners,
   job: JobOf<Type>,
   turn: Turn,
-): Promise<Outcome> => runners[job.type](job, turn);
+): Promise<RunOutcome> => runners[job.type](job, turn);
 
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);

@@ -28,13 +28,15 @@ export type PlatformRequest = {
   readonly isPrivate: boolean;
   /** Makes the response from the decoded body. Throws `SyntaxError` on anything but complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
+  /** Receives what gives back the memory of the body that was read, where it stays in use. Default: nothing stays. */
+  readonly hold?: ((release: () => void) => void) | undefined;
 };
 
-export type ReadResponse<T> = (body: Buffer) => T;
+export type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-export const readAsJson: ReadResponse<JsonResponse> = (body) => {
+export const readAsJson = (body: Buffer): JsonResponse => {
   const text = decodeText(body);
   // Parsed, it takes enough without its bytes.
   freeMemory(body);
@@ -42,7 +44,7 @@ export const readAsJson: ReadResponse<JsonResponse> = (body) => {
 };
 
 /** The same, unless it holds more values than memory should: then it throws `JsonLimitError`, before it is parsed. */
-export const readAsBoundedJson: ReadResponse<JsonResponse> = (body) => {
+export const readAsBoundedJson = (body: Buffer): JsonResponse => {
   refuseManyValues(body);
   return readAsJson(body);
 };
@@ -81,6 +83,7 @@ export function createTransport(options: TransportOptions): Send {
     const whole = limit.startMs(request.timeoutMs);
     const connecting = limit.startMs(request.connectMs);
     const share = options.bodies.open();
+    let release: (() => void) | undefined = share.close;
     const reached: { phase: ConnectionPhase; status?: number } = { phase: 'connect' };
     try {
       const onPhase = (phase: ConnectionPhase) => {
@@ -97,6 +100,10 @@ export function createTransport(options: TransportOptions): Send {
         hideToken: (text) => redact(text, token),
       });
       if (result.kind === 'failure') signal?.throwIfAborted();
+      else if (request.hold !== undefined) {
+        request.hold(share.close);
+        release = undefined;
+      }
       return result;
     } catch (error) {
       signal?.throwIfAborted();
@@ -109,7 +116,7 @@ export function createTransport(options: TransportOptions): Send {
     } finally {
       clearTimeout(whole);
       clearTimeout(connecting);
-      share.close();
+      release?.();
     }
   };
 }
@@ -183,7 +190,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   }
   const maxBytes = options.maxResponseBytes;
   const read = await readBody(head, maxBytes, options.makeRoom);
-  if (read.kind === 'whole') return readJson(head, read.body, options);
+  if (read.kind === 'whole') return await readJson(head, read.body, options);
   if (read.kind === 'too-large') return failed({ kind: 'too-large', maxBytes }, read.readBytes);
   const encoding = shortened(hideToken(read.encoding), LONGEST_HEADER);
   return failed({ kind: 'not-json', status, contentType: `content encoded as ${encoding}` });
@@ -198,11 +205,11 @@ async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
 }
 
-function readJson(
+async function readJson(
   head: ExchangeResponse,
-  body: Buffer,
+  body: Buffer<ArrayBuffer>,
   { read, hide, hideToken }: ReadOptions,
-): AttemptResult {
+): Promise<AttemptResult> {
   const seen = { status: head.status, sizeBytes: body.byteLength };
   const given = String(head.headers['content-type'] ?? '');
   if (!/^application\/([\w.-]+\+)?json\b/i.test(given)) {
@@ -215,7 +222,7 @@ function readJson(
     };
   }
   try {
-    return { kind: 'response', ...seen, response: read(body) };
+    return { kind: 'response', ...seen, response: await read(body) };
   } catch (error) {
     // The parser's own message quotes the text, which may be private; its length is enough.
     const words = error instanceof Error ? error.message : String(error);

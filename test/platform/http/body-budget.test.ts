@@ -130,3 +130,17 @@ test('a call can be aborted while its body waits, and its place is free again', 
   other.close();
   expect(await sendOnce(server.url, { bodies })).toMatchObject({ kind: 'response' });
 });
+
+test('a body that is held after it was read takes its room until it is released', async () => {
+  const bodies = createBodyBudget(100, 0);
+  await using server = await startServer(json('x'.repeat(198)));
+  const held: (() => void)[] = [];
+  const { kind } = await sendOnce(server.url, { bodies, hold: (release) => void held.push(release) });
+
+  const waiting = bodies.open().take(1, never);
+
+  expect(kind).toBe('response');
+  expect(await isResolved(waiting)).toBe(false);
+  held[0]?.();
+  expect(await isResolved(waiting)).toBe(true);
+});

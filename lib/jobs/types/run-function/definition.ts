@@ -1,13 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
 import {
   anyRecord,
   checkedBy,
+  parseJson,
   printJson,
   shortened,
   slashlessSegment,
   uuid,
   yesOrNo,
 } from '../../../base/index.ts';
+import { readAsJson } from '../../../platform/http/transport.ts';
 import type { Call } from '../../../platform/index.ts';
 import { runFunction as endpoint } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
@@ -79,16 +82,43 @@ const matches = (entry: string, full: string, functionName: string) =>
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
-    const { signal, share, beforeSend, onLeave } = turn;
-    const options = { signal, share, beforeSend, onLeave, once: true, finishes: true };
-    const { text, json } = await call.raw(endpoint, input, options);
+    const { signal, share, beforeSend, onLeave, hold } = turn;
+    const options = { signal, share, beforeSend, onLeave, hold, once: true, finishes: true };
+    const { response, json } = await call.read(endpoint, input, readExecution, options);
     const execution = checkedBy(executionSchema, json);
-    const response = text.trim();
     if (execution.success) return { ...ended(execution.data), response };
     const message = 'the response does not match the contract, so the outcome of the function is unknown';
     return { status: 'unknown', error: { kind: 'shape', message }, response };
   };
 }
+
+/** As text and as values, a larger one would take eight times its bytes: so it stays in bytes, all of them valid JSON. */
+const MOST_PARSED_BYTES = 1_000_000;
+
+/** What the outcome depends on. */
+const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'].map((name) => Buffer.from(name));
+
+async function readExecution(
+  body: Buffer,
+): Promise<{ readonly response: string | Buffer; readonly json: unknown }> {
+  if (body.byteLength <= MOST_PARSED_BYTES || body[0] !== OPEN_OBJECT) {
+    const { text, json } = readAsJson(body);
+    return { response: text.trim(), json };
+  }
+  if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
+  const { lastNamed, nameAt, NONE, readLine, valueAt } = await import(
+    '../../../snapshot/changes/line-members.ts'
+  );
+  const read = readLine(body);
+  const { valueStarts, valueEnds } = read.members;
+  const members = DECIDING.map((name) => lastNamed(read, name)).filter(
+    (at) => at !== NONE && (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= MOST_PARSED_BYTES,
+  );
+  const json = Object.fromEntries(members.map((at) => [nameAt(read, at), parseJson(valueAt(read, at))]));
+  return { response: body, json };
+}
+
+const OPEN_OBJECT = 0x7b;
 
 function ended(execution: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
   const { status, executionId } = execution;

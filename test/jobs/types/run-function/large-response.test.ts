@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { writeResult } from '../../../../lib/jobs/result.ts';
+import type { Turn } from '../../../../lib/jobs/turn.ts';
+import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
+import type { Call } from '../../../../lib/platform/index.ts';
+import { fakeWorker } from '../../fake-worker.ts';
+
+const job = {
+  version: 1,
+  type: 'run-function',
+  id: 'job-1',
+  packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+  packageVersion: '1.0.0',
+  functionName: 'list',
+  onUnknown: 'fail',
+} as const;
+const turn: Turn = { signal: new AbortController().signal, beforeSend: async () => {}, onLeave() {} };
+
+const execution = {
+  executionId: 'e1',
+  status: 'SUCCESS',
+  result: Array.from({ length: 100_000 }, (_, id) => ({ id, name: `é ${id}` })),
+  stderr: { log: ['too much'] },
+};
+
+/** What comes of this body. */
+const ended = (body: string | Buffer) => {
+  const read = async (_: unknown, __: unknown, make: (body: Buffer) => unknown) => make(Buffer.from(body));
+  return functionRunner({ read } as unknown as Call)(job, turn);
+};
+
+describe('a response of more than a megabyte', () => {
+  test('stays in bytes, and is in the result on one line', async () => {
+    await using fake = await fakeWorker({});
+    const { store } = fake;
+    const body = JSON.stringify(execution, null, 1).replaceAll('\n', '\r\n');
+
+    const outcome = await ended(`${body}\r\n`);
+    await store.put('staged', outcome.response as Buffer);
+    const row = { id: 'job-1', type: 'run-function', state: 'DONE', fence: 1, attempts: 1 } as const;
+    const times = { takeovers: 0, dt: '2026-11-21', createdAt: 0, finishedAt: 0 };
+    const key = await writeResult(store, { ...row, ...times, outcome: { status: 'done', staged: 'staged' } });
+
+    expect(outcome.status).toBe('done');
+    expect(String((await store.get(key))?.body).trimEnd()).not.toMatch(/[\r\n]/);
+    expect(await fake.stored(key)).toMatchObject({ status: 'done', response: execution });
+  });
+
+  test('of a function that failed says why', async () => {
+    const { status, error } = await ended(JSON.stringify({ ...execution, status: 'FAILED' }));
+
+    expect({ status, message: error?.message }).toEqual({
+      status: 'failed',
+      message: 'execution e1 ended with FAILED: too much',
+    });
+  });
+
+  test.each([
+    ['without a status', JSON.stringify({ ...execution, status: undefined })],
+    ['that is a list', JSON.stringify([execution])],
+  ])('%s is unknown', async (_, body) => {
+    expect(await ended(body)).toMatchObject({ status: 'unknown', error: { kind: 'shape' } });
+  });
+
+  test.each([
+    ['is cut', Buffer.from(JSON.stringify(execution).slice(0, -10))],
+    ['is not UTF-8', Buffer.from(JSON.stringify(execution), 'latin1')],
+  ])('that %s is no JSON', async (_, body) => {
+    await expect(ended(body)).rejects.toThrow(SyntaxError);
+  });
+});
