@@ -103,7 +103,14 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     dropLate(worker);
     const { calls, forMs } = request.ahead();
     // The calls ahead reserve for this one too, and sooner: they are ready.
-    if (calls === 0) await reserve(worker, request, leadMs());
+    if (calls === 0) {
+      const isFree = isLineFree(worker);
+      const aheadMs = isFree ? Math.max(0, leadMs() - worker.view.leadMs()) : leadMs();
+      const reserved = reserve(worker, request, aheadMs);
+      // Where a slot comes at once, the call prepares meanwhile, and hears of a failure when it takes its slot.
+      if (isFree) reserved.catch(() => undefined);
+      else await reserved;
+    }
     const dueMs = dueAtMs(worker, calls);
     if (dueMs - calledAt() > maxWaitMs) throw new PaceWaitError(dueMs - calledAt(), maxWaitMs);
     const isHeld = calls < (worker.held?.slots ?? []).length;
@@ -111,6 +118,14 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     if (waitMs <= 0) return;
     await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
   }
+}
+
+/** Whether a slot that is reserved now most likely comes at once: by a view that is not old, nobody waits. */
+function isLineFree({ view, clock }: Worker): boolean {
+  const { tatMs = 0, lowered, pausedAtMs } = view.last() ?? emptyBudget;
+  return (
+    view.ageMs() <= REFUSED_MS && tatMs <= clock.now() && lowered === undefined && pausedAtMs === undefined
+  );
 }
 
 function usedUpMs({ held, clock }: Worker, calls: number): number {

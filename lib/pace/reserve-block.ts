@@ -140,16 +140,18 @@ type Plan = {
 
 function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line): Plan {
   const { rate, greed, maxWaitMs, clock, view, tally } = line;
-  const { aheadMs, lateMs, followers } = outlook();
+  const { aheadMs, lateMs: usualLateMs, followers } = outlook();
   const nowMs = clock.now();
   const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), nowMs);
   const earliestMs = nowMs + view.leadMs() + aheadMs;
   const {
     startMs,
+    spareMs = 0,
     changed,
     isProbe = false,
     isStray = false,
   } = placeOf(budget, line, { earliestMs, intervalMs });
+  const lateMs = usualLateMs + spareMs;
   const spanMs = greed === 'one' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
   // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's stretch.
@@ -182,6 +184,8 @@ const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
 
 type Place = {
   readonly startMs: number;
+  /** How much later the slots may be used, since they begin before a response can be here. */
+  readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
   /** One slot while the platform refuses: the line stays where it is. */
   readonly isProbe?: boolean;
@@ -206,7 +210,12 @@ function placeOf(
     const probeMs = nextProbeMs(startMs, full);
     return { startMs, isProbe: true, changed: { lowered: { ...lowered, probeMs } } };
   }
-  if (tatMs <= latestLineMs(budget, maxWaitMs, clock.now())) return { startMs: Math.max(earliestMs, tatMs) };
+  const nowMs = clock.now();
+  if (tatMs <= latestLineMs(budget, maxWaitMs, nowMs)) {
+    // Its end is where it would be if the slots began with the expected response, so a sooner one need not wait.
+    const startMs = Math.max(nowMs, tatMs, earliestMs - CHECKED_MS);
+    return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
+  }
   // As after a 429: by then every worker that holds slots has learned that they are void.
   const changed = { lowered: undefined, incidents: incidents + 1 };
   return { startMs: earliestMs + LEAST_PAUSE_MS, changed, isStray: true };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { prices } from '../infra/cost/prices.ts';
 import { type LoopbackServer, startLoopbackServer } from '../local-aws/services/loopback-server.ts';
 import { createDynamoInMemory } from './dynamo-in-memory.ts';
@@ -10,6 +11,8 @@ export type AwsInMemory = LoopbackServer & {
   readonly objects: ReadonlyMap<string, Buffer>;
   /** What the requests up to now would cost on demand, by the list prices. */
   readonly dollars: () => number;
+  /** From now on a response takes so much longer, in milliseconds. */
+  readonly setLatency: (ms: number) => void;
   /** The SDK's environment variables for it. */
   readonly settings: Readonly<Record<string, string>>;
 };
@@ -22,11 +25,12 @@ export type AwsInMemory = LoopbackServer & {
 export async function startAwsInMemory(): Promise<AwsInMemory> {
   const objects = new Map<string, Buffer>();
   const dynamo = createDynamoInMemory();
-  let dollars = 0;
+  let [dollars, latencyMs] = [0, 0];
   const server = await startLoopbackServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     // Its sender has died.
     if (body === undefined) return;
+    if (latencyMs > 0) await delay(latencyMs);
     const [service = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
     if (service.startsWith('DynamoDB')) {
       const reply = dynamo(operation, JSON.parse(body.toString()));
@@ -47,7 +51,13 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
     AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
     AWS_SECRET_ACCESS_KEY: 'any',
   };
-  return { ...server, objects, settings, dollars: () => dollars };
+  return {
+    ...server,
+    ...{ objects, settings, dollars: () => dollars },
+    setLatency(ms) {
+      latencyMs = ms;
+    },
+  };
 }
 
 /** A list is priced as a write, and a deletion is free. */

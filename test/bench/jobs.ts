@@ -86,19 +86,40 @@ async function* costs(stage: Stage, work: Work): AsyncGenerator<Row> {
   for (const name of contenders)
     yield rowOf(work, 'no faults', name, { took: took[name], outcome: outcomes.get(name) });
   if (contenders.includes('ours')) yield* bounds(work, took);
+  if (work === 'functions' && FAR.every((name) => contenders.includes(name))) yield await farAway(stage);
+}
+
+/** Of each response of AWS and the platform, in milliseconds, and how many functions are enough then. */
+const FAR_MS = 50;
+const FAR_COUNT = 200;
+const FAR = ['ours', 'recommended'] as const;
+
+async function farAway(stage: Stage): Promise<Row> {
+  for (const server of [stage.aws, stage.server]) server.setLatency(FAR_MS);
+  const turns = { count: FAR_COUNT, rounds: ROUNDS.functions, names: FAR };
+  const { took } = await takeTurns(stage, 'functions', { ...turns, prefix: 'far-' });
+  for (const server of [stage.aws, stage.server]) server.setLatency(0);
+  const measured = `wall at ${FAR_MS} ms a response, functions, ours ÷ recommended`;
+  return atMost(measured, ratio('functions', took, 'recommended', wallOf), MOST_RATIO.wall);
 }
 
 type AllTook = Readonly<Record<Contender, readonly Took[]>>;
 
-type Turns = { readonly count: number; readonly rounds: number; readonly names: readonly Contender[] };
+type Turns = {
+  readonly count: number;
+  readonly rounds: number;
+  readonly names: readonly Contender[];
+  /** Of the names of jobs. */
+  readonly prefix?: string;
+};
 
 /** Contenders without faults, in turns, since the machine may be busy with something else for a while. */
-async function takeTurns(stage: Stage, work: Work, { count, rounds, names }: Turns) {
+async function takeTurns(stage: Stage, work: Work, { count, rounds, names, prefix = '' }: Turns) {
   const took = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Contender, Took[]>;
   const outcomes = new Map<Contender, Outcome>();
   for (let round = 0; round < rounds; round += 1)
     for (const name of names) {
-      const given = raceJobs(work, `${name}-${work}-${round}`, count);
+      const given = raceJobs(work, `${prefix}${name}-${work}-${round}`, count);
       took[name].push(await runJobs(stage, name, { jobs: given }));
       outcomes.set(name, outcomeOf(stage, name, given));
     }
@@ -128,11 +149,12 @@ function* bounds(work: Work, took: AllTook): Generator<Row> {
   if (work === 'texts')
     return yield atMost('CPU, texts, ours ÷ careful', ratio(work, took, 'careful', cpuOf), MOST_RATIO.text);
   yield atMost('CPU, functions, ours ÷ recommended', ratio(work, took, 'recommended', cpuOf), MOST_RATIO.CPU);
-  const wall = ratio(work, took, 'recommended', ({ wallMs }) => wallMs);
+  const wall = ratio(work, took, 'recommended', wallOf);
   yield atMost('wall, functions, ours ÷ recommended', wall, MOST_RATIO.wall);
 }
 
 const cpuOf = ({ cpuMs }: Took): number => cpuMs;
+const wallOf = ({ wallMs }: Took): number => wallMs;
 
 /** The median of ours ÷ the rival's of the same round. */
 function ratio(work: Work, took: AllTook, rival: Contender, value: (took: Took) => number): number {

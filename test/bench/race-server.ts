@@ -22,9 +22,11 @@ export type RaceServer = AsyncDisposable & {
   /** Resolves when so many more pieces of work are done, and the last response is under way. */
   afterMore(executions: number): Promise<void>;
   setFaults(faults: Partial<ServerFaults>): void;
+  /** From now on a response takes so much longer, in milliseconds. */
+  setLatency(ms: number): void;
 };
 
-/** How long a function or a text takes, in milliseconds. */
+/** How long a function or a text takes at least, in milliseconds. */
 const LATENCY_MS = 5;
 
 const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, mostBursts: 0 };
@@ -33,7 +35,7 @@ const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, mostBursts: 0 };
 export async function startRaceServer(): Promise<RaceServer> {
   const executions = new Map<string, number>();
   let faults = NO_FAULTS;
-  let [done, bursts, refusesUntilMs] = [0, 0, 0];
+  let [done, bursts, refusesUntilMs, latencyMs] = [0, 0, 0, 0];
   let watch = { at: Number.POSITIVE_INFINITY, reached: Promise.withResolvers<void>() };
   const server = await startLoopbackServer(async (request, response) => {
     const body = (await json(request)) as Body;
@@ -52,7 +54,7 @@ export async function startRaceServer(): Promise<RaceServer> {
     const key = 'input' in body ? body.input[0].text : body.inputVariables.job;
     executions.set(key, (executions.get(key) ?? 0) + 1);
     if (done >= watch.at) watch.reached.resolve();
-    await delay(LATENCY_MS);
+    await delay(LATENCY_MS + latencyMs);
     if (isLost) request.socket.destroy();
     else respond(response, 'input' in body ? SENTIMENT : execution(key));
   });
@@ -66,6 +68,9 @@ export async function startRaceServer(): Promise<RaceServer> {
     setFaults(given) {
       faults = { ...NO_FAULTS, ...given };
       [bursts, refusesUntilMs] = [0, 0];
+    },
+    setLatency(ms) {
+      latencyMs = ms;
     },
     [Symbol.asyncDispose]: server.close,
   };

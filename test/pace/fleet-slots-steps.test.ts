@@ -73,13 +73,13 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
 }
 
 describe('a slot', () => {
-  test('is reserved as long ahead as a response takes, and used in its time', async () => {
+  test('of a free line is used once the response is here, and the line goes on as if it began then', async () => {
     const { take, memory, takeLog } = createWorker();
 
     const first = await take();
     const second = await take();
 
-    expect([first.atMs, second.atMs]).toEqual([80, 178]);
+    expect([first.atMs, second.atMs]).toEqual([80, 138]);
     expect(first).toMatchObject({ waitedMs: 80, incidents: 0, untilMs: 90 });
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
     expect((await memory.read()).tatMs).toBe(80 + 206);
@@ -106,13 +106,13 @@ describe('a slot', () => {
 });
 
 test('a slot may be used later once a call has missed two by its timers', async () => {
-  const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30 });
+  const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30, budget: { tatMs: 100 } });
 
   await take();
   const { atMs, untilMs = 0 } = await take();
 
   expect(untilMs - atMs).toBeGreaterThan(10);
-  expect(slots.counts()).toMatchObject({ used: 2, wasted: 3 });
+  expect(slots.counts()).toMatchObject({ used: 2, wasted: 4 });
 });
 
 describe('a probe', () => {
@@ -148,7 +148,17 @@ test('a call behind another one prepares for the slot after that one’s, though
   await take();
   await pass(920);
 
-  expect(await approachBehind(10)).toBe(1_040 + 103 - 5 - 10);
+  expect(await approachBehind(10)).toBe(1_000 + 103 - 5 - 10);
+});
+
+test('where the line was seen to be free, a call prepares while its slot is reserved', async () => {
+  const { approach, take, pass, takeLog } = createWorker();
+  await take();
+  await pass(300);
+  takeLog();
+
+  expect(await approach(60)).toBe(380);
+  expect(takeLog()).toEqual(['reserve at 380']);
 });
 
 describe('a 429', () => {

@@ -81,12 +81,13 @@ describe('a block', () => {
     expect(await read()).toMatchObject({ tatMs: 206, incidents: 0, rate: 10, tally: { granted: 2 } });
   });
 
-  test('begins after the time that a response takes, and that the worker wants besides', async () => {
-    const { reserve } = createWorker({ responseMs: 40 });
+  test('may be used for as much longer as a response takes, and as the worker wants besides', async () => {
+    const { reserve, read } = createWorker({ responseMs: 40 });
 
     const { block } = await reserve({ ...punctual, aheadMs: 30.5 });
 
-    expect(block?.slots[0]).toBe(40 + 40 + 30.5);
+    expect(block).toMatchObject({ slots: [40, 143], lateMs: 10 + 40 + 30.5 });
+    expect((await read()).tatMs).toBe(40 + 206 + 40 + 30.5);
   });
 
   test('begins at the end of the line, and is to be checked if that is far off', async () => {
