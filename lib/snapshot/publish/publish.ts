@@ -103,6 +103,8 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
     const isOfLast = before?.parts.some(({ key }) => error.message.startsWith(key)) === true;
     if (!isOfLast) throw error;
+    // Or a later run was published in the meantime, and that one pruned.
+    if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
     return publishAfter(options, { ...last, broken: error.message });
   }
 }

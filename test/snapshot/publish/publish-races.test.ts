@@ -111,6 +111,24 @@ test('a store that fails while runs are compared says nothing of their parts, so
   expect(reads).toBe(1);
 });
 
+test('a run whose comparison misses a part of a run that was pruned meanwhile, after a later one, is superseded', async () => {
+  const { manifest } = await publish(monday);
+  const meanwhile = beforeFirst(
+    store,
+    'stream',
+    () => true,
+    async () => {
+      await publish(wednesday);
+      await store.delete(manifest.parts[0]?.key ?? '');
+    },
+  );
+
+  expect(await publish(tuesday, meanwhile)).toMatchObject({
+    kind: 'superseded',
+    latest: { run: wednesday.id },
+  });
+});
+
 test('what is published is not broken if the store fails', async () => {
   await publish(monday);
   const failing: Store = {
