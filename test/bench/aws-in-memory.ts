@@ -23,7 +23,7 @@ export type AwsInMemory = LoopbackServer & {
  * but conditions, and SQS only accepts.
  */
 export async function startAwsInMemory(): Promise<AwsInMemory> {
-  const objects = new Map<string, Buffer>();
+  const [objects, uploads] = [new Map<string, Buffer>(), new Map<string, Buffer[]>()];
   const dynamo = createDynamoInMemory();
   let [dollars, latencyMs] = [0, 0];
   const server = await startLoopbackServer(async (request, response) => {
@@ -42,7 +42,8 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
       respondJson(response, 200, {});
     } else {
       dollars += priceOfS3(request);
-      respondS3(objects, { request, body }, response);
+      const whole = takePart(uploads, { request, body }, response);
+      if (whole !== undefined) respondS3(objects, { request, body: whole }, response);
     }
   });
   const settings = {
@@ -63,13 +64,29 @@ export async function startAwsInMemory(): Promise<AwsInMemory> {
 /** A list is priced as a write, and a deletion is free. */
 function priceOfS3({ method, url = '' }: IncomingMessage): number {
   if (method === 'DELETE') return 0;
-  return method === 'PUT' || url.includes('list-type') ? prices.s3Write : prices.s3Read;
+  return method === 'PUT' || method === 'POST' || url.includes('list-type') ? prices.s3Write : prices.s3Read;
 }
 
 const respondJson = (response: ServerResponse, status: number, value: object) =>
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(value));
 
 type Asked = { readonly request: IncomingMessage; readonly body: Buffer };
+
+/** What begins an upload or is a part of it is responded to; returns the body of any other request, and of what ends one. */
+function takePart(uploads: Map<string, Buffer[]>, { request, body }: Asked, response: ServerResponse) {
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  if (searchParams.has('uploads')) {
+    const id = String(uploads.size + 1);
+    uploads.set(id, []);
+    const begun = `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`;
+    return void response.writeHead(200, { 'content-type': 'application/xml' }).end(begun);
+  }
+  const parts = uploads.get(searchParams.get('uploadId') ?? '');
+  if (parts === undefined) return body;
+  if (request.method === 'POST') return Buffer.concat(parts.splice(0));
+  parts[Number(searchParams.get('partNumber')) - 1] = body;
+  return void response.writeHead(200, { etag: etagOf(body) }).end();
+}
 
 const etagOf = (body: Buffer): string => `"${createHash('md5').update(body).digest('hex')}"`;
 
@@ -85,14 +102,16 @@ function respondS3(objects: Map<string, Buffer>, { request, body }: Asked, respo
     response
       .writeHead(200, { 'content-type': 'application/xml' })
       .end(listed(objects, key, url.searchParams));
-  } else if (request.method === 'PUT') {
+  } else if (request.method === 'PUT' || request.method === 'POST') {
     const { 'if-none-match': onlyIfAbsent, 'if-match': onlyOver } = request.headers;
     const isRefused =
       (onlyIfAbsent !== undefined && old !== undefined) ||
       (onlyOver !== undefined && (old === undefined || etagOf(old) !== onlyOver));
     if (isRefused) return void refuse(412, 'PreconditionFailed');
     objects.set(key, body);
-    response.writeHead(200, { etag: etagOf(body) }).end();
+    const etag = etagOf(body);
+    const uploaded = `<CompleteMultipartUploadResult><ETag>${etag}</ETag></CompleteMultipartUploadResult>`;
+    response.writeHead(200, { etag }).end(request.method === 'POST' ? uploaded : undefined);
   } else if (request.method === 'DELETE') {
     objects.delete(key);
     response.writeHead(204).end();

@@ -58,6 +58,7 @@ function print(finished: readonly string[]): void {
     jobs,
     wallMs: performance.now() - started.ms,
     cpuMs: (cpu.user + cpu.system) / 1_000,
+    peakMb: process.resourceUsage().maxRSS / 1_024,
     requests: Object.fromEntries(requests),
   };
   process.stdout.write(`${JSON.stringify({ finished, took })}\n`);

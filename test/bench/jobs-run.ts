@@ -84,13 +84,15 @@ export type Took = {
   readonly jobs: number;
   readonly wallMs: number;
   readonly cpuMs: number;
+  /** The most memory of a process. */
+  readonly peakMb: number;
   /** By service. */
   readonly requests: Readonly<Record<string, number>>;
   /** Of AWS, for each job that was given, by the list prices of its requests; undefined if they were not counted. */
   readonly dollars?: number | undefined;
 };
 
-const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, requests: {} };
+const NOTHING: Took = { jobs: 0, wallMs: 0, cpuMs: 0, peakMb: 0, requests: {} };
 
 type Run = {
   readonly name: Contender;
@@ -99,18 +101,23 @@ type Run = {
   readonly killAfter?: number | undefined;
   /** With leases that end soon, so that the jobs of a killed process are taken over while the bench runs. */
   readonly killed: boolean;
+  readonly nodeOptions: string;
 };
 
 type Printed = { readonly finished: readonly string[]; readonly took: Took };
 
 /** Runs a contender in a process of its own. */
-async function runRecords(stage: Stage, { name, records, killAfter, killed }: Run) {
+async function runRecords(stage: Stage, { name, records, killAfter, killed, nodeOptions }: Run) {
   const { server } = stage;
   const contender: HandlerFiles = CONTENDERS[name];
   const file = (killed ? contender.killed : undefined) ?? contender.handler;
   const args = [file, killed ? '2000' : '600000'];
   const child = spawn(process.execPath, [...process.execArgv, 'test/bench/jobs-process.ts', ...args], {
-    env: { PATH: process.env['PATH'], ...environmentOf(name, stage), ...(killed ? SOON : {}) },
+    env: {
+      ...{ PATH: process.env['PATH'], NODE_OPTIONS: nodeOptions },
+      ...environmentOf(name, stage),
+      ...(killed ? SOON : {}),
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
@@ -139,7 +146,11 @@ const SOON = { PLATFORM_TIMEOUT_MS: '4000' };
 export async function runJobs(
   stage: Stage,
   name: Contender,
-  { jobs, kills = 0 }: { readonly jobs: readonly RaceJob[]; readonly kills?: number },
+  {
+    jobs,
+    kills = 0,
+    nodeOptions = '',
+  }: { readonly jobs: readonly RaceJob[]; readonly kills?: number; readonly nodeOptions?: string },
 ): Promise<Took> {
   let left = jobs.map(({ record }) => record);
   let took = NOTHING;
@@ -147,7 +158,7 @@ export async function runJobs(
   const pieces = jobs.flatMap(({ keys }) => keys).length;
   for (let process = 0; left.length > 0 && process <= kills; process += 1) {
     const killAfter = process < kills ? Math.floor(pieces / (kills + 1)) : undefined;
-    const run = await runRecords(stage, { name, records: left, killAfter, killed: kills > 0 });
+    const run = await runRecords(stage, { name, records: left, killAfter, killed: kills > 0, nodeOptions });
     took = added(took, run.took);
     left = left.filter(({ messageId }) => !run.finished.has(messageId)).map(redelivered);
     // It has given up what is left.
@@ -160,7 +171,11 @@ export async function runJobs(
 function added(a: Took, b: Took): Took {
   const requests: Record<string, number> = { ...a.requests };
   for (const [name, count] of Object.entries(b.requests)) requests[name] = (requests[name] ?? 0) + count;
-  return { jobs: a.jobs + b.jobs, wallMs: a.wallMs + b.wallMs, cpuMs: a.cpuMs + b.cpuMs, requests };
+  const peakMb = Math.max(a.peakMb, b.peakMb);
+  return {
+    ...{ jobs: a.jobs + b.jobs, wallMs: a.wallMs + b.wallMs, cpuMs: a.cpuMs + b.cpuMs },
+    ...{ peakMb, requests },
+  };
 }
 
 export type Outcome = {

@@ -87,6 +87,7 @@ async function* costs(stage: Stage, work: Work): AsyncGenerator<Row> {
     yield rowOf(work, 'no faults', name, { took: took[name], outcome: outcomes.get(name) });
   if (contenders.includes('ours')) yield* bounds(work, took);
   if (work === 'functions' && FAR.every((name) => contenders.includes(name))) yield await farAway(stage);
+  if (work === 'functions' && contenders.includes('ours')) yield await largeOutputs(stage);
 }
 
 /** Of each response of AWS and the platform, in milliseconds, and how many functions are enough then. */
@@ -101,6 +102,25 @@ async function farAway(stage: Stage): Promise<Row> {
   for (const server of [stage.aws, stage.server]) server.setLatency(0);
   const measured = `wall at ${FAR_MS} ms a response, functions, ours ÷ recommended`;
   return atMost(measured, ratio('functions', took, 'recommended', wallOf), MOST_RATIO.wall);
+}
+
+/** As many as the limits allow, what Lambda gives Node in a function of 1,024 MB, and what it should leave of that. */
+const LARGE_BYTES = 95_000_000;
+const OF_1024_MB = '--max-old-space-size=921 --max-semi-space-size=51';
+const MOST_LARGE_MB = 700;
+
+async function largeOutputs(stage: Stage): Promise<Row> {
+  stage.server.setLarge(LARGE_BYTES);
+  const given = raceJobs('functions', 'large', 10);
+  const { peakMb } = await runJobs(stage, 'ours', { jobs: given, nodeOptions: OF_1024_MB });
+  stage.server.setLarge(0);
+  const { lost, unknown, failed } = outcomeOf(stage, 'ours', given);
+  return bounded(
+    'ten functions in 1,024 MB, each second with an output of 95 MB: most memory',
+    `${Math.round(peakMb)} MB`,
+    `at most ${MOST_LARGE_MB} MB`,
+    peakMb <= MOST_LARGE_MB && lost + unknown + failed === 0,
+  );
 }
 
 type AllTook = Readonly<Record<Contender, readonly Took[]>>;

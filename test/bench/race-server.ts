@@ -24,6 +24,8 @@ export type RaceServer = AsyncDisposable & {
   setFaults(faults: Partial<ServerFaults>): void;
   /** From now on a response takes so much longer, in milliseconds. */
   setLatency(ms: number): void;
+  /** From now on each second function returns a text of so many bytes. */
+  setLarge(bytes: number): void;
 };
 
 /** How long a function or a text takes at least, in milliseconds. */
@@ -35,7 +37,7 @@ const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, mostBursts: 0 };
 export async function startRaceServer(): Promise<RaceServer> {
   const executions = new Map<string, number>();
   let faults = NO_FAULTS;
-  let [done, bursts, refusesUntilMs, latencyMs] = [0, 0, 0, 0];
+  let [done, bursts, refusesUntilMs, latencyMs, largeBytes] = [0, 0, 0, 0, 0];
   let watch = { at: Number.POSITIVE_INFINITY, reached: Promise.withResolvers<void>() };
   const server = await startLoopbackServer(async (request, response) => {
     const body = (await json(request)) as Body;
@@ -56,7 +58,8 @@ export async function startRaceServer(): Promise<RaceServer> {
     if (done >= watch.at) watch.reached.resolve();
     await delay(LATENCY_MS + latencyMs);
     if (isLost) request.socket.destroy();
-    else respond(response, 'input' in body ? SENTIMENT : execution(key));
+    else if ('input' in body) respond(response, SENTIMENT);
+    else respond(response, execution(key, largeBytes > 0 && done % 2 === 0 ? 'x'.repeat(largeBytes) : 3));
   });
   return {
     url: server.endpoint,
@@ -71,6 +74,9 @@ export async function startRaceServer(): Promise<RaceServer> {
     },
     setLatency(ms) {
       latencyMs = ms;
+    },
+    setLarge(bytes) {
+      largeBytes = bytes;
     },
     [Symbol.asyncDispose]: server.close,
   };
@@ -90,7 +96,7 @@ const SENTIMENT = {
   modelProviderUsage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, reasoningTokens: 0 },
 };
 
-const execution = (job: string) => ({
+const execution = (job: string, result: unknown) => ({
   executionId: `execution of ${job}`,
   packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
   version: '1.0.0',
@@ -100,7 +106,7 @@ const execution = (job: string) => ({
   startedOn: '2026-11-21T09:00:00Z',
   startedBy: '5',
   completedOn: '2026-11-21T09:00:01Z',
-  result: 3,
+  result,
   stdout: { log: [] },
   stderr: { log: [] },
 });
