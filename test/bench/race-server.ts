@@ -53,13 +53,14 @@ export async function startRaceServer(): Promise<RaceServer> {
       refusesUntilMs = performance.now() + BURST_MS;
     }
     const isLost = faults.loseEvery > 0 && done % faults.loseEvery === 0;
+    const isLarge = largeBytes > 0 && done % 2 === 0;
     const key = 'input' in body ? body.input[0].text : body.inputVariables.job;
     executions.set(key, (executions.get(key) ?? 0) + 1);
     if (done >= watch.at) watch.reached.resolve();
     await delay(LATENCY_MS + latencyMs);
     if (isLost) request.socket.destroy();
     else if ('input' in body) respond(response, SENTIMENT);
-    else respond(response, execution(key, largeBytes > 0 && done % 2 === 0 ? 'x'.repeat(largeBytes) : 3));
+    else respond(response, execution(key, isLarge ? 'x'.repeat(largeBytes) : 3));
   });
   return {
     url: server.endpoint,

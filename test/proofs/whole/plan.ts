@@ -95,7 +95,7 @@ const OF_KIND = 0x40_0000;
 export const kinds = {
   jobs: () => ({ snapshotsAtMs: [], records: 0, backlogMs: 1_000 }),
   /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
-  scans({ seed, calmFromMs, snapshotsAtMs, records, deeds }) {
+  scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);
     const often = (most: number) =>
       Array.from({ length: dice.below(most + 1) }, () => dice.below(calmFromMs));
@@ -104,7 +104,7 @@ export const kinds = {
       backlogMs: 1_000,
       records: Math.ceil(records / 4),
       datasets: dice.pick([0, 2]),
-      snapshotsAtMs: [...often(4), ...snapshotsAtMs],
+      snapshotsAtMs: [...often(rate - 1), ...snapshotsAtMs],
       deeds: [
         ...deeds.filter(({ kind }) => !ofJobs.includes(kind)),
         ...often(1).map((atMs) => ({ kind: 'deploy' as const, atMs })),
