@@ -60,7 +60,7 @@ function openLeaf(leaf: LeafInFile, readText: ReadText<unknown>) {
   };
 }
 
-/** What places have by what values they have: null where there is none. */
+/** The cell at each place: its value, or null where it has none. */
 function cellsOf(valueAt: CellAt<unknown>, places: Uint32Array | undefined): CellAt<unknown> {
   if (places === undefined) return valueAt;
   return (at) => {
@@ -112,7 +112,7 @@ function levelsIn(view: DataView, most: number, count: number): Uint8Array {
   return levels;
 }
 
-/** Of each place that of its value among the values, and 1 more; 0 is none. Undefined if each has one. */
+/** For each place which of the values is there, counted from 1; 0 where there is none. Undefined if every place has one. */
 function placesIn({ definitions, definition, count }: Page): Uint32Array | undefined {
   if (count === definitions.length) return undefined;
   const places = new Uint32Array(definitions.length);
