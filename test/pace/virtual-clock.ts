@@ -3,6 +3,8 @@ type VirtualClockOptions = {
   readonly lateness?: (() => number) | undefined;
   /** What is being done outside the event loop, which takes no virtual time. Default: nothing. */
   readonly underWay?: (() => Promise<void> | undefined) | undefined;
+  /** Nobody waits for anything but promises and what is under way: no turns of the event loop, which cost more. Default: no. */
+  readonly isOnlyPromises?: boolean;
 };
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void };
@@ -11,12 +13,15 @@ type Sleeper = { readonly atMs: number; readonly wake: () => void };
 export function createVirtualClock({
   lateness = () => 0,
   underWay = () => undefined,
+  isOnlyPromises = false,
 }: VirtualClockOptions = {}) {
   let nowMs = 0;
   const sleepers: Sleeper[] = [];
+  let wakes = 0;
 
   /** Those of the same time wake in the order in which they went to sleep. */
-  const add = (sleeper: Sleeper) => {
+  const add = (ms: number, wake: () => void): Sleeper => {
+    const sleeper = { atMs: nowMs + ms + lateness(), wake };
     let [from, to] = [0, sleepers.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -24,12 +29,18 @@ export function createVirtualClock({
       else to = middle;
     }
     sleepers.splice(from, 0, sleeper);
+    return sleeper;
+  };
+  const remove = (sleeper: Sleeper) => {
+    const at = sleepers.indexOf(sleeper);
+    if (at >= 0) sleepers.splice(at, 1);
   };
 
   /** Wakes the sleepers one by one, in the order of their times, until none is left or `untilMs` is reached. */
   const run = async (untilMs = Number.POSITIVE_INFINITY): Promise<void> => {
     for (;;) {
-      await settle(underWay);
+      wakes += 1;
+      await settle(underWay, isOnlyPromises && wakes % WAKES_A_TURN !== 0);
       const next = sleepers[0];
       if (next === undefined || next.atMs > untilMs) break;
       sleepers.shift();
@@ -44,18 +55,23 @@ export function createVirtualClock({
     sleep: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
         const stop = () => {
-          const at = sleepers.indexOf(sleeper);
-          if (at >= 0) sleepers.splice(at, 1);
+          remove(sleeper);
           reject(signal?.reason);
         };
         const wake = () => {
           signal?.removeEventListener('abort', stop);
           resolve();
         };
-        const sleeper = { atMs: nowMs + ms + lateness(), wake };
-        add(sleeper);
+        const sleeper = add(ms, wake);
         signal?.addEventListener('abort', stop, { once: true });
       }),
+    /** Sleeps until `sooner` resolves, but no longer than that. */
+    async sleepAtMost(ms: number, sooner: Promise<void>): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const sleeper = add(ms, resolve);
+      await Promise.race([promise, sooner]);
+      remove(sleeper);
+    },
     run,
     /** Runs until nothing sleeps any more, and what `work` returns or throws. */
     async finish<Value>(work: Promise<Value>): Promise<Value> {
@@ -65,10 +81,14 @@ export function createVirtualClock({
   };
 }
 
+/** So often the event loop turns even so: a test runner is heard, and a key that stops it. */
+const WAKES_A_TURN = 1_000;
+
 /** Until every promise that can make progress has: in one turn of the event loop they all do. */
-async function settle(underWay: () => Promise<void> | undefined): Promise<void> {
+async function settle(underWay: () => Promise<void> | undefined, isOnlyPromises: boolean): Promise<void> {
   for (;;) {
-    await new Promise((resolve) => setImmediate(resolve));
+    if (isOnlyPromises) for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>(process.nextTick);
+    else await new Promise((resolve) => setImmediate(resolve));
     const work = underWay();
     if (work === undefined) return;
     await work;

@@ -93,7 +93,17 @@ const OF_KIND = 0x40_0000;
 
 /** Work of one kind, so that a schedule is run several times sooner. One or two jobs follow the last fault even so. */
 export const kinds = {
-  jobs: () => ({ snapshotsAtMs: [], records: 0, backlogMs: 1_000 }),
+  /** An outage of an hour or two takes as long as twenty schedules: one in forty has it, not one in ten. */
+  jobs({ seed, calmFromMs, spells }) {
+    const times = seed % 4 === 0 ? { calmFromMs, spells } : shortPlanOf(seed);
+    return {
+      calmFromMs: times.calmFromMs,
+      spells: times.spells,
+      snapshotsAtMs: [],
+      records: 0,
+      backlogMs: 1_000,
+    };
+  },
   /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
   scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);

@@ -79,10 +79,7 @@ export function createSharedQueue(world: World) {
           const wakeMs = Math.min(untilMs, ...queued.map(({ visibleAtMs }) => visibleAtMs)) - world.now();
           if (visible().length > 0 || wakeMs <= 0 || waitSeconds === 0)
             return await act('receive', () => take(most, visibilitySeconds * 1_000));
-          const woken = new AbortController();
-          const slept = world.clock.sleep(wakeMs, woken.signal).catch(() => undefined);
-          await Promise.race([slept, arrived.promise]);
-          woken.abort('woken');
+          await world.clock.sleepAtMost(wakeMs, arrived.promise);
           await world.awake(process);
         }
       },

@@ -14,10 +14,11 @@ import { createWorld } from './world.ts';
 
 /**
  * Within this time after the last fault everything has ended. A message of an invocation that was killed, or whose
- * receipt was lost, is hidden for 15.5 minutes; a code function whose response never comes takes 5.5 minutes; the rest
- * is what waits between tries (a minute for a job, ten minutes for a step of a snapshot) and the backlog itself.
+ * receipt was lost, is hidden for 15.5 minutes; a second message of a job then waits for the lease of the first, 15
+ * minutes at most. A code function whose response never comes takes 5.5 minutes, and what waits between tries (a minute
+ * for a job, ten minutes for a step of a snapshot) and the backlog itself take less than that lease.
  */
-const RECOVERY_MS = 30 * 60_000;
+const RECOVERY_MS = 33 * 60_000;
 
 /** What happened in a schedule: the promises that it broke, its timeline, and what there is to count. */
 export type Ended = {

@@ -52,7 +52,10 @@ const STOPPED_MS = [3_000, 45_000, 100_000] as const;
 export function createWorld(plan: Plan) {
   const zlib = watchZlib();
   const dice = createDice(plan.seed ^ 0x5eed);
-  const clock = createVirtualClock({ underWay: zlib.underWay });
+  const clock = createVirtualClock({
+    underWay: zlib.underWay,
+    isOnlyPromises: plan.snapshotsAtMs.length === 0,
+  });
   const trace: string[] = [];
   const counts = { crashes: 0, stops: 0, faults: 0 };
   const diceOf = new Map<Process, Dice>();
