@@ -2,7 +2,7 @@ import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
 
-/** In so many windows in a row calls must have been throttled. */
+/** How many windows in a row calls must have been throttled in. */
 const WINDOWS = 3;
 
 /** With fewer requests of a process in a window, a share says nothing. */

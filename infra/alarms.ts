@@ -21,31 +21,31 @@ import { type Severity, severities } from './severities.ts';
 export type AlarmsProps = ConditionsProps & {
   /** Names the metrics. */
   readonly serviceName: string;
-  /** Of the app around, besides those of the settings. */
+  /** Topics that the surrounding app gives, besides those of the settings. */
   readonly topics?: GivenTopics;
 };
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** What is looked for once an hour is still there until the next look; the latest three hours could be seen. */
+/** A problem that is checked once an hour is shown until the next check. An alarm could see three hours. */
 const SEEN_FOR = Duration.minutes(75);
 
 type Named<T = Condition> = readonly [name: string, condition: T];
 type Logged = Named<Condition & LoggedCondition>;
 
 /**
- * What is paid for is a metric that an alarm looks at, so all that is in the logs is one metric for each severity, with
- * one alarm over the series of it, each of which has a state and notifications of its own. What AWS measures has an alarm
- * each, and so has what is told to go off above a number.
+ * The alarms of an instance. A metric that an alarm looks at costs money, so what the logs report is one metric for each
+ * severity, with one alarm over its series, each of which has a state and notifications of its own. What AWS measures has
+ * an alarm each, and so has a condition that the settings give a threshold.
  */
 export class Alarms extends Construct {
-  /** What each is about: of most, several are in one alarm. */
+  /** The conditions that alarms report, by name; most share an alarm. */
   readonly conditions: Readonly<Record<string, Condition>>;
-  /** By their names. */
+  /** The alarms by name. */
   readonly all: Readonly<Record<string, Alarm>>;
   /** Who is notified. */
   readonly topics: AlarmTopics;
-  /** Those that were turned off, too. */
+  /** The conditions that the logs report, with those that were turned off. */
   private readonly possible: readonly Logged[];
   private readonly namespace: string;
   private readonly runbook: string;
@@ -94,7 +94,7 @@ export class Alarms extends Construct {
     });
   }
 
-  /** An alarm of its own. */
+  /** The alarm of one condition. */
   private single([name, condition]: Named, limit: number | undefined): Alarm {
     const { severity, says, section = name } = condition;
     if (!('metric' in condition)) this.count(name, [[name, condition]]);
@@ -119,7 +119,7 @@ export class Alarms extends Construct {
     });
     const actions = this.topics.of(severity).map((topic) => new SnsAction(topic));
     alarm.addAlarmAction(...actions);
-    // Whoever was called up should hear that it is over, too.
+    // Whoever was called out should also hear that it is over.
     alarm.addOkAction(...actions);
     return alarm;
   }
@@ -128,7 +128,7 @@ export class Alarms extends Construct {
     return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
   }
 
-  /** The pattern of a condition, or that of its whole section where nobody has set one of it apart. */
+  /** The pattern of a condition, or that of its whole section if all of the section is in one alarm. */
   private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
     const isWhole = this.possible
       .filter(([, each]) => each.together === together)
@@ -174,13 +174,13 @@ const namedIn = (conditions: Readonly<Record<string, Condition>>): readonly Name
 
 const isLogged = (each: Named): each is Logged => 'logs' in each[1];
 
-/** The alarm that tells of a condition. */
+/** The alarm that reports a condition. */
 export const alarmOf = ({ all }: Alarms, [name, { severity }]: Named): Alarm | undefined =>
   all[name] ?? all[SHARED[severity]];
 
 type Overrides = Instance['alarms']['overrides'];
 
-/** Above how many in five minutes a condition has been told to go off, which needs an alarm of its own. */
+/** The threshold, in five minutes, that the settings give a condition: it needs an alarm of its own. */
 const ownLimit = ([name, condition]: Named, overrides: Overrides): number | undefined =>
   'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
 

@@ -3,22 +3,22 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { partitionOf } from './config-places.ts';
 
-/** Of the console, where it is not the common one. */
+/** The console's domain in partitions that have their own. */
 const DOMAINS: Readonly<Record<string, string>> = {
   'aws-cn': 'amazonaws.cn',
   'aws-us-gov': 'amazonaws-us-gov.com',
 };
 
 export type LinksProps = {
-  /** By what they are called. */
+  /** The dead-letter queues, by the names that the links show. */
   readonly deadLetters: Readonly<Record<string, IQueue>>;
-  /** Of Athena, with the saved queries. */
+  /** The workgroup of Athena that has the saved queries. */
   readonly workGroupName: string;
   /** A URL, or a path that people find. */
   readonly runbook: string;
 };
 
-/** Where to go from the dashboard, in the form of its text widgets. */
+/** The links of the dashboard, in the Markdown of its text widgets. */
 export function linksOf(scope: Construct, { deadLetters, workGroupName, runbook }: LinksProps): string {
   const { region, account, urlSuffix } = Stack.of(scope);
   const domain = Token.isUnresolved(region) ? undefined : DOMAINS[partitionOf(region)];

@@ -7,7 +7,7 @@ export type SecretsManagerOptions = {
   readonly environment: AwsEnvironment;
 };
 
-/** Cached for 5 minutes, and read again once when the platform refuses it. A failed read throws `AwsError`. */
+/** The token in a secret of Secrets Manager: cached for 5 minutes, and read again once when the platform refuses it. A failed read throws `AwsError`. */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(
     awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...secretLimits }),

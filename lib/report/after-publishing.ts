@@ -15,8 +15,8 @@ export const afterPublishingEvent = z.object({
   digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
 });
 
+/** The `signal` is aborted a little before the process is killed: what can still be recorded is recorded. */
 export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
-  // Aborted a little before the process is killed: what can still be recorded is recorded.
   ReportToWrite & {
     /** Writes the report into the store, which is said to show these runs. */
     readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
@@ -28,7 +28,7 @@ export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
   };
 
 export type AfterPublishing = {
-  readonly report: Awaited<ReturnType<typeof keepReport>>;
+  readonly report: Awaited<ReturnType<typeof renewReport>>;
   readonly digests: readonly SentDigest[];
 };
 
@@ -40,8 +40,10 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
   const inTime = { store: storeUntil(options.store, signal), links, now, signal };
   const [report] = await Promise.allSettled([
-    keepReport({
-      ...{ ...inTime, warn, places: [...places, ...(digests?.places ?? [])] },
+    renewReport({
+      ...inTime,
+      warn,
+      places: [...places, ...(digests?.places ?? [])],
       write: (runs) => write({ ...inTime, runs }),
     }),
   ]);
@@ -49,7 +51,9 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   await renew(inTime);
   const [sent] = await Promise.allSettled([
     sendDigests({
-      ...{ ...inTime, warn, places: digests?.places ?? [] },
+      ...inTime,
+      warn,
+      places: digests?.places ?? [],
       send: async (digest) => (await openSender(digests?.topics ?? []))(digest),
     }),
   ]);
@@ -59,7 +63,7 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
   return { report: report.value, digests: sent.value };
 }
 
-type KeepReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
+type RenewReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
   /** Writes a report that is said to show these runs, by place. */
   readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
   /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
@@ -71,7 +75,7 @@ type KeepReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> 
  * of runs, not times, and a report is said to show those at its beginning: so what is published while it is written is
  * written the next time, and what a killed writer left, too. Throws what `write` does, and the next call tries again.
  */
-export async function keepReport(options: KeepReportOptions): Promise<'written' | 'current'> {
+export async function renewReport(options: RenewReportOptions): Promise<'written' | 'current'> {
   const { store, write } = options;
   const shown = (await findReport(store).catch(orWarn(options)))?.value.runs ?? {};
   const runs = await runsNow(shown, options);
@@ -81,11 +85,11 @@ export async function keepReport(options: KeepReportOptions): Promise<'written' 
 }
 
 /** What is damaged counts as none. */
-const orWarn = ({ warn }: Pick<KeepReportOptions, 'warn'>) =>
+const orWarn = ({ warn }: Pick<RenewReportOptions, 'warn'>) =>
   unlessDamaged((fault) => warn('damaged object', new Error(fault)));
 
 /** The run that is published of each place. */
-async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: KeepReportOptions) {
+async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: RenewReportOptions) {
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
   // Listing costs ten times as much as reading: a narrowed place that nobody has named is found within three hours.

@@ -7,7 +7,10 @@ export type Occupant =
   | { readonly kind: 'object' | 'folder' | 'absent' }
   | { readonly kind: 'below-object'; readonly at: string };
 
-/** Segment by segment, so that no link on the way leads out. Throws `key-conflict` at a link, a socket or a device. */
+/**
+ * Finds what a directory store holds under a key, segment by segment, so that no link on the way leads out. Throws
+ * `key-conflict` at a link, a socket or a device.
+ */
 export async function findOccupant(root: string, key: string): Promise<Occupant> {
   const segments = key.split('/');
   for (const [index] of segments.entries()) {
@@ -19,6 +22,7 @@ export async function findOccupant(root: string, key: string): Promise<Occupant>
   return { kind: 'absent' };
 }
 
+/** Throws `key-conflict` unless an object can be stored under the key. */
 export async function checkRoom(root: string, key: string): Promise<void> {
   const place = await findOccupant(root, key);
   if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);

@@ -2,14 +2,13 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { AwsEnvironment } from '../base/index.ts';
 import { sqlitePath } from '../places.ts';
 import type { ClientLimits } from './dynamo-table.ts';
-
 import type { Table } from './table.ts';
 
 export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
 
 type OpenTableOptions = ClientLimits & { readonly leases?: readonly string[] };
 
-/** A DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end with it. */
+/** Opens a DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end with it. */
 export async function openTable(
   name: string,
   environment: AwsEnvironment,
@@ -32,8 +31,9 @@ export async function openTable(
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /**
- * Begins a request, and makes what its response says of the time, both by the clock as it is set in the end. A clock
- * that was set back meanwhile would else bound the table's time too narrowly, and so would one that stood still.
+ * To be called when a request leaves. What it returns takes the `Date` of the response, when that has come. `sentMs` and
+ * `receivedMs` are both by the clock as it is set in the end: one that was set back or stood still meanwhile would bound
+ * the table's time too narrowly.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
   const [sentMs, beganMs] = [now(), steady()];

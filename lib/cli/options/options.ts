@@ -4,6 +4,7 @@ import { jobId } from '../../jobs/message/check-message.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
 import { parsePlace } from '../../snapshot/keys.ts';
+import { isRunId } from '../../snapshot/run-id.ts';
 import { placeName } from '../../snapshot/sources/request.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 
@@ -22,9 +23,6 @@ export const reader =
     if (value !== undefined) return value;
     throw notRead(expected, text, names);
   };
-
-const matching = (expected: string, pattern: RegExp) =>
-  reader(expected, (text) => (pattern.test(text) ? text : undefined));
 
 /** An option's value as a number between two bounds, both included. */
 export const decimalOption = (least: number, most: number, kind: 'number' | 'whole number' = 'number') =>
@@ -88,7 +86,9 @@ export const momentOption =
   };
 
 /** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
-export const runArgument = matching('a run such as 20261121T091500Z-3fa9c1', /^\d{8}T\d{6}Z-[0-9a-f]{6}$/);
+export const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
+  isRunId(text) ? text : undefined,
+);
 
 /** The same, or `last`. */
 export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
@@ -130,4 +130,6 @@ export const columnsOption = (text: string, before: readonly string[] = []): rea
 export const calculationId = reader('the digits of an integer', idDigits);
 
 /** An option's value as the name of a set of formulas. */
-export const setName = matching('at most 80 letters, digits, _, . and -', /^[A-Za-z0-9][\w.-]{0,79}$/);
+export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>
+  /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
+);

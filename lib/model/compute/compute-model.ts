@@ -20,15 +20,17 @@ import {
   readOwned,
 } from './read-records.ts';
 
+/** A dataset, with how many things use it. */
 export type Dataset = {
   readonly dataset_id: string;
   readonly node: number;
   readonly cards: number;
   readonly calculations: number;
-  /** How many of them do so by a link that is not VALID. */
+  /** How many of them use it by a link that is not VALID. */
   readonly broken_links: number;
 };
 
+/** The model as it is computed and stored: in arrays of numbers, over the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
   readonly calculations: HeldThings;
@@ -42,6 +44,7 @@ export type PackedModel = {
   readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
+/** The model as it is asked. */
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
@@ -49,6 +52,7 @@ export type Model = Omit<PackedModel, 'uses'> & {
   readonly isMissing: (node: number) => boolean;
 };
 
+/** Makes a stored model ready to be asked. */
 export function modelOf({ uses, ...packed }: PackedModel): Model {
   const things = thingsIn(uses.things);
   return { ...packed, things, graph: graphIn(uses), isMissing: missingIn(packed, things) };
@@ -59,7 +63,10 @@ const missingIn =
   (node: number): boolean =>
     ((flags[node] ?? 0) & HELD) === 0 && whole.includes(kindAt(node));
 
-/** Some 150 bytes a calculation with three uses, and one file with its columns. Throws `StoredObjectError`. */
+/**
+ * Computes what spans records from the columns of the last runs. Memory: some 150 bytes a calculation with three uses, and
+ * one file with its columns. Throws `StoredObjectError`.
+ */
 export async function computeModel(columns: ModelColumns): Promise<PackedModel> {
   const collector = createUsesCollector();
   const owners = createOwners();

@@ -5,7 +5,7 @@ import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { isSuperseded } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
-import { runOfId } from '../run-id.ts';
+import { isRunId, runOfId } from '../run-id.ts';
 
 /** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: nobody can read how far it came. */
 export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
@@ -32,7 +32,7 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   const names: string[] = [];
   for await (const key of store.folders(folder)) names.push(key.slice(folder.length));
   const isPublished = new Set(published.map(({ run }) => run));
-  for (const run of names.filter(isRun).sort().reverse()) {
+  for (const run of names.filter(isRunId).sort().reverse()) {
     signal?.throwIfAborted();
     if (!isPublished.has(run)) yield await readRun(run, options);
   }
@@ -59,8 +59,6 @@ export async function lastStopped(store: Store, place: Place): Promise<string | 
     if (state === 'unfinished') return run;
   return undefined;
 }
-
-const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);
 
 async function readRun(run: string, options: UnpublishedOptions): Promise<UnpublishedRun> {
   try {

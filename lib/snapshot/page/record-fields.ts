@@ -84,6 +84,7 @@ export function createRecordFields(json: JsonBytes): RecordFields {
   };
 }
 
+/** The field of this name, which is added if it is new. */
 export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
@@ -111,11 +112,13 @@ export function fieldAt(fields: RecordFields, previous: number, at: number): num
   return field;
 }
 
+/** Adds the type of the value at `at` to those seen in a field. */
 export function addType(fields: RecordFields, field: number, at: number): void {
   const bit = bitOfFirstByte[fields.json.bytes[at] ?? 0] ?? 0;
   fields.types[field] = (fields.types[field] ?? 0) | bit;
 }
 
+/** The JSON types seen in each field, by its name; fields without a value are left out. */
 export function typesSeen(fields: RecordFields): FieldTypes {
   const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
   return Object.fromEntries(

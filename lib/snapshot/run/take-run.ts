@@ -25,6 +25,7 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
 
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'>;
 
+/** Names a run and stores its first checkpoint. */
 export async function startRun(
   { source, compression, selection, platform, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,

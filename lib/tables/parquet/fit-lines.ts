@@ -27,7 +27,8 @@ import { addWaiting } from './texts.ts';
 const OTHER = '_other';
 
 /**
- * Nothing is lost, and no value is changed but half of a surrogate pair. A column of type timestamp is named
+ * Fits the lines of a part, records in JSON, to the columns of a table. No value is lost, and none is changed but half
+ * of a surrogate pair. A column of type timestamp is named
  * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`. `_other` has, as a JSON object, the members that
  * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
  * the first counts. Throws `TypeError` if the columns are not like this.

@@ -114,6 +114,7 @@ function mixed(hash: number, bytes: number): number {
   return next ^ (next >>> 15);
 }
 
+/** A distinct text as a page holds it: its length, then its bytes. */
 export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   const start = starts[index] ?? 0;
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
@@ -122,6 +123,7 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
 /** More memory than this is not held for the next texts. */
 const MOST_HELD_BYTES = 16_000_000;
 
+/** Forgets all texts, so that others can be added. */
 export function clearTexts(texts: Texts): void {
   if (texts.bytes.length > MOST_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
   texts.table.fill(0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepReport } from '../../lib/report/after-publishing.ts';
+import { renewReport } from '../../lib/report/after-publishing.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 
@@ -14,7 +14,7 @@ type Given = {
 
 /** A call so many minutes after twenty past midnight. */
 const keep = ({ store, minutes = 0, write = (runs) => report(store, runs) }: Given) =>
-  keepReport({
+  renewReport({
     store,
     write,
     places: [],
