@@ -61,6 +61,8 @@ export function createFleetSlots(options: FleetSlotsOptions) {
   return {
     /** Waits until a call's slot is only `leadMs` away, without taking it. */
     approach: (request: ApproachRequest) => approach(worker, request),
+    /** A call that approached will not take a slot: the next need not wait for it. */
+    wake: () => worker.proof.wake(),
     giveBack: (slot: Slot) => giveBack(worker, slot),
     take: (request: SlotRequest) => take(worker, request),
     dueAtMs: (ahead: number) => dueAtMs(worker, ahead),

@@ -43,12 +43,15 @@ export function createPreparation({ source, clock, ready }: PreparationOptions) 
         started.set(request, momentOf(clock));
       };
       await enqueue(approaching, approach, request.signal);
+      let isReady = false;
       try {
         await act();
+        isReady = true;
       } finally {
         longest.add(clock.now() - (started.get(request)?.() ?? 0));
         started.delete(request);
         isMeasured = true;
+        if (!isReady) source.wake();
       }
     },
     calls,

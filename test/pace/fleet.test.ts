@@ -182,6 +182,34 @@ describe('calls that must prepare, such as by writing SENT,', () => {
     expect(used).toBeGreaterThan(0.95);
   });
 
+  test('use nearly all of it even if most find that they need not leave', async () => {
+    const clock = createVirtualClock();
+    const pace = createFleetPace({ ...clock, item: createMemoryBudget(), rate: 49, concurrency: 8 });
+    let [prepared, left] = [0, 0];
+    const prepare = async () => {
+      prepared += 1;
+      const isNeeded = prepared % 6 === 0;
+      await clock.sleep(2);
+      if (!isNeeded) throw new Error('done by another process');
+    };
+    const loop = async () => {
+      while (clock.now() < 6_000)
+        await pace
+          .run(
+            async () => {
+              left += 1;
+              await clock.sleep(20);
+            },
+            { prepare },
+          )
+          .catch(() => undefined);
+    };
+
+    await clock.finish(Promise.all(Array.from({ length: 8 }, loop)));
+
+    expect(left / (49 * 6)).toBeGreaterThan(0.95);
+  });
+
   test('leave one after another if a write stalls all of them at once', async () => {
     let stalledUntilMs = 0;
     const clock = createVirtualClock();

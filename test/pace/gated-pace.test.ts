@@ -16,6 +16,7 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
       return { atMs: clock.now(), waitedMs: 0, untilMs: clock.now() + usableMs };
     },
     approach: async () => undefined,
+    wake: () => undefined,
     giveBack: (slot) => void givenBack.push(slot),
     dueAtMs: () => clock.now(),
     throttled: async () => undefined,
