@@ -138,15 +138,13 @@ test('every variable of a function is a known setting', () => {
 
 /** A job that runs a function. */
 const runs = (id: string, functionName: string, inputVariables = {}) => ({
-  ...{
-    version: 1,
-    type: 'run-function',
-    id,
-    packageId,
-    packageVersion: '1.0.0',
-    functionName,
-    inputVariables,
-  },
+  version: 1,
+  type: 'run-function',
+  id,
+  packageId,
+  packageVersion: '1.0.0',
+  functionName,
+  inputVariables,
 });
 
 test('the bundle of run-jobs takes jobs of every type from the queue', async () => {

@@ -67,24 +67,6 @@ test('a cancelled job whose worker died is ended by the next one, which sends no
   expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: cancelled });
 });
 
-test('a batch that is cancelled before it began ends at once, and its summary says so', async () => {
-  await using batch = await scoredBatch({ refused: [] });
-
-  const report = await cancelBatch('b1', batch.parts);
-
-  expect(report).toMatchObject({ chunks: 1, ended: 0, isSplit: true, jobs: [{ id: CHUNK }] });
-  expect(report.jobs[0]?.answer.kind).toBe('cancelled');
-  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({
-    failed: 3,
-    cancelled: 3,
-    bad: 1,
-    calls: 0,
-  });
-  await batch.drain();
-  expect(batch.paid).toEqual([]);
-  expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
-});
-
 test('a batch that is cancelled while it is under way ends when its worker stops', async () => {
   await using batch = await slowBatch(6, ({ parts }) => cancelBatch('b1', parts), 20);
 

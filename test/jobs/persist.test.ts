@@ -57,6 +57,14 @@ test('a try that hangs is trouble every two seconds, and ends with the time', as
   expect(clock.nowMs).toBe(5_000);
 });
 
+test('what fails or hangs is treated the same if nobody asked to hear of it', async () => {
+  const { onTrouble: _, ...quiet } = persisting(5_000).options;
+  let tries = 0;
+
+  expect(await persist(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
+  await expect(persist(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
+});
+
 test('a time that is over already waits for nothing', async () => {
   const { clock, troubles, options } = persisting(-5_000);
   const hangs = () => new Promise<never>(() => undefined);
@@ -64,19 +72,4 @@ test('a time that is over already waits for nothing', async () => {
   await expect(persist(hangs, options)).rejects.toThrow('no response');
 
   expect([clock.nowMs, troubles]).toEqual([0, [0]]);
-});
-
-test('what fails is tried again, also if nobody asked to hear of it', async () => {
-  const { options } = persisting(10_000);
-  const { onTrouble: _, ...quiet } = options;
-  let tries = 0;
-
-  expect(await persist(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
-});
-
-test('a try that hangs ends with the time, also if nobody asked to hear of it', async () => {
-  const { options } = persisting(5_000);
-  const { onTrouble: _, ...quiet } = options;
-
-  await expect(persist(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  adjacencyOf,
   columnsOfRuns,
   computeModel,
   type Flag,
@@ -10,10 +9,9 @@ import {
   lastRuns,
   type Model,
   modelOf,
-  reach,
 } from '../../lib/model/index.ts';
 import { sources } from '../../lib/snapshot/sources/sources.ts';
-import { flagNames, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';
+import { flagNames, type NaiveStore, naiveModel } from './naive.ts';
 import { publishStore } from './publish-store.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
@@ -110,20 +108,4 @@ describe('the model equals a naive computation', () => {
   test('of any small store', async () => {
     await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 60 });
   });
-});
-
-/** What depends on a node over at most so many steps: names with the number of steps. */
-function usersOf(model: Model, node: number, hops: number) {
-  const { user: to, used: from } = model.graph;
-  const found = reach(adjacencyOf({ nodes: model.things.count, from, to }), [node], { hops });
-  return new Map(Array.from(found.nodes, (each, place) => [nameAt(model, each), found.hops[place]]));
-}
-
-test('what depends on each thing equals a naive search, over any number of steps and over two', async () => {
-  const naive = naiveModel(craftedStore);
-  const model = await modelIn(craftedStore);
-
-  for (let node = 0; node < model.things.count; node += 1)
-    for (const hops of [2, Number.POSITIVE_INFINITY])
-      expect(usersOf(model, node, hops)).toEqual(naiveUsers(naive.uses, nameAt(model, node), hops));
 });

@@ -34,34 +34,6 @@ describe('while the table is away', () => {
       expect(mostInASecond(departures)).toBeLessThanOrEqual(rate);
     },
   );
-
-  test('a call that may not wait as long is refused, and told when to come back', async () => {
-    const { refusals, departures } = await simulateFleet({
-      rate: 10,
-      workers: [{ loops: 20, maxWaitMs: 5_000 }],
-      durationMs: 60_000,
-      isAway: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
-    });
-
-    const back = departures.filter(({ atMs }) => atMs >= BACK_MS + 10_000 && atMs < 60_000);
-    expect(refusals.length).toBeGreaterThan(20);
-    expect(refusals.every(({ waitMs }) => waitMs > 5_000 && waitMs < 10_000)).toBe(true);
-    expect(back.length / 19 / 10).toBeGreaterThan(0.95);
-  });
-
-  test('a 429 that came meanwhile is obeyed once the table is back', async () => {
-    const { departures } = await simulateFleet({
-      rate: 49,
-      workers: workers(8),
-      durationMs: 60_000,
-      isAway: (atMs) => atMs >= AWAY_MS && atMs < 12_000,
-      refuse: (atMs) => (atMs >= AWAY_MS && atMs < 12_000 ? 20_000 : undefined),
-    });
-
-    const early = departures.filter(({ atMs }) => atMs >= 12_000 && atMs < 26_000);
-    expect(departures.some(({ refused }) => refused)).toBe(true);
-    expect(early).toEqual([]);
-  });
 });
 
 test('one worker that is cut off alone leaves the rate to the others, and returns', async () => {

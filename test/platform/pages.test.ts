@@ -128,21 +128,6 @@ describe('pages of files', () => {
     expect(pages).toHaveLength(1);
     expect(sent).toHaveLength(1);
   });
-
-  test('beyond the limit on pages are an error', async () => {
-    let cursor = 0;
-    const { platform, sent } = fakeCall([
-      async () => {
-        cursor += 1;
-        return ok(files(`c${cursor}`, file()));
-      },
-    ]);
-
-    const error = await caught(Array.fromAsync(platform.files.pages(fileset, {}, { maxPages: 4 })));
-
-    expect(error.failure).toEqual({ kind: 'endless', pages: 4 });
-    expect(sent).toHaveLength(4);
-  });
 });
 
 describe('no list is endless', () => {

@@ -76,7 +76,6 @@ type Event = {
   readonly over: (day: Day) => Promise<unknown>;
 };
 
-/** The counts of queues are late. */
 /** Counts of queues are of a while ago, as AWS documents it: it is asked again until they agree. */
 const isRed = (day: Day, red: readonly string[], minutes = 0, fromMs = 0) =>
   day.until(async () => isDeepStrictEqual(await day.red(minutes, fromMs), red), `red about ${red.join()}`);

@@ -95,14 +95,6 @@ describe('a message that is refused', () => {
       expect.stringMatching(/^type: expected one of run-function, score, /),
     ]);
   });
-
-  test('is not allowed', () => {
-    expect(parse({ ...call, id: 'x' }, { types: ['score'] })).toEqual({
-      kind: 'refused',
-      id: 'x',
-      faults: ['type: expected an allowed value (score), got "run-function"'],
-    });
-  });
 });
 
 describe('run-function', () => {

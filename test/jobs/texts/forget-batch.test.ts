@@ -3,13 +3,10 @@ import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import { scoreTexts } from '../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { batchOf, mixedRows, runBatch, summaryOf, type World, world } from './batch/batch-suite.ts';
+import { batchOf, before, keysOf, mixedRows, runBatch, summaryOf, world } from './batch/batch-suite.ts';
 import { row } from './fakes.ts';
 
 const ROWS = [row(1, 'good'), row(2, 'bad')];
-
-const keysOf = ({ store }: World, prefix: string) =>
-  [...store.objects.keys()].filter((key) => key.startsWith(prefix));
 
 test('a batch that was only split takes the cached results of its texts with it', async () => {
   const one = world();
@@ -54,19 +51,11 @@ test('objects that go meanwhile count no rows', async () => {
 test('a row that changes just before it is deleted is deleted all the same', async () => {
   const one = world();
   await splitBatch(batchOf(ROWS), one.split);
-  let changes = 0;
-  const storage: World['storage'] = {
-    ...one.storage,
-    table: {
-      ...one.table,
-      async delete(key, token) {
-        if (changes === 0)
-          await one.table.put(key, { state: 'changed' }, { expected: token, token: 'other' });
-        changes += 1;
-        return one.table.delete(key, token);
-      },
-    },
-  };
+  const key = { partition: 'batch#b1', sort: 'chunk-00000' };
+  const storage = before(one, ['table', 'delete', /chunk-00000/], async () => {
+    const expected = (await one.table.get(key))?.token ?? null;
+    await one.table.put(key, { state: 'changed' }, { expected, token: 'other' });
+  });
 
   await forgetBatch('b1', storage);
 

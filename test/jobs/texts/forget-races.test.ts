@@ -8,36 +8,22 @@ import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
-import { batchOf, partLines, runBatch, summaryOf, type World, world } from './batch/batch-suite.ts';
+import {
+  batchOf,
+  before,
+  keysOf,
+  partLines,
+  runBatch,
+  summaryOf,
+  type World,
+  world,
+} from './batch/batch-suite.ts';
 import { refusedText, row, scriptedAnalyze } from './fakes.ts';
 
 const HASH = textHashOf('good');
 const CHUNK = { batch: 'b1', chunk: 0 };
 const ROWS = [row(1, 'good'), row(2, 'bad'), row(3, 'fair')];
 const STAGED = 'work/scores/b1/chunk-00000.json';
-
-const keysOf = ({ store }: World, prefix: string) =>
-  [...store.objects.keys()].filter((key) => key.startsWith(prefix));
-
-type Call = readonly [on: 'store' | 'table', name: 'get' | 'put' | 'delete', key: RegExp];
-
-/** The world's storage; `act` happens once, right before the first such call. */
-function before(
-  { storage }: World,
-  [on, name, pattern]: Call,
-  act: () => Promise<unknown>,
-): World['storage'] {
-  let pending = true;
-  const call = storage[on][name] as (...given: readonly unknown[]) => Promise<unknown>;
-  const watched = async (...given: readonly unknown[]) => {
-    if (pending && pattern.test(JSON.stringify(given[0]))) {
-      pending = false;
-      await act();
-    }
-    return call(...given);
-  };
-  return { ...storage, [on]: { ...storage[on], [name]: watched } };
-}
 
 /** A store that records the keys which are deleted from it. */
 const withDeleted = (deleted: string[], store: Store): Store => ({

@@ -11,6 +11,7 @@ import {
   partLines,
   resultsOf,
   runBatch,
+  scheduled,
   summaryOf,
   type World,
   world,
@@ -77,21 +78,7 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
       await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
-      const storage = {
-        ...one.storage,
-        store: {
-          ...one.storage.store,
-          get: scheduler.scheduleFunction(one.storage.store.get),
-          put: scheduler.scheduleFunction(one.storage.store.put),
-          delete: scheduler.scheduleFunction(one.storage.store.delete),
-        },
-        table: {
-          ...one.table,
-          get: scheduler.scheduleFunction(one.table.get),
-          getAll: scheduler.scheduleFunction(one.table.getAll),
-          put: scheduler.scheduleFunction(one.table.put),
-        },
-      };
+      const storage = scheduled(one, scheduler);
 
       await scheduler.waitFor(
         Promise.all([

@@ -1,3 +1,4 @@
+import type { Scheduler } from 'fast-check';
 import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
@@ -48,6 +49,46 @@ export function world(
   return { store, table, storage, messages, scoring, split, paid, slept };
 }
 
+type Call = readonly [on: 'store' | 'table', name: 'get' | 'put' | 'delete', key: RegExp];
+
+/** The world's storage; `act` happens once, right before the first such call. */
+export function before(
+  { storage }: Pick<World, 'storage'>,
+  [on, name, pattern]: Call,
+  act: () => Promise<unknown>,
+): World['storage'] {
+  let pending = true;
+  const call = storage[on][name] as (...given: readonly unknown[]) => Promise<unknown>;
+  const watched = async (...given: readonly unknown[]) => {
+    if (pending && pattern.test(JSON.stringify(given[0]))) {
+      pending = false;
+      await act();
+    }
+    return call(...given);
+  };
+  return { ...storage, [on]: { ...storage[on], [name]: watched } };
+}
+
+/** The world's storage, whose steps are made in the order of a scheduler. */
+export function scheduled({ storage }: Pick<World, 'storage'>, scheduler: Scheduler): World['storage'] {
+  const { store, table } = storage;
+  return {
+    ...storage,
+    store: {
+      ...store,
+      get: scheduler.scheduleFunction(store.get),
+      put: scheduler.scheduleFunction(store.put),
+      delete: scheduler.scheduleFunction(store.delete),
+    },
+    table: {
+      ...table,
+      get: scheduler.scheduleFunction(table.get),
+      getAll: scheduler.scheduleFunction(table.getAll),
+      put: scheduler.scheduleFunction(table.put),
+    },
+  };
+}
+
 /** Splits and scores a batch, one job after another. Throws what stops one. */
 export async function runBatch(request: BatchRequest, { split, messages, scoring, storage }: World) {
   const outcome = await splitBatch(request, split);
@@ -57,6 +98,10 @@ export async function runBatch(request: BatchRequest, { split, messages, scoring
   }
   return outcome;
 }
+
+/** The keys of the store that begin with this. */
+export const keysOf = ({ store }: World, prefix: string) =>
+  [...store.objects.keys()].filter((key) => key.startsWith(prefix));
 
 /** The lines of all parts of a batch, in the order of their chunks. */
 export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredRow[] =>

@@ -14,6 +14,7 @@ import {
   partLines,
   resultsOf,
   runBatch,
+  scheduled,
   summaryOf,
   TOPICS,
   world,
@@ -189,20 +190,7 @@ test('two ends of one chunk leave one part and its counts, in any order of their
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
       await splitBatch(batchOf([row(1, 'good')]), one.split);
-      const storage = {
-        ...one.storage,
-        store: {
-          ...one.storage.store,
-          put: scheduler.scheduleFunction(one.storage.store.put),
-          delete: scheduler.scheduleFunction(one.storage.store.delete),
-        },
-        table: {
-          ...one.table,
-          get: scheduler.scheduleFunction(one.table.get),
-          getAll: scheduler.scheduleFunction(one.table.getAll),
-          put: scheduler.scheduleFunction(one.table.put),
-        },
-      };
+      const storage = scheduled(one, scheduler);
       const result = {
         id: '1',
         result: { type: 'DEFAULT', sentiment: 'positive' },
@@ -251,16 +239,10 @@ test('the last to finish writes the summary: a chunk, or the splitter', async ()
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
       const jobs: Promise<unknown>[] = [];
-      const table = {
-        ...one.table,
-        get: scheduler.scheduleFunction(one.table.get),
-        getAll: scheduler.scheduleFunction(one.table.getAll),
-        put: scheduler.scheduleFunction(one.table.put),
-      };
-      const storage = { ...one.storage, table };
+      const storage = scheduled(one, scheduler);
       const split = {
         ...one.split,
-        table,
+        ...storage,
         send: async (messages: typeof one.messages) => {
           jobs.push(...messages.map((message) => scoreChunk(message, { ...one.scoring, ...storage })));
         },

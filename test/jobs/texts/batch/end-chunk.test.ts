@@ -10,9 +10,8 @@ import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import type { Table } from '../../../../lib/table/table.ts';
 import { HOST, row, sentimentOf } from '../fakes.ts';
-import { batchOf, partLines, summaryOf, world } from './batch-suite.ts';
+import { batchOf, before, partLines, summaryOf, world } from './batch-suite.ts';
 
 const CHUNK = { batch: 'b1', chunk: 0 };
 const PARTS = 'scores/b1/part-00000-';
@@ -45,20 +44,8 @@ type World = Awaited<ReturnType<typeof splitWorld>>;
 const partsIn = ({ store }: World) => [...store.objects.keys()].filter((key) => key.startsWith(PARTS));
 
 /** The world's storage; `act` happens before the chunk's row is written the first time. */
-function meanwhile({ storage }: World, act: () => Promise<unknown>): World['storage'] {
-  let pending = true;
-  const table: Table = {
-    ...storage.table,
-    async put(key, ...given) {
-      if (pending && key.sort === 'chunk-00000') {
-        pending = false;
-        await act();
-      }
-      return storage.table.put(key, ...given);
-    },
-  };
-  return { ...storage, table };
-}
+const meanwhile = (one: World, act: () => Promise<unknown>) =>
+  before(one, ['table', 'put', /chunk-00000/], act);
 
 async function rowOf({ storage }: World): Promise<{ readonly row: ChunkRow; readonly token: string }> {
   const stored = await readChunkRow(CHUNK, storage);

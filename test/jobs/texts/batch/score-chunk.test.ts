@@ -4,7 +4,7 @@ import { endChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chu
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import { refusedText, row, scriptedAnalyze } from '../fakes.ts';
-import { batchOf, partLines, summaryOf, type World, world } from './batch-suite.ts';
+import { batchOf, before, partLines, summaryOf, type World, world } from './batch-suite.ts';
 
 const CHUNK = { batch: 'b1', chunk: 0 };
 const REFUSING = { bad: [refusedText] };
@@ -43,23 +43,12 @@ describe('a job of a chunk', () => {
   });
 
   test('that another worker has ended meanwhile leaves the calls of its failed texts to be counted', async () => {
-    const one = world({}, scriptedAnalyze({ bad: Array(9).fill({ kind: 'status', status: 500 }) }));
-    await splitBatch(batchOf([row(1, 'good'), row(2, 'bad')]), one.split);
-    const [job] = one.messages;
-    if (job === undefined) throw new Error('expected a message');
-    let isFirst = true;
-    const table: World['table'] = {
-      ...one.table,
-      async put(key, ...given) {
-        if (isFirst && key.sort === 'chunk-00000') {
-          isFirst = false;
-          await endChunk(CHUNK, [], one.storage);
-        }
-        return one.table.put(key, ...given);
-      },
-    };
+    const { one, job } = await splitWorld(
+      scriptedAnalyze({ bad: Array(9).fill({ kind: 'status', status: 500 }) }),
+    );
+    const storage = before(one, ['table', 'put', /chunk-00000/], () => endChunk(CHUNK, [], one.storage));
 
-    const scored = await scoreChunk(job, { ...one.scoring, ...one.storage, table });
+    const scored = await score(job, { ...one, storage });
 
     expect(scored).toMatchObject({ kind: 'scored', chunk: { kind: 'was-ended' } });
     expect((await countedIn(one)).length).toBe(1);
