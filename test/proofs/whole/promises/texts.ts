@@ -5,8 +5,19 @@ import type { Finished } from './promises.ts';
 /** What a text's row in the table says as far as it is checked. */
 const rowSchema = z.object({ textHash: z.string(), sends: z.number() });
 
-/** **No send is repeated blindly**: a text is paid for once, and the cache counts every call that may have been paid. */
-export async function checkTexts({ scene, broken }: Finished) {
+const resultSchema = z.object({
+  response: z.object({
+    results: z.array(z.object({ calls: z.number(), error: z.optional(z.string()) })),
+  }),
+});
+
+/**
+ * **No send is repeated blindly**: a text is paid for once, and every call that may have been paid is counted: by the
+ * cache, or, of a text that failed, by the result that says so.
+ */
+export async function checkTexts(ended: Finished) {
+  const { scene, broken } = ended;
+  const failed = await callsOfFailures(ended);
   const rows = new Map(
     (await Array.fromAsync(scene.table.rows.scan('score#'))).map(({ row }) => {
       const { textHash, sends } = rowSchema.parse(row);
@@ -19,12 +30,12 @@ export async function checkTexts({ scene, broken }: Finished) {
   for (const text of texts) {
     const own = calls.filter(({ subject }) => subject === text);
     const sends = rows.get(hash('sha256', text));
+    const counted = (sends ?? 0) + (failed.get(text) ?? 0);
     again += own.length - 1;
-    if (sends === undefined) broken(`A text is paid for once: ${text} was scored, and has no row`);
-    else if (sends < own.length)
-      broken(
-        `A text is paid for once: ${text} was scored ${own.length} times, and the cache counted ${sends}`,
-      );
+    if (sends === undefined && !failed.has(text))
+      broken(`A text is paid for once: ${text} was scored, and has no row`);
+    else if (counted < own.length)
+      broken(`A text is paid for once: ${text} was scored ${own.length} times, and ${counted} were counted`);
     // A response that reached a process without any trouble since it was sent is never paid for again; while a process
     // stands still, its claim of a text ends.
     const sound = own.filter(
@@ -34,4 +45,20 @@ export async function checkTexts({ scene, broken }: Finished) {
       broken(`A text is paid for once: ${text} was scored ${sound.length} times without any fault`);
   }
   return { texts: texts.size, paidAgain: again };
+}
+
+/** The calls of texts that failed, as the results of their jobs say. */
+async function callsOfFailures({ plan, scene, sent }: Finished): Promise<ReadonlyMap<string, number>> {
+  const calls = new Map<string, number>();
+  const keys = (await Array.fromAsync(scene.store.list('results/score/'))).map(({ key }) => key);
+  for (const [index, { job }] of plan.jobs.entries()) {
+    const own = keys.find((key) => key.endsWith(`/${sent.ids.get(index + 1)}.json`));
+    if (job.type !== 'score' || own === undefined) continue;
+    const result = resultSchema.safeParse(JSON.parse(String((await scene.store.get(own))?.body)));
+    for (const [at, each] of (result.data?.response.results ?? []).entries()) {
+      const text = `text ${job.texts[at]}`;
+      if (each.error !== undefined) calls.set(text, (calls.get(text) ?? 0) + each.calls);
+    }
+  }
+  return calls;
 }
