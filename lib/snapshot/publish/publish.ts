@@ -100,11 +100,10 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
     return stored === 'lost-race' ? stored : await moveLatest(options, stored, last);
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
-    const isOfLast = before?.parts.some(({ key }) => error.message.startsWith(key)) === true;
-    if (!isOfLast) throw error;
-    // Or a later run was published in the meantime, and that one pruned.
+    // A later run may have been published in the meantime, and what is missing pruned.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
+    // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
+    if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
     return publishAfter(options, { ...last, broken: error.message });
   }
 }

@@ -3,7 +3,13 @@ import { beforeEach, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
-import { latestKey, PRUNED_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import {
+  latestKey,
+  MANIFEST_NAME,
+  PRUNED_NAME,
+  publishedFolder,
+  workFolder,
+} from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import { manifestKeys } from '../../../lib/snapshot/publish/manifest-key.ts';
@@ -120,6 +126,24 @@ test('a run whose comparison misses a part of a run that was pruned meanwhile, a
     async () => {
       await publish(wednesday);
       await store.delete(manifest.parts[0]?.key ?? '');
+    },
+  );
+
+  expect(await publish(tuesday, meanwhile)).toMatchObject({
+    kind: 'superseded',
+    latest: { run: wednesday.id },
+  });
+});
+
+test('a run whose own parts were pruned meanwhile, after a later one, is superseded', async () => {
+  await publish(monday);
+  const meanwhile = beforeFirst(
+    store,
+    'put',
+    (key) => key === `${workFolder('calculations', tuesday)}${MANIFEST_NAME}`,
+    async () => {
+      await publish(wednesday);
+      for await (const { key } of store.list(workFolder('calculations', tuesday))) await store.delete(key);
     },
   );
 

@@ -32,7 +32,10 @@ export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
   };
 }
 
-/** Clocks differ by up to a second each, and a run is timed by those of its processes. */
+/** How far a clock may be off. */
+const CLOCK_OFF_MS = 1_000;
+
+/** A run is timed by the clocks of its processes. */
 const SKEW_MS = 2_500;
 
 /** A step of a snapshot waits out an outage of about an hour. */
@@ -45,11 +48,15 @@ const LISTED_MS = 10 * 60_000;
 export async function checkPublished(ended: Finished) {
   const { plan, scene, sent, published, broken } = ended;
   let [pruned, mostRecords] = [0, 0];
+  const startMs = scene.world.now() - scene.world.sinceStartMs();
+  /** A run that began once another was published comes after it, whatever the clocks of the two say. */
+  const mayBeginAfter = ({ startedAt }: Moved, { atMs }: Moved) =>
+    Date.parse(startedAt) + CLOCK_OFF_MS >= startMs + atMs;
   for (const source of plan.datasets > 0 ? ['calculations', 'cards'] : ['calculations']) {
     const moves = published.moves.filter((each) => each.source === source);
     for (const [index, moved] of moves.entries()) {
       const before = moves[index - 1];
-      if (before !== undefined && before.startedAt > moved.startedAt)
+      if (before !== undefined && before.startedAt > moved.startedAt && !mayBeginAfter(moved, before))
         broken(`${source}/latest.json went back from ${before.run} to ${moved.run}`);
       const isGone = (await scene.store.get(moved.manifest)) === undefined;
       const newer = (ms: number) =>
