@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
 import {
   createUsesMaker,
@@ -24,14 +24,10 @@ import type { Store } from '../../lib/store/store.ts';
 import { eachLine } from '../../lib/tables/made/make-parquet.ts';
 import { createLineFitter } from '../../lib/tables/parquet/fit-lines.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
-import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
 import { link } from './stores.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const publish = (place: Place, run: Run, ...records: readonly object[]) =>
   publishLines(store, { place, run, lines: records.map((record) => JSON.stringify(record)) });

@@ -10,13 +10,9 @@ import { latestKey, type Place } from '../../../lib/snapshot/keys.ts';
 import { checkedShape } from '../../cli/checked-shape.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const publish = (place: Place, ...records: readonly (object | string)[]) =>
   publishLines(store, {

@@ -1,15 +1,11 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
-let store: ReturnType<typeof createMemoryStore>;
-
-beforeEach(() => {
-  store = createMemoryStore({ chunkBytes: 100 });
-});
+const store = storeOfEach({ chunkBytes: 100 });
 
 type Compared = {
   readonly source?: Source;

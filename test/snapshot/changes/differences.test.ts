@@ -1,13 +1,12 @@
 import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
-import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
@@ -15,11 +14,7 @@ import { storeRun } from './stored-run.ts';
  * white space, escaped names. Their changes must equal those of two maps, whichever way they are compared.
  */
 
-let store: Store;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const number = fc.constantFrom(
   '0',

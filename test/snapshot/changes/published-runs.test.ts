@@ -1,10 +1,10 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { publishedManifest } from '../published-manifest.ts';
 import { monday, tuesday, wednesday } from './publish-lines.ts';
 
@@ -13,11 +13,7 @@ const first: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00
 const second: Run = { id: '20261119T090000Z-ffffff', startedAt: '2026-11-19T09:00:00.200Z' };
 const third: Run = { id: '20261119T090000Z-eeeeee', startedAt: '2026-11-19T09:00:00.300Z' };
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 function publish(run: Run, to: Store = store, force = false) {
   const { id, startedAt } = run;

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { latestKey, publishedFolder, wasLatestKey } from '../../../lib/snapshot/keys.ts';
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import {
@@ -8,17 +8,13 @@ import {
   storeManifest,
 } from '../../../lib/snapshot/publish/manifest-key.ts';
 import { printStoredLine } from '../../../lib/store/index.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { monday } from './finished-run.ts';
 
 const place = 'calculations';
 const folder = publishedFolder(place, monday);
 const body = Buffer.from('{}');
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 /** Stores a manifest that `latest.json` names, and one of a publisher that lost. */
 async function twoManifests() {

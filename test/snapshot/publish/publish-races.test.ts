@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
@@ -18,15 +18,11 @@ import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { disagreements, leftovers } from './every-reader.ts';
 import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const publish = async (run: Run, to: Store = store, force = false) =>
   publishRun({
@@ -180,7 +176,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        store = createMemoryStore();
+        store.objects.clear();
         await publish(monday);
         const inTurn = <T>(work: () => Promise<T>) => scheduler.schedule(Promise.resolve()).then(work);
         const to: Store = {

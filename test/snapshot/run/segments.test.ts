@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
@@ -8,14 +8,10 @@ import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-sli
 import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 /** A record, or what happens to the segment before the next one. */
 type Planned = number | 'begins' | 'restarts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sleep } from '../../../lib/base/async.ts';
 import { createLocalPace } from '../../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../../lib/platform/client.ts';
@@ -10,13 +10,9 @@ import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start
 import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../lib/snapshot/sources/calculations/scan.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 type Differences = Partial<SnapshotOptions> & { readonly rate?: number; readonly pageRows?: number };
 

@@ -5,14 +5,10 @@ import { startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 /** A scan of the ids 1 to 10, one a step, whose position is the last id; `failAt` throws before that id. */
 function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { latestKey, MANIFEST_NAME, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
@@ -15,7 +15,8 @@ import {
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { atEachListed, atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
 
@@ -62,11 +63,7 @@ async function published(from: Store): Promise<ReadonlyMap<string, string>> {
   return new Map(listed.filter(({ key }) => !key.startsWith('work/')).map(({ key, mark }) => [key, mark]));
 }
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 describe('published runs without tables', () => {
   test('get their Parquet and their uses, the newest first', async () => {

@@ -1,20 +1,16 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { beforeEvery } from '../../store/before.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 
 const KEY = 'parquet/runs/calculations.json';
 const LINES = ['{"id":1,"name":"a"}', '{"id":2,"name":"b"}'];
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const publish = (of: Store, run: typeof monday) =>
   publishLines(of, { place: 'calculations', run, lines: LINES });

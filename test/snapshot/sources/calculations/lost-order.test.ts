@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
@@ -8,14 +8,10 @@ import { type SliceOptions, takeSlice } from '../../../../lib/snapshot/run/take-
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import type { Store } from '../../../../lib/store/store.ts';
-import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
+import { storeOfEach } from '../../../store/store-of-each.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const ROWS = Array.from({ length: 16 }, (_, index) => ({ id: index + 1, created: (index + 1) * 10 }));
 const IDS = ROWS.map(({ id }) => String(id));

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
@@ -9,14 +9,10 @@ import { takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
-import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
+import { storeOfEach } from '../../../store/store-of-each.ts';
 import { callOf } from '../../sandbox-call.ts';
 
-let store: MemoryStore;
-
-beforeEach(() => {
-  store = createMemoryStore();
-});
+const store = storeOfEach();
 
 const FILES = 300;
 
