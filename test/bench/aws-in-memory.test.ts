@@ -1,9 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { describeTable } from '../table/table-suite.ts';
-import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
+import { startAwsInMemory } from './aws-in-memory.ts';
 
-let aws: AwsInMemory;
 let names = 0;
 
 function newName(): string {
@@ -11,9 +10,7 @@ function newName(): string {
   return `name-${names}`;
 }
 
-beforeAll(async () => {
-  aws = await startAwsInMemory();
-});
+const aws = await startAwsInMemory();
 
 afterAll(() => aws.close());
 

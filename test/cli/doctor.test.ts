@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { checkClock } from '../../lib/cli/doctor/checks.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
@@ -11,30 +11,25 @@ import { runCommand } from './run-command.ts';
 
 const folder = folderOfAll();
 const running = new AsyncDisposableStack();
-let platform: Sandbox;
-let settings: Readonly<Record<string, string>>;
-
 const NONE = { calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 } as const;
 
-beforeAll(async () => {
-  platform = running.use(await startPlatform(NONE));
-  const aws = await startTestAws({
-    buckets: ['bucket'],
-    queues: [{ name: 'jobs' }, { name: 'dead' }],
-    tables: ['ledger'],
-  });
-  running.defer(aws.close);
-  settings = {
-    ...aws.settings,
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: `s3://${aws.bucket('bucket')}/acme`,
-    SYNC_TABLE: 'ledger',
-    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
-    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
-  };
+const platform = running.use(await startPlatform(NONE));
+const aws = await startTestAws({
+  buckets: ['bucket'],
+  queues: [{ name: 'jobs' }, { name: 'dead' }],
+  tables: ['ledger'],
 });
+running.defer(aws.close);
+const settings = {
+  ...aws.settings,
+  PLATFORM_BASE_URL: platform.url,
+  PLATFORM_TOKEN: platform.token,
+  PLATFORM_RATE: '1000',
+  SYNC_STORE: `s3://${aws.bucket('bucket')}/acme`,
+  SYNC_TABLE: 'ledger',
+  SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+  SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
+};
 
 afterAll(() => running.disposeAsync());
 

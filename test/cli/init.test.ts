@@ -3,19 +3,15 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { init } from '../../lib/cli/commands/init.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { beginCommand, runCommand } from './run-command.ts';
 
 const folder = folderOfEach();
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startPlatform({ calculations: 5, datasets: 1, cards: 1, fileSets: 0, dataFiles: 0 });
-});
+const sandbox = await startPlatform({ calculations: 5, datasets: 1, cards: 1, fileSets: 0, dataFiles: 0 });
 
 afterAll(() => sandbox.close());
 

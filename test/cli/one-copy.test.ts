@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { clearAfter } from '../../lib/snapshot/history/clear-work.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -10,12 +10,9 @@ import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines
 import { createMemoryStore } from '../store/memory-store.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
-let sandbox: Sandbox;
 const folder = folderOfEach();
 
-beforeAll(async () => {
-  sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
-});
+const sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
 
 afterAll(() => sandbox.close());
 

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Budget } from '../../lib/pace/budget.ts';
 import { openBudget } from '../../lib/pace/stored-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { type LocalAws, startAws } from '../local-aws/services/start-aws.ts';
+import { startAws } from '../local-aws/services/start-aws.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
-let aws: LocalAws;
 let hosts = 0;
 let host: string;
 
-beforeAll(async () => {
-  aws = await startAws({ tables: ['platform-sync'] });
-});
+const aws = await startAws({ tables: ['platform-sync'] });
 
 afterAll(() => aws.close());
 

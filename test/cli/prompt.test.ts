@@ -1,21 +1,17 @@
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { runPrompt } from '../../lib/cli/query/prompt.ts';
 import { complete } from '../../lib/cli/query/prompt-commands.ts';
-import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
+import { openTables } from '../../lib/tables/duckdb/open-tables.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
 
-let tables: Tables;
-
-beforeAll(async () => {
-  const store = createMemoryStore();
-  await publishTwoRuns(store);
-  tables = await openTables(store);
-});
+const store = createMemoryStore();
+await publishTwoRuns(store);
+const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { foundRun } from '../../lib/cli/snapshots/show-publication.ts';
 import { printFound } from '../../lib/cli/terminal/terminal.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
@@ -12,12 +12,9 @@ import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 import { runCommand } from './run-command.ts';
 
-let sandbox: Sandbox;
 const folder = folderOfEach();
 
-beforeAll(async () => {
-  sandbox = await startPlatform({ calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 });
-});
+const sandbox = await startPlatform({ calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 });
 
 afterAll(() => sandbox.close());
 

@@ -1,18 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
-let sandbox: Sandbox;
 const folder = folderOfEach();
 
-beforeAll(async () => {
-  sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
-});
+const sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
 
 afterAll(() => sandbox.close());
 

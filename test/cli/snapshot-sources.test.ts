@@ -1,23 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { beginCommand, publishedIn, runCommand, settingsOf } from './run-command.ts';
 
-let sandbox: Sandbox;
 const folder = folderOfEach();
 
-beforeAll(async () => {
-  sandbox = await startPlatform({
-    calculations: 60,
-    datasets: 40,
-    cards: 200,
-    fileSets: 3,
-    filesPerSet: 1_300,
-    dataFiles: 12,
-  });
+const sandbox = await startPlatform({
+  calculations: 60,
+  datasets: 40,
+  cards: 200,
+  fileSets: 3,
+  filesPerSet: 1_300,
+  dataFiles: 12,
 });
 
 afterAll(() => sandbox.close());

@@ -1,9 +1,9 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -14,14 +14,11 @@ import { callOf } from '../snapshot/sandbox-call.ts';
 
 const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
 
-let sandbox: Sandbox;
 const folder = folderOfEach();
 let store: Store;
 
-beforeAll(async () => {
-  await LocalDurableTestRunner.setupTestEnvironment();
-  sandbox = await startPlatform({ calculations: 600, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
-});
+await LocalDurableTestRunner.setupTestEnvironment();
+const sandbox = await startPlatform({ calculations: 600, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
 
 afterAll(async () => {
   await sandbox.close();

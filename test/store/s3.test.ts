@@ -1,22 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GetObjectTaggingCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
-import { startTestAws, type TestAws } from '../base/aws/start-test-aws.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { describeStore } from './store-suite.ts';
 
-let aws: TestAws;
-let client: S3Client;
-let bucket: string;
 let stores = 0;
 
-beforeAll(async () => {
-  aws = await startTestAws({ buckets: ['bucket'] });
-  client = createS3Client(aws.settings);
-  bucket = aws.bucket('bucket');
-});
+const aws = await startTestAws({ buckets: ['bucket'] });
+const client = createS3Client(aws.settings);
+const bucket = aws.bucket('bucket');
 
 afterAll(() => aws.close());
 

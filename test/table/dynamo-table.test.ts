@@ -1,14 +1,11 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createDynamoClient, createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { startDynamo, type TestDynamo } from './start-dynamo.ts';
+import { startDynamo } from './start-dynamo.ts';
 
-let dynamo: TestDynamo;
 let tables = 0;
 
-beforeAll(async () => {
-  dynamo = await startDynamo();
-});
+const dynamo = await startDynamo();
 
 afterAll(() => dynamo.close());
 

@@ -1,16 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { startDynamo, type TestDynamo } from './start-dynamo.ts';
+import { startDynamo } from './start-dynamo.ts';
 
-let dynamo: TestDynamo;
 let tables = 0;
 
 const scripted = 'each test says itself which requests fail';
 
-beforeAll(async () => {
-  dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses-responses': scripted });
-});
+const dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses-responses': scripted });
 
 afterAll(() => dynamo.close());
 

@@ -1,17 +1,12 @@
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, describe, expect, test } from 'vitest';
 import { duckDbMacros, duckDbSql } from '../../lib/tables/duckdb-dialect.ts';
 
-let instance: DuckDBInstance;
-let connection: DuckDBConnection;
-
-beforeAll(async () => {
-  instance = await DuckDBInstance.create(':memory:');
-  connection = await instance.connect();
-  for (const statement of duckDbMacros) await connection.run(statement);
-  await connection.run(`CREATE TABLE t AS SELECT * FROM (VALUES
-    (1, [{'kind': 'a', 'of': {'id': 'x'}}, {'kind': 'b', 'of': {'id': NULL}}]), (2, []), (3, NULL)) AS v (id, links)`);
-});
+const instance = await DuckDBInstance.create(':memory:');
+const connection = await instance.connect();
+for (const statement of duckDbMacros) await connection.run(statement);
+await connection.run(`CREATE TABLE t AS SELECT * FROM (VALUES
+  (1, [{'kind': 'a', 'of': {'id': 'x'}}, {'kind': 'b', 'of': {'id': NULL}}]), (2, []), (3, NULL)) AS v (id, links)`);
 
 afterAll(() => {
   connection.closeSync();

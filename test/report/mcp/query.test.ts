@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { loadDuckDb } from '../../../lib/tables/duckdb/database.ts';
-import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';
 
 const store = createMemoryStore();
-let tables: Tables;
-let server: Awaited<ReturnType<typeof connect>>;
-
 const ENDLESS = 'WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t';
 
-beforeAll(async () => {
-  await publishLines(store, { run: monday, lines: ['{"id":123456789012345678901,"name":"Revenue"}'] });
-  tables = await openTables(store, { memoryMb: 200, diskBytes: 1e8, onlyTables: true });
-  server = await connect(contextOver(store, { tables: async () => tables }));
-});
+await publishLines(store, { run: monday, lines: ['{"id":123456789012345678901,"name":"Revenue"}'] });
+const tables = await openTables(store, { memoryMb: 200, diskBytes: 1e8, onlyTables: true });
+const server = await connect(contextOver(store, { tables: async () => tables }));
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -1,11 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
-import type { Store } from '../../../lib/store/store.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
@@ -13,13 +12,8 @@ import { storeRun } from './stored-run.ts';
  * and the changes found in it are on their way.
  */
 
-let folder: string;
-let store: Store;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'released-'));
-  store = createDirectoryStore(folder);
-});
+const folder = await mkdtemp(join(tmpdir(), 'released-'));
+const store = createDirectoryStore(folder);
 
 afterAll(() => rm(folder, { recursive: true }));
 

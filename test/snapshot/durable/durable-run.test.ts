@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Call, CallOptions } from '../../../lib/platform/call.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
-import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import {
   type DurableRunOptions,
   type DurableSteps,
@@ -27,19 +27,16 @@ import { type FileChange, simulateFiles } from '../simulated-files.ts';
 
 const CALCULATIONS = 500;
 
-let sandbox: Sandbox;
 let store: Store;
 /** How often `latest.json` was moved. */
 let moved: number;
 
-beforeAll(async () => {
-  sandbox = await startPlatform({
-    calculations: CALCULATIONS,
-    datasets: 6,
-    cards: 40,
-    fileSets: 0,
-    dataFiles: 0,
-  });
+const sandbox = await startPlatform({
+  calculations: CALCULATIONS,
+  datasets: 6,
+  cards: 40,
+  fileSets: 0,
+  dataFiles: 0,
 });
 
 afterAll(() => sandbox.close());

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
-let tables: Tables;
-
-beforeAll(async () => {
-  tables = await openTables(createMemoryStore());
-});
+const tables = await openTables(createMemoryStore());
 
 afterAll(() => tables[Symbol.asyncDispose]());
 

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import * as duckDb from '@duckdb/node-api';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -9,7 +9,7 @@ import { viewsOver } from '../../../lib/tables/catalog/views.ts';
 import { openDatabase } from '../../../lib/tables/duckdb/database.ts';
 import { createLocalCopies } from '../../../lib/tables/duckdb/local-copies.ts';
 import { neededPieces } from '../../../lib/tables/duckdb/needed-pieces.ts';
-import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { createSchema } from '../../../lib/tables/duckdb/schema.ts';
 import type { Table } from '../../../lib/tables/duckdb/table.ts';
 import { tablesOf } from '../../../lib/tables/duckdb/tables/tables.ts';
@@ -21,8 +21,6 @@ import { calculation, rowsOf, runOn } from './published.ts';
 const DAYS = [1, 2, 3, 4, 5, 6];
 
 let read: string[] = [];
-let tables: Tables;
-
 /** One run on odd days, two on even ones. */
 function runsOn(day: number): readonly Run[] {
   const morning = runOn('2026-10', day);
@@ -52,10 +50,8 @@ async function storeWith(
   return store;
 }
 
-beforeAll(async () => {
-  const lines = (day: number) => Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`));
-  tables = await openTables(await storeWith(runsOn, lines));
-});
+const lines = (day: number) => Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`));
+const tables = await openTables(await storeWith(runsOn, lines));
 
 afterAll(() => tables[Symbol.asyncDispose]());
 

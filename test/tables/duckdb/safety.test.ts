@@ -1,22 +1,17 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { QueryError } from '../../../lib/tables/duckdb/query-error.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns } from './published.ts';
 
 const store = createMemoryStore();
-let tables: Tables;
-let folder: string;
-
-beforeAll(async () => {
-  await publishTwoRuns(store);
-  folder = await mkdtemp(join(tmpdir(), 'safety-'));
-  await writeFile(join(folder, 'a.csv'), 'a\n1\n');
-  tables = await openTables(store, { temporary: folder });
-});
+await publishTwoRuns(store);
+const folder = await mkdtemp(join(tmpdir(), 'safety-'));
+await writeFile(join(folder, 'a.csv'), 'a\n1\n');
+const tables = await openTables(store, { temporary: folder });
 
 afterAll(async () => {
   await tables[Symbol.asyncDispose]();

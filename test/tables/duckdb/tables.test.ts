@@ -1,75 +1,71 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { printChange } from '../../../lib/snapshot/changes/change.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
-import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns, rowsOf } from './published.ts';
 
 const CHANGES = changesKey('files.reports', wednesday, monday.id, '0');
 const store = createMemoryStore();
-let tables: Tables;
-
 const put = (key: string, value: unknown) => store.put(key, Buffer.from(`${JSON.stringify(value)}\n`));
 
-beforeAll(async () => {
-  await publishTwoRuns(store);
-  await publishLines(store, {
-    place: 'files.reports',
-    run: wednesday,
-    lines: ['{"id":"f1","name":"x"}'],
-    manifest: {
-      changes: { against: monday.id, added: 1, removed: 0, changed: 2, key: CHANGES },
-      forced: true,
-      refused: ['type'],
-    },
-  });
-  const change = {
-    change: 'changed',
-    key: '1036',
-    before: '{"id":1036,"n":1.50}',
-    after: '{"id":1036,"n":1e400}',
-    fields: ['n'],
-  } as const;
-  const half = { change: 'added', key: '8', after: '{"id":8,"name":"half \\ud83d"}' } as const;
-  await store.put(CHANGES, gzipSync(`${printChange(change)}\n${printChange(half)}\n`));
-  await store.put(
-    changesKey('files.reports', wednesday, tuesday.id, '0'),
-    gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
-  );
-  await put('results/score/dt=2026-11-20/!-b.json', {
-    version: 1,
-    id: ':b',
-    type: 'score',
-    status: 'failed',
-    attempts: 2,
-    startedAt: '2026-11-20T01:00:00.000Z',
-    finishedAt: '2026-11-20T01:00:01.000Z',
-    sender: null,
-    error: { kind: 'timeout', message: 'half \ud83d' },
-  });
-  await store.put(
-    'results/data-files/dt=2026-11-21/a.json',
-    Buffer.from(
-      '{"version":1,"id":"a","type":"data-files","status":"done","attempts":1,"startedAt":"2026-11-21T01:00:00.000Z","finishedAt":"2026-11-21T01:00:01.000Z","sender":"s","response":{"id":12345678901234567890,"n":1.50}}\n',
-    ),
-  );
-  await put('refused/m1.json', {
-    version: 1,
-    messageId: 'm1',
-    sender: null,
-    sentAt: null,
-    faults: ['a', 'half \ud83d'],
-    body: '{',
-  });
-  const part = gzipSync(
-    '{"batch":"may","chunk":3,"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"batch":"may","chunk":3,"line":3,"error":"empty"}\n',
-  );
-  await store.put(`scores/may/part-00003-${hash('sha256', part).slice(0, 12)}.ndjson.gz`, part);
-  tables = await openTables(store);
+await publishTwoRuns(store);
+await publishLines(store, {
+  place: 'files.reports',
+  run: wednesday,
+  lines: ['{"id":"f1","name":"x"}'],
+  manifest: {
+    changes: { against: monday.id, added: 1, removed: 0, changed: 2, key: CHANGES },
+    forced: true,
+    refused: ['type'],
+  },
 });
+const change = {
+  change: 'changed',
+  key: '1036',
+  before: '{"id":1036,"n":1.50}',
+  after: '{"id":1036,"n":1e400}',
+  fields: ['n'],
+} as const;
+const half = { change: 'added', key: '8', after: '{"id":8,"name":"half \\ud83d"}' } as const;
+await store.put(CHANGES, gzipSync(`${printChange(change)}\n${printChange(half)}\n`));
+await store.put(
+  changesKey('files.reports', wednesday, tuesday.id, '0'),
+  gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
+);
+await put('results/score/dt=2026-11-20/!-b.json', {
+  version: 1,
+  id: ':b',
+  type: 'score',
+  status: 'failed',
+  attempts: 2,
+  startedAt: '2026-11-20T01:00:00.000Z',
+  finishedAt: '2026-11-20T01:00:01.000Z',
+  sender: null,
+  error: { kind: 'timeout', message: 'half \ud83d' },
+});
+await store.put(
+  'results/data-files/dt=2026-11-21/a.json',
+  Buffer.from(
+    '{"version":1,"id":"a","type":"data-files","status":"done","attempts":1,"startedAt":"2026-11-21T01:00:00.000Z","finishedAt":"2026-11-21T01:00:01.000Z","sender":"s","response":{"id":12345678901234567890,"n":1.50}}\n',
+  ),
+);
+await put('refused/m1.json', {
+  version: 1,
+  messageId: 'm1',
+  sender: null,
+  sentAt: null,
+  faults: ['a', 'half \ud83d'],
+  body: '{',
+});
+const part = gzipSync(
+  '{"batch":"may","chunk":3,"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"batch":"may","chunk":3,"line":3,"error":"empty"}\n',
+);
+await store.put(`scores/may/part-00003-${hash('sha256', part).slice(0, 12)}.ndjson.gz`, part);
+const tables = await openTables(store);
 
 afterAll(() => tables[Symbol.asyncDispose]());
 
