@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderOfAll } from '../folder-of-each.ts';
 
 /* Who may import the package how, by its `exports`: its declarations are one line here. What attw says is conformance. */
 
-const project = mkdtempSync(join(tmpdir(), 'platform-sync-modules-'));
+const project = folderOfAll();
 const installed = join(project, 'node_modules', 'platform-sync');
 mkdirSync(join(installed, 'dist', 'lib', 'entries'), { recursive: true });
 cpSync('package.json', join(installed, 'package.json'));
@@ -14,8 +14,6 @@ writeFileSync(
   join(installed, 'dist', 'lib', 'entries', 'platform.d.ts'),
   'export declare const openPlatform: () => { readonly rate: number };',
 );
-
-afterAll(() => rmSync(project, { recursive: true }));
 
 const STATIC =
   "import { openPlatform } from 'platform-sync/platform';\nexport const { rate } = openPlatform();";

@@ -4,19 +4,18 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { build } from '../../build/build.ts';
 import { sandboxPackages } from '../../lib/cli/commands/sandbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { blocksOf } from '../docs/blocks.ts';
 import { argumentsOf, linesOf, parseLine } from '../docs/shell.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { example, printed } from './examples.ts';
 import { printedBy, runProgram } from './run-program.ts';
 
@@ -40,7 +39,7 @@ const PRIVATE = [
   'dist/sandbox.env',
 ];
 
-const temporary = mkdtempSync(join(tmpdir(), 'platform-sync-package-'));
+const temporary = folderOfAll();
 const checkout = join(temporary, 'checkout');
 const project = join(temporary, 'project');
 const installed = join(project, 'node_modules', 'platform-sync');
@@ -68,8 +67,6 @@ beforeAll(async () => {
     symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name));
   }
 }, 120_000);
-
-afterAll(() => rmSync(temporary, { recursive: true }));
 
 const platformSync = (...argv: readonly string[]) =>
   [process.execPath, join(installed, 'bin', 'platform-sync.js'), ...argv] as const;

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { lockPath, withLock } from '../../lib/store/directory-lock.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 
-let directory = '';
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'platform-sync-lock-'));
-});
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = folderOfAll();
 
 /** A file of ours, and the lock of `key` for it. */
 async function lockFor(key: string, signal?: AbortSignal) {

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { folderOfAll } from '../folder-of-each.ts';
 import { scaled } from '../scale.ts';
 import { startChild } from './start-child.ts';
 import { describeStore } from './store-suite.ts';
@@ -15,14 +15,8 @@ function hurry(): Disposable {
   return { [Symbol.dispose]: () => clock.mockRestore() };
 }
 
-let parent = '';
+const parent = folderOfAll();
 const makeDirectory = () => mkdtemp(join(parent, 'store-'));
-
-beforeAll(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'platform-sync-'));
-});
-
-afterAll(() => rm(parent, { recursive: true, force: true }));
 
 describeStore('a directory store', async () => createDirectoryStore(await makeDirectory()));
 

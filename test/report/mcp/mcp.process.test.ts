@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import { folderOfAll } from '../../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { call, HELLO } from './pipes.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'mcp-'));
+const folder = folderOfAll();
 let connections = 0;
 const platform = createServer((socket) => {
   connections += 1;
@@ -49,10 +47,7 @@ beforeAll(async () => {
   await once(platform, 'listening');
 });
 
-afterAll(() => {
-  platform.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => void platform.close());
 
 const CALLS: Readonly<Record<string, Record<string, unknown>>> = {
   runs: {},

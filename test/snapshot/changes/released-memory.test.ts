@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import { folderOfAll } from '../../folder-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
@@ -12,10 +10,8 @@ import { storeRun } from './stored-run.ts';
  * and the changes found in it are on their way.
  */
 
-const folder = await mkdtemp(join(tmpdir(), 'released-'));
+const folder = folderOfAll();
 const store = createDirectoryStore(folder);
-
-afterAll(() => rm(folder, { recursive: true }));
 
 /** A line that some buffers end in the middle of: 3 MB of them, and one that fills several buffers. */
 function line(source: Source, id: number, version: number): string {

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { folderOfEach } from '../../folder-of-each.ts';
 import { monday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishParquet } from './publish-parquet.ts';
@@ -51,15 +51,12 @@ const inPart = {
 };
 
 describe('in a directory', () => {
-  let folder: string;
+  const folder = folderOfEach();
   let store: Store;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'parquet-parts-'));
-    store = createDirectoryStore(folder);
+  beforeEach(() => {
+    store = createDirectoryStore(folder.path);
   });
-
-  afterEach(() => rm(folder, { recursive: true }));
 
   test('a run is read from its Parquet, in place', async () => {
     await publish(store);
@@ -83,7 +80,7 @@ describe('in a directory', () => {
 
   test('a file that is gone, or too short, is made again of the part', async () => {
     const { key } = await publish(store);
-    const path = join(folder, key);
+    const path = join(folder.path, key);
 
     await writeFile(path, (await readFile(path)).subarray(1));
     expect(await run(store)).toEqual(inPart);
@@ -96,7 +93,7 @@ describe('in a directory', () => {
     ['all of it', 4, 1],
   ])('a file with damage in %s fails the query, with what to delete', async (_, start, beforeEnd) => {
     const { key } = await publish(store);
-    const path = join(folder, key);
+    const path = join(folder.path, key);
     const body = await readFile(path);
     await writeFile(path, body.fill(0x55, start, body.length - beforeEnd));
 
@@ -107,10 +104,12 @@ describe('in a directory', () => {
 
   test('its file cannot be changed by a query', async () => {
     const { key } = await publish(store);
-    const before = await readFile(join(folder, key));
+    const before = await readFile(join(folder.path, key));
 
-    await expect(run(store, `COPY (SELECT 1) TO '${join(folder, key)}'`)).rejects.toThrow('expected a query');
-    expect(await readFile(join(folder, key))).toEqual(before);
+    await expect(run(store, `COPY (SELECT 1) TO '${join(folder.path, key)}'`)).rejects.toThrow(
+      'expected a query',
+    );
+    expect(await readFile(join(folder.path, key))).toEqual(before);
   });
 });
 

@@ -4,19 +4,17 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { QueryError } from '../../../lib/tables/duckdb/query-error.ts';
+import { folderOfAll } from '../../folder-of-each.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns } from './published.ts';
 
 const store = createMemoryStore();
 await publishTwoRuns(store);
-const folder = await mkdtemp(join(tmpdir(), 'safety-'));
+const folder = folderOfAll();
 await writeFile(join(folder, 'a.csv'), 'a\n1\n');
 const tables = await openTables(store, { temporary: folder });
 
-afterAll(async () => {
-  await tables[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => tables[Symbol.asyncDispose]());
 
 /** The error of a query. */
 async function errorOf(sql: string, options: { seconds?: number; signal?: AbortSignal } = {}) {
