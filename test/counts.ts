@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** How many checks passed and how many failed. */
 export type Outcome = { readonly passed: number; readonly failed: number };
 
@@ -22,6 +24,20 @@ export function countsOf({ numPassedTests, numFailedTests, testResults }: Report
   );
   const failed = numFailedTests + files.length;
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
+
+/** What a run of vitest counts by the report that it left, and which tests failed; a failure if there is no report. */
+export function outcomeIn(
+  file: string,
+  exitCode: number,
+): Outcome & { readonly failures: readonly string[] } {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    return { ...countsOf(report, exitCode), failures: failedIn(report) };
+  } catch (error) {
+    console.error(`vitest left no report that can be read: ${String(error)}`);
+    return { passed: 0, failed: 1, failures: [] };
+  }
 }
 
 /** The tests that failed, by the names of their groups and their own. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { countsOf, failedIn, type Outcome } from './counts.ts';
+import { type Outcome, outcomeIn } from './counts.ts';
 import { withoutFlaky } from './flaky.ts';
 
 /*
@@ -99,8 +99,8 @@ async function tests({
   named,
   environment = {},
 }: Tests): Promise<Outcome & { readonly failures: readonly string[] }> {
-  const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
-  const report = join(folder, 'report.json');
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-test-'));
+  const report = join(folder.path, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
   if (workers !== undefined) settings.push(`--maxWorkers=${workers}`);
   if (named !== undefined) settings.push('--testNamePattern', named);
@@ -112,17 +112,9 @@ async function tests({
     'inherit',
     environment,
   ).ended;
-  try {
-    const found = JSON.parse(readFileSync(report, 'utf8'));
-    const failures = failedIn(found);
-    for (const name of failures) console.log(`FAILED: ${name}`);
-    return { ...countsOf(found, status), failures };
-  } catch (error) {
-    console.error(`vitest left no report that can be read: ${String(error)}`);
-    return { passed: 0, failed: 1, failures: [] };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const outcome = outcomeIn(report, status);
+  for (const name of outcome.failures) console.log(`FAILED: ${name}`);
+  return outcome;
 }
 
 /** Starts a program from node_modules; `ended` is its exit code, or 1 if it could not be started or was killed. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,12 +22,8 @@ export const churn: Bench = {
   name: 'churn',
   about: 'A snapshot of a million records that are changed, made and deleted while it reads.',
   async run() {
-    const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-    try {
-      return await runIn(folder);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
+    return await runIn(folder.path);
   },
 };
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -42,27 +42,26 @@ export const cold: Bench = {
 
 /** The size of a function's bundle, and the median milliseconds of its start and of that of its clients alone. */
 export async function startOf(name: string, runs: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-cold-'));
-  try {
-    const entry = join('functions', name, 'handler.ts');
-    const whole = await build({
-      ...bundleOptions,
-      plugins: bundlePlugins(name),
-      metafile: true,
-      entryPoints: { index: entry },
-    });
-    const start = await write(join(folder, 'whole-'), whole);
-    const loaded = new Set((await loadedBy(start)).map((file) => basename(file)));
-    const clients = await build({
-      ...bundleOptions,
-      stdin: { contents: await clientsOf(inputsOf(whole.metafile, loaded)), resolveDir: root },
-    });
-    const [startMs, aloneMs] = await timesOf([start, await write(join(folder, 'clients-'), clients)], runs);
-    const kb = whole.outputFiles.reduce((sum, { contents }) => sum + contents.length, 0) / 1_000;
-    return { kb, startMs, aloneMs };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
+  const entry = join('functions', name, 'handler.ts');
+  const whole = await build({
+    ...bundleOptions,
+    plugins: bundlePlugins(name),
+    metafile: true,
+    entryPoints: { index: entry },
+  });
+  const start = await write(join(folder.path, 'whole-'), whole);
+  const loaded = new Set((await loadedBy(start)).map((file) => basename(file)));
+  const clients = await build({
+    ...bundleOptions,
+    stdin: { contents: await clientsOf(inputsOf(whole.metafile, loaded)), resolveDir: root },
+  });
+  const [startMs, aloneMs] = await timesOf(
+    [start, await write(join(folder.path, 'clients-'), clients)],
+    runs,
+  );
+  const kb = whole.outputFiles.reduce((sum, { contents }) => sum + contents.length, 0) / 1_000;
+  return { kb, startMs, aloneMs };
 }
 
 /** The sources of the files of a bundle with these names. */

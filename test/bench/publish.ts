@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atMost, type Bench, bounded, type Row } from './bench.ts';
@@ -51,20 +51,16 @@ type Taken = {
 /** A first run, and then one of each variant, each published against the one before. */
 export async function* publishInTurns(source: string, records: number): AsyncGenerator<Taken> {
   await using server = await startPageServer(records);
-  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  try {
-    let version = 0;
-    for (const variant of Object.keys(VARIANTS) as Variant[]) {
-      version += 1;
-      const body = JSON.stringify({ version, changedEvery: VARIANTS[variant].changedEvery });
-      if (version > 1) await fetch(`${server.url}/version`, { method: 'POST', body });
-      const third = (name: string, ...more: readonly string[]) =>
-        runProcess(name, server.url, folder, source, ...more);
-      const scan = await third('scan', COMPRESSION);
-      yield { variant, scan, published: await third('publish', scan.run), tables: await third('tables') };
-    }
-  } finally {
-    await rm(folder, { recursive: true });
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
+  let version = 0;
+  for (const variant of Object.keys(VARIANTS) as Variant[]) {
+    version += 1;
+    const body = JSON.stringify({ version, changedEvery: VARIANTS[variant].changedEvery });
+    if (version > 1) await fetch(`${server.url}/version`, { method: 'POST', body });
+    const third = (name: string, ...more: readonly string[]) =>
+      runProcess(name, server.url, folder.path, source, ...more);
+    const scan = await third('scan', COMPRESSION);
+    yield { variant, scan, published: await third('publish', scan.run), tables: await third('tables') };
   }
 }
 

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -35,39 +35,35 @@ export const report: Bench = {
 };
 
 async function measure(records: number): Promise<readonly Row[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  try {
-    const store = createDirectoryStore(folder);
-    const id = await publishRecords(store, records);
-    await makeAllTables(store, ['calculations', 'cards']);
-    const file = join(folder, 'report.html');
-    const took = (...words: readonly string[]) =>
-      measureProcess({
-        command: () => ['lib/cli/bin.js', ...words, '--json'],
-        environment: () => ({ SYNC_STORE: folder }),
-      });
-    const report = () => took('report', '--output', file);
-    const { cpuSeconds: firstSeconds, peakMb } = await report();
-    const first = {
-      measured: `${records.toLocaleString('en')} calculations: the first report, which stores the model`,
-      value: `${firstSeconds.toFixed(1)} CPU s, ${peakMb.toFixed(0)} MB`,
-    };
-    const { cpuSeconds } = await took('where-used', id);
-    const whereUsed = bounded(
-      `${records.toLocaleString('en')} calculations: where-used`,
-      `${cpuSeconds.toFixed(1)} CPU s`,
-      `below ${MOST_WHERE_USED_CPU_SECONDS} CPU s`,
-      cpuSeconds < MOST_WHERE_USED_CPU_SECONDS,
-    );
-    return [
-      first,
-      ...rowsOf(await report(), statSync(file).size, records),
-      whereUsed,
-      await openingOf(file, records),
-    ];
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
+  const store = createDirectoryStore(folder.path);
+  const id = await publishRecords(store, records);
+  await makeAllTables(store, ['calculations', 'cards']);
+  const file = join(folder.path, 'report.html');
+  const took = (...words: readonly string[]) =>
+    measureProcess({
+      command: () => ['lib/cli/bin.js', ...words, '--json'],
+      environment: () => ({ SYNC_STORE: folder.path }),
+    });
+  const report = () => took('report', '--output', file);
+  const { cpuSeconds: firstSeconds, peakMb } = await report();
+  const first = {
+    measured: `${records.toLocaleString('en')} calculations: the first report, which stores the model`,
+    value: `${firstSeconds.toFixed(1)} CPU s, ${peakMb.toFixed(0)} MB`,
+  };
+  const { cpuSeconds } = await took('where-used', id);
+  const whereUsed = bounded(
+    `${records.toLocaleString('en')} calculations: where-used`,
+    `${cpuSeconds.toFixed(1)} CPU s`,
+    `below ${MOST_WHERE_USED_CPU_SECONDS} CPU s`,
+    cpuSeconds < MOST_WHERE_USED_CPU_SECONDS,
+  );
+  return [
+    first,
+    ...rowsOf(await report(), statSync(file).size, records),
+    whereUsed,
+    await openingOf(file, records),
+  ];
 }
 
 function rowsOf({ cpuSeconds, peakMb }: Sample, bytes: number, records: number): readonly Row[] {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -96,21 +96,17 @@ async function inFolder(
   server: RaceServer,
   measure: Measure,
 ): Promise<Took> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-table-'));
-  try {
-    const environment = {
-      ...settings,
-      SYNC_STORE: join(folder, 'store'),
-      PLATFORM_BASE_URL: server.url,
-      PLATFORM_TOKEN: 'token',
-      PLATFORM_RATE: '10000',
-      PLATFORM_CONCURRENCY: '16',
-      LOG_LEVEL: 'silent',
-    };
-    return await measure((argv) => command(argv, environment), folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-table-'));
+  const environment = {
+    ...settings,
+    SYNC_STORE: join(folder.path, 'store'),
+    PLATFORM_BASE_URL: server.url,
+    PLATFORM_TOKEN: 'token',
+    PLATFORM_RATE: '10000',
+    PLATFORM_CONCURRENCY: '16',
+    LOG_LEVEL: 'silent',
+  };
+  return await measure((argv) => command(argv, environment), folder.path);
 }
 
 async function command(argv: readonly string[], environment: Readonly<Record<string, string>>) {

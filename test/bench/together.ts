@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ type Stage = { readonly sandbox: SandboxProcess; readonly folder: string; readon
 type Start = (...argv: readonly string[]) => ChildProcess;
 
 async function withSandbox(measure: (stage: Stage) => Promise<Row>): Promise<Row> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-together-'));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-together-'));
   await using sandbox = await startSandboxProcess('--latency', '50', '--calculations', '100');
   const started: ChildProcess[] = [];
   const start: Start = (...argv) => {
@@ -37,7 +37,7 @@ async function withSandbox(measure: (stage: Stage) => Promise<Row>): Promise<Row
         PATH: process.env['PATH'],
         ...sandbox.settings,
         PLATFORM_RATE: String(RATE),
-        SYNC_STORE: join(folder, 'store'),
+        SYNC_STORE: join(folder.path, 'store'),
         LOG_LEVEL: 'silent',
       },
     });
@@ -45,10 +45,9 @@ async function withSandbox(measure: (stage: Stage) => Promise<Row>): Promise<Row
     return child;
   };
   try {
-    return await measure({ sandbox, folder, start });
+    return await measure({ sandbox, folder: folder.path, start });
   } finally {
     for (const child of started) await end(child);
-    await rm(folder, { recursive: true });
   }
 }
 

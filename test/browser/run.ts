@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countsOf, failedIn, type Outcome } from '../counts.ts';
+import { type Outcome, outcomeIn } from '../counts.ts';
 import { withoutFlaky } from '../flaky.ts';
 import { findBrowser, installBrowser } from './find-browser.ts';
 
@@ -32,8 +32,8 @@ async function tests(program: string): Promise<Outcome> {
 }
 
 function run(CHROMIUM: string, words: readonly string[]): Outcome & { readonly failures: readonly string[] } {
-  const folder = mkdtempSync(join(tmpdir(), 'platform-sync-browser-'));
-  const file = join(folder, 'report.json');
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-browser-'));
+  const file = join(folder.path, 'report.json');
   const { status } = spawnSync(
     join('node_modules', '.bin', 'vitest'),
     [
@@ -43,13 +43,5 @@ function run(CHROMIUM: string, words: readonly string[]): Outcome & { readonly f
     ],
     { stdio: 'inherit', env: { ...process.env, CHROMIUM } },
   );
-  try {
-    const report = JSON.parse(readFileSync(file, 'utf8'));
-    return { ...countsOf(report, status ?? 1), failures: failedIn(report) };
-  } catch (error) {
-    console.error(`vitest left no report that can be read: ${String(error)}`);
-    return { passed: 0, failed: 1, failures: [] };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return outcomeIn(file, status ?? 1);
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Block } from './blocks.ts';
 
@@ -12,19 +12,15 @@ const root = resolve('.');
 
 /** What the compiler finds in blocks of TypeScript, each a module of its own, named by the place of the block. */
 export function typeFaults(blocks: readonly Pick<Block, 'at' | 'text'>[]): readonly string[] {
-  const folder = mkdtempSync(join(root, 'node_modules', '.docs-types-'));
-  try {
-    const files = blocks.map(({ at, text }) => {
-      const file = `${at.replaceAll(/[^\w]/g, '-')}.mts`;
-      writeFileSync(join(folder, file), text.replaceAll("from '../", `from '${root}/`));
-      return file;
-    });
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(configOf(files)));
-    const { stdout } = spawnSync(process.execPath, [TSC, '-p', folder], { encoding: 'utf8' });
-    return stdout.split('\n').filter((line) => line.trim() !== '');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(root, 'node_modules', '.docs-types-'));
+  const files = blocks.map(({ at, text }) => {
+    const file = `${at.replaceAll(/[^\w]/g, '-')}.mts`;
+    writeFileSync(join(folder.path, file), text.replaceAll("from '../", `from '${root}/`));
+    return file;
+  });
+  writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify(configOf(files)));
+  const { stdout } = spawnSync(process.execPath, [TSC, '-p', folder.path], { encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => line.trim() !== '');
 }
 
 const TSC = join(root, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -54,11 +54,11 @@ test('a request whose storage never responds ends before the time limit, and the
 
 test('a worker that is killed at its limit has said which message it had in hand', async () => {
   await using silent = await startMute();
-  const store = await mkdtemp(join(tmpdir(), 'time-limit-'));
+  await using store = await mkdtempDisposable(join(tmpdir(), 'time-limit-'));
   await using runJobs = handlerAt(urlOf(silent), 'run-jobs', {
     PLATFORM_BASE_URL: urlOf(silent),
-    SYNC_STORE: store,
-    SYNC_TABLE: `sqlite:${join(store, 'jobs.db')}`,
+    SYNC_STORE: store.path,
+    SYNC_TABLE: `sqlite:${join(store.path, 'jobs.db')}`,
   });
   // Too long for what is left: it is put back, for which the queue does not respond.
   const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
@@ -75,7 +75,6 @@ test('a worker that is killed at its limit has said which message it had in hand
   });
 
   await expect(ran).rejects.toMatchObject({ failure: { kind: 'timeout' } });
-  await rm(store, { recursive: true });
   expect(runJobs.logged().filter(({ msg }) => msg === 'time is nearly up')).toMatchObject([
     { inHand: [{ messageId: 'm-1', forMs: expect.any(Number) }], count: 1 },
   ]);

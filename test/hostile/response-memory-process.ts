@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
@@ -50,23 +50,19 @@ const scans: Readonly<Record<string, () => Scan<unknown>>> = {
 
 /** How many records were taken. */
 async function taken(scan: Scan<unknown>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'large-'));
-  try {
-    const writer = createPartWriter({
-      store: createDirectoryStore(folder),
-      folder: 'work/',
-      compression: 'gzip',
-    });
-    for await (const { batch } of scan(fromBeginning)) await writer.write(batch);
-    await writer.end();
-    let records = 0;
-    await writer.storeEnded(0, async (part) => {
-      records = part.records;
-    });
-    return `took ${records}`;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'large-'));
+  const writer = createPartWriter({
+    store: createDirectoryStore(folder.path),
+    folder: 'work/',
+    compression: 'gzip',
+  });
+  for await (const { batch } of scan(fromBeginning)) await writer.write(batch);
+  await writer.end();
+  let records = 0;
+  await writer.storeEnded(0, async (part) => {
+    records = part.records;
+  });
+  return `took ${records}`;
 }
 
 async function read(): Promise<string> {

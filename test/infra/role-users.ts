@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,24 +25,22 @@ export const settingsOfRole = (role: string): Readonly<Record<string, string>> =
 export async function createRoleUsers(bucket: string): Promise<readonly string[]> {
   const { s3, mc } = enginesOf(process.env);
   if (s3 === undefined || mc === undefined) throw new Error('expected MinIO with its command line');
-  const folder = await mkdtemp(join(tmpdir(), 'role-users-'));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'role-users-'));
   const { host } = new URL(s3.endpoint);
   const MC_HOST_engine = `http://${s3.accessKeyId}:${s3.secretAccessKey}@${host}`;
   const admin = (...words: readonly string[]) =>
-    run(mc.command, ['--config-dir', folder, 'admin', ...words], { env: { ...process.env, MC_HOST_engine } });
-  try {
-    const roles = Object.entries(statementsByRole(bucket));
-    for (const [role, statements] of roles) {
-      const file = join(folder, `${role}.json`);
-      await writeFile(file, JSON.stringify({ Version: '2012-10-17', Statement: statements }));
-      await admin('policy', 'create', 'engine', role, file);
-      await admin('user', 'add', 'engine', role, secretAccessKey);
-      await admin('policy', 'attach', 'engine', role, '--user', role);
-    }
-    return roles.map(([role]) => role);
-  } finally {
-    await rm(folder, { recursive: true });
+    run(mc.command, ['--config-dir', folder.path, 'admin', ...words], {
+      env: { ...process.env, MC_HOST_engine },
+    });
+  const roles = Object.entries(statementsByRole(bucket));
+  for (const [role, statements] of roles) {
+    const file = join(folder.path, `${role}.json`);
+    await writeFile(file, JSON.stringify({ Version: '2012-10-17', Statement: statements }));
+    await admin('policy', 'create', 'engine', role, file);
+    await admin('user', 'add', 'engine', role, secretAccessKey);
+    await admin('policy', 'attach', 'engine', role, '--user', role);
   }
+  return roles.map(([role]) => role);
 }
 
 /** The statements on objects of each role, by its logical id without its hash. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,7 +27,7 @@ test.each([
   ['UNLICENSED', false],
   [undefined, false],
 ])('a package that is licensed under %s is allowed: %s', (license, isAllowed) => {
-  const folder = mkdtempSync(join(tmpdir(), 'licences-'));
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'licences-'));
   const files = {
     'package-lock.json': {
       packages: {
@@ -41,13 +41,12 @@ test.each([
     'node_modules/@a/b/node_modules/d/package.json': { license: 'MIT' },
   };
   for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), JSON.stringify(content));
+    mkdirSync(dirname(join(folder.path, path)), { recursive: true });
+    writeFileSync(join(folder.path, path), JSON.stringify(content));
   }
 
-  const packages = licencesIn(folder);
+  const packages = licencesIn(folder.path);
 
-  rmSync(folder, { recursive: true });
   expect(packages).toEqual([
     { name: '@a/b', version: '1.0.0', licence: license, isAllowed },
     { name: 'd', version: '1.0.0', licence: 'MIT', isAllowed: true },

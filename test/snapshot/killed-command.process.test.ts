@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -68,7 +68,7 @@ test.for(sampled(1, sources))(
   'a command that is killed while it takes %s loses no more requests than a part may stay open',
   { timeout: 120_000 },
   async (source) => {
-    const folder = await mkdtemp(join(tmpdir(), 'killed-'));
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'killed-'));
     await using sandbox = await startPlatform({ pageCap: 10, calculations: 2_000, filesPerSet: 30_000 });
     const settings = {
       PLATFORM_BASE_URL: sandbox.url,
@@ -76,30 +76,26 @@ test.for(sampled(1, sources))(
       PLATFORM_RATE: String(RATE),
       SYNC_PART_SECONDS: String(PART_SECONDS),
     };
-    try {
-      const killed = await killCommand({
-        source,
-        sandbox,
-        settings,
-        folder,
-        isTime: () => sandbox.counts().requests > 3 * RATE,
-      });
-      const resumed = spawn(
-        process.execPath,
-        ['lib/cli/bin.js', 'snapshot', source, '--resume', killed.run, '--json'],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-          env: { ...process.env, ...settings, PLATFORM_RATE: '1000', SYNC_STORE: folder },
-        },
-      );
-      const manifest: Manifest = JSON.parse(await text(resumed.stdout));
+    const killed = await killCommand({
+      source,
+      sandbox,
+      settings,
+      folder: folder.path,
+      isTime: () => sandbox.counts().requests > 3 * RATE,
+    });
+    const resumed = spawn(
+      process.execPath,
+      ['lib/cli/bin.js', 'snapshot', source, '--resume', killed.run, '--json'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...settings, PLATFORM_RATE: '1000', SYNC_STORE: folder.path },
+      },
+    );
+    const manifest: Manifest = JSON.parse(await text(resumed.stdout));
 
-      expect(killed.requests).toBeGreaterThan(2 * RATE);
-      // A part's time, the time to store it on a busy machine, and pages that were read ahead.
-      expect(killed.requestsLost).toBeLessThan(2 * RATE);
-      expect(manifest.publishable).toBe(true);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    expect(killed.requests).toBeGreaterThan(2 * RATE);
+    // A part's time, the time to store it on a busy machine, and pages that were read ahead.
+    expect(killed.requestsLost).toBeLessThan(2 * RATE);
+    expect(manifest.publishable).toBe(true);
   },
 );

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -59,17 +59,16 @@ test('a bucket can be opened with an environment or with the caller’s client',
 });
 
 test('a directory is opened without loading the SDK', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'platform-sync-open-'));
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'platform-sync-open-'));
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];
     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
     const { openStore } = await import('./lib/store/open.ts');
-    await (await openStore(${JSON.stringify(directory)})).put('a', Buffer.from('x'));
+    await (await openStore(${JSON.stringify(directory.path)})).put('a', Buffer.from('x'));
     console.log(loaded.filter((url) => url.includes('@aws-sdk')).length, loaded.length > 5);`;
 
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
-  await rm(directory, { recursive: true });
 
   expect(stdout).toBe('0 true\n');
 });

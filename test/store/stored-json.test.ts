@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -53,8 +53,8 @@ test('an object that is not JSON is reported with its size and not quoted', asyn
 });
 
 test('an object that is larger than its kind may be is not read: the key, the limit and its size are named', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'stored-'));
-  const store = createDirectoryStore(folder);
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'stored-'));
+  const store = createDirectoryStore(folder.path);
   await store.put('a.json', printStored({ run: 'x'.repeat(100), parts: [] }));
 
   const read = readStored(store, 'a.json', { ...expected, mostBytes: 100 });
@@ -64,7 +64,6 @@ test('an object that is larger than its kind may be is not read: the key, the li
     kind: 'invalid',
     message: 'a.json: expected at most 100 bytes, got 131',
   });
-  await rm(folder, { recursive: true });
 });
 
 test('an object of more values than memory should hold is not parsed', async () => {

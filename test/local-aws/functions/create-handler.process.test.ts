@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -149,9 +149,9 @@ describe('the file system of a handler', () => {
   });
 
   test('is read-only elsewhere, except in folders that stand in for a service', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'lambda-test-'));
-    const [inside, beside] = [join(folder, 'store', 'a'), join(folder, 'b')];
-    const writable = [join(folder, 'store')];
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'lambda-test-'));
+    const [inside, beside] = [join(folder.path, 'store', 'a'), join(folder.path, 'b')];
+    const writable = [join(folder.path, 'store')];
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, writable });
 
     const denied = lambda.invoke({ command: 'write', path: beside });
@@ -160,7 +160,6 @@ describe('the file system of a handler', () => {
     await expect(lambda.invoke({ command: 'write', path: inside })).rejects.toThrow('ENOENT');
     await lambda.invoke({ command: 'write', path: '/dev/null' });
     expect(existsSync(beside)).toBe(false);
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -55,15 +55,14 @@ export async function queryParquet(
   bytes: Uint8Array,
   sql = 'SELECT * FROM parquet',
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'parquet-'));
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'parquet-'));
   const connection = await (await duckdb()).connect();
   try {
-    const path = join(folder, 'rows.parquet');
+    const path = join(folder.path, 'rows.parquet');
     writeFileSync(path, bytes);
     const named = sql.replaceAll(/\bparquet\b/g, `read_parquet('${path}')`);
     return (await connection.runAndReadAll(named)).getRowObjectsJson() as readonly Record<string, unknown>[];
   } finally {
     connection.closeSync();
-    rmSync(folder, { recursive: true });
   }
 }
