@@ -11,12 +11,16 @@ type Records = { readonly records: number; readonly datasets: number };
 export const cardsOf = (dataset: string) =>
   [1, 2].map((card) => ({ id: Number(dataset) * 10 + card, title: `card ${card} of ${dataset}` }));
 
+/** Records that come faster than a scan reads them would keep it for ever. */
+const CHANGED_MS = 300;
+
 /** Calculations that change while they are read, and all that was ever true of them. */
 export function createRecords({ records: count, datasets }: Records, dice: Dice, now: () => number) {
   const versions: Version[] = [];
   const live: Version[] = [];
   let highest = 0;
   let edits = 0;
+  let changedAtMs = 0;
 
   const version = (id: number): Version => {
     edits += 1;
@@ -60,8 +64,10 @@ export function createRecords({ records: count, datasets }: Records, dice: Dice,
   for (let each = 0; each < count; each += 1) add();
 
   return {
-    /** A few changes, as may happen between two pages. */
+    /** A few changes, as may happen between two pages; no more of them where several scans read at once. */
     shift() {
+      if (now() < changedAtMs + CHANGED_MS) return;
+      changedAtMs = now();
       for (let left = dice.pick([0, 0, 1, 3]); left > 0; left -= 1) change();
     },
     page({ ascending, offset, limit }: Page): string {
