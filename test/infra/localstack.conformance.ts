@@ -18,7 +18,6 @@ import {
   waitUntilStackDeleteComplete,
   waitUntilStackUpdateComplete,
 } from '@aws-sdk/client-cloudformation';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   GetAliasCommand,
   GetFunctionConfigurationCommand,
@@ -40,6 +39,7 @@ import { createHandlerProcess } from '../local-aws/functions/create-handler-proc
 import { startEventSourceMapping } from '../local-aws/functions/event-source-mapping.ts';
 import { ACCOUNT, credentials, REGION } from '../local-aws/identity.ts';
 import { startGateway } from '../local-aws/services/gateway.ts';
+import { createTables } from '../local-aws/services/start-dynamo-db.ts';
 import { startExecutions } from '../local-aws/services/start-executions.ts';
 import { startLambda } from '../local-aws/services/start-lambda.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
@@ -160,7 +160,8 @@ beforeAll(async () => {
     ssm.send(new PutParameterCommand({ Name, Value, Type }));
   await put('/cdk-bootstrap/hnb659fds/version', '21', 'String');
   await put('/there/token', platform.token, 'SecureString');
-  await createRows();
+  // LocalStack would download its table: rows are in DynamoDB Local, as an earlier stack could have left them.
+  await createTables(rowsAt, [instance.table]);
   await cloudFormation.send(new CreateStackCommand({ ...(await upload(instance)), StackName, Capabilities }));
   await waitUntilStackCreateComplete(waiting, { StackName }).catch(withReasons);
   running.use(await startFunctions());
@@ -168,23 +169,6 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(() => running.disposeAsync());
-
-/** LocalStack would download its table: rows are in DynamoDB Local, as an earlier stack could have left them. */
-async function createRows(): Promise<void> {
-  const client = clientOf(new DynamoDBClient({ ...config, endpoint: rowsAt }));
-  const keys = ['pk', 'sk'] as const;
-  await client.send(
-    new CreateTableCommand({
-      TableName: instance.table,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-      KeySchema: keys.map((AttributeName, index) => ({
-        AttributeName,
-        KeyType: index === 0 ? 'HASH' : 'RANGE',
-      })),
-    }),
-  );
-}
 
 /** The SDK's environment variables for the functions, which run here. */
 let settings: Readonly<Record<string, string>> = {};

@@ -17,6 +17,8 @@ export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sl
   readonly store: Store;
   readonly platform: Platform;
   readonly newToken: () => string;
+  /** Texts a second. Default: 20. */
+  readonly rate?: number;
 };
 
 /** One attempt at a call that has no time limit of its own, in milliseconds. */
@@ -25,7 +27,8 @@ const ATTEMPT_MS = 60_000;
 const silent = pino({ level: 'silent' });
 
 /** A worker with the real runners of all types but snapshots, over a simulated world. */
-export function workerOver({ owner, table, platform, newToken, ...parts }: WorkerParts): Worker {
+export function workerOver(given: WorkerParts): Worker {
+  const { owner, table, platform, newToken, rate = 20, ...parts } = given;
   const { store, now, sleep, random } = parts;
   const cache = createScoreCache({ table, host: 'platform', attemptMs: ATTEMPT_MS, owner, now, newToken });
   const batches = { store, table, newToken, now };
@@ -36,7 +39,7 @@ export function workerOver({ owner, table, platform, newToken, ...parts }: Worke
       'run-function': functionRunner(platform.call),
       'update-formula': formulaRunner(platform),
       'data-files': dataFilesRunner(platform.call),
-      score: scoreRunner({ platform, cache, batches, rate: 20, now, sleep, random }),
+      score: scoreRunner({ platform, cache, batches, rate, now, sleep, random }),
       snapshot: () => Promise.reject(new Error('no snapshots here')),
     },
     allow: {},

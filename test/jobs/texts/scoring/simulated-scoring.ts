@@ -1,21 +1,17 @@
-import pino from 'pino';
 import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../../../lib/jobs/held.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
-import { CACHE_PREFIX, createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { definitionOf, jobTypes } from '../../../../lib/jobs/types/job-types.ts';
-import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
+import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { type BudgetItem, createMemoryBudget } from '../../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../../lib/pace/fleet-pace.ts';
-import { createCall } from '../../../../lib/platform/call.ts';
-import { operations } from '../../../../lib/platform/client.ts';
-import { defaultRetryLimits } from '../../../../lib/platform/retry.ts';
-import { fixedToken } from '../../../../lib/platform/token.ts';
+import type { Send } from '../../../../lib/platform/http/transport.ts';
 import type { RowKey, Table } from '../../../../lib/table/table.ts';
 import { createVirtualClock } from '../../../pace/virtual-clock.ts';
+import { clientOver } from '../../../platform/client-over.ts';
 import { ok } from '../../../platform/fake-call.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
+import { workerOver } from '../../worker-over.ts';
 
 /** A fleet that works off score jobs, in virtual time. */
 export type ScoringPlan = {
@@ -80,60 +76,24 @@ export async function simulateScoring(plan: ScoringPlan) {
       now,
       sleep: clock.sleep,
     });
-    const platform = operations(
-      createCall({
-        async send() {
-          counts.calls += 1;
-          departures.push(clock.now());
-          await clock.sleep(plan.callMs);
-          return ok({ type: 'DEFAULT', sentiment: 'POSITIVE' });
-        },
-        token: fixedToken('token'),
-        pace,
-        observe: () => undefined,
-        limits: { ...defaultRetryLimits, budgetMs: 20_000 },
-        timeoutMs: 60_000,
-        now,
-        sleep: clock.sleep,
-        random: () => 0.5,
-      }),
-    );
-    const store = createMemoryStore();
-    const batches = { store, table, newToken, now };
-    const cache = createScoreCache({
-      table,
-      attemptMs: 60_000,
-      host: 'platform',
-      owner: name,
-      now,
-      newToken,
-    });
-    const never = () => Promise.reject(new Error('no runner'));
-    const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never]));
-    return {
-      ledger: createLedger({ table, now, newToken }),
-      store,
-      batches,
-      runners: {
-        ...(noRunners as unknown as Worker['runners']),
-        score: scoreRunner({
-          platform,
-          cache,
-          batches,
-          rate: plan.rate,
-          now,
-          sleep: clock.sleep,
-          random: () => 0.5,
-        }),
-      },
-      allow: {},
-      reportFinished: async () => undefined,
-      logger: pino({ level: 'silent' }),
-      now,
-      sleep: clock.sleep,
-      random: () => 0.5,
-      mustLastMs: (job) => definitionOf(job).timeoutMs ?? 60_000,
+    const send: Send = async () => {
+      counts.calls += 1;
+      departures.push(clock.now());
+      await clock.sleep(plan.callMs);
+      return ok({ type: 'DEFAULT', sentiment: 'POSITIVE' });
     };
+    const parts = { now, sleep: clock.sleep, random: () => 0.5 };
+    return workerOver({
+      ...parts,
+      owner: name,
+      table,
+      store: createMemoryStore(),
+      platform: clientOver({ ...parts, send, pace }),
+      newToken,
+      rate: plan.rate,
+      ledger: createLedger({ table, now, newToken }),
+      reportFinished: async () => undefined,
+    });
   };
 
   const leaseOf = (deadlineMs: number | undefined): Lease => ({
