@@ -1,9 +1,7 @@
 import { brotliCompressSync, deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../lib/base/json/json.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
-import { createFakePace } from '../pace/fake-pace.ts';
+import { clientAt } from '../platform/client-at.ts';
 import { calculationRow, calculations } from '../platform/sample-records.ts';
 import { bytes, json, type Reply, rawBytes, startServer } from '../platform/scripted-server.ts';
 
@@ -15,9 +13,6 @@ const good = printJson(calculations(calculationRow()));
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
 const encoded = (body: Uint8Array, encoding: string) =>
   bytes(body, { ...inJson, 'content-encoding': encoding });
-
-const platformAt = (baseUrl: string) =>
-  createPlatform({ baseUrl, token: fixedToken('token'), pace: createFakePace() });
 
 describe('a response is read as usual', () => {
   test.for<readonly [string, Reply]>([
@@ -34,7 +29,7 @@ describe('a response is read as usual', () => {
   ])('%s', async ([, reply]) => {
     await using server = await startServer(reply);
 
-    const response = await platformAt(server.url).calculations.search({ sort });
+    const response = await clientAt(server.url).calculations.search({ sort });
 
     expect(response.rows).toHaveLength(1);
     expect(server.requests).toHaveLength(1);
@@ -43,6 +38,6 @@ describe('a response is read as usual', () => {
   test('an empty object, which has no rows', async () => {
     await using server = await startServer(json({}));
 
-    expect(await platformAt(server.url).calculations.search({ sort })).toMatchObject({ rows: [] });
+    expect(await clientAt(server.url).calculations.search({ sort })).toMatchObject({ rows: [] });
   });
 });

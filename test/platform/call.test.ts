@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/traced.ts';
 import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
-import { fixedToken, secretToken } from '../../lib/platform/token.ts';
-import { createFakePace } from '../pace/fake-pace.ts';
+import { secretToken } from '../../lib/platform/token.ts';
 import { caught, thrown } from './caught.ts';
+import { clientAt } from './client-at.ts';
 import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';
 import { calculationRow, calculations, execution } from './sample-records.ts';
 import { json, startServer } from './scripted-server.ts';
@@ -264,11 +263,7 @@ describe("the caller's abort passes through with its own reason", () => {
 describe('a call that finishes', () => {
   const reason = new Error('the lease is lost');
   const paced = (url: string) =>
-    createPlatform({
-      baseUrl: url,
-      token: fixedToken('abc'),
-      pace: createLocalPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }),
-    });
+    clientAt(url, { pace: createLocalPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }) });
 
   test('is stopped as long as it has not left, as others are at any time', async () => {
     const abort = new AbortController();
@@ -491,13 +486,7 @@ test('what may have been sent still counts as sent if a later attempt was not', 
 describe('a response that is read from its bytes', () => {
   test('is fetched again if the reader finds that it is not valid JSON', async () => {
     await using server = await startServer(json([1]), json([2]));
-    const retry = { baseDelayMs: 1 };
-    const platform = createPlatform({
-      baseUrl: server.url,
-      token: fixedToken('abc'),
-      pace: createFakePace(),
-      retry,
-    });
+    const platform = clientAt(server.url, { retry: { baseDelayMs: 1 } });
     const read = (body: Buffer) => {
       if (body.includes('1')) throw new SyntaxError('cut');
       return body.toString();
@@ -511,11 +500,7 @@ describe('a response that is read from its bytes', () => {
 
   test('is a shape failure, and not fetched again, if the reader finds anything else wrong', async () => {
     await using server = await startServer(json([1]));
-    const platform = createPlatform({
-      baseUrl: server.url,
-      token: fixedToken('abc'),
-      pace: createFakePace(),
-    });
+    const platform = clientAt(server.url);
     const read = () => {
       throw new Error('record 3 has no id, but abc');
     };

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPlatform, type PlatformOptions } from '../../lib/platform/client.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
-import { createFakePace } from '../pace/fake-pace.ts';
+import { clientAt } from './client-at.ts';
 import {
   calculation,
   calculationRow,
@@ -18,13 +16,10 @@ import { json, startServer } from './scripted-server.ts';
 
 const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
-const clientOf = (baseUrl: string, options: Partial<PlatformOptions> = {}) =>
-  createPlatform({ baseUrl, token: fixedToken('abc'), pace: createFakePace(), ...options });
-
 describe('over HTTP', () => {
   test('a formula is updated by POST, strictly if requested', async () => {
     await using server = await startServer(json(calculation()));
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const plain = await platform.calculations.updateFormula('9007199254740993', 'SUM(`Ümsatz`)');
     await platform.calculations.updateFormula(17n, 'SUM(1)', { strict: true });
@@ -54,7 +49,7 @@ describe('over HTTP', () => {
       json({ ...calculations(calculationRow({ id: 1 }), calculationRow({ id: 2 })), hasMore: true }),
       json(calculations(calculationRow({ id: 3 }))),
     );
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const pages = await Array.fromAsync(
       platform.calculations.pages({
@@ -78,7 +73,7 @@ describe('over HTTP', () => {
 
   test('files are searched with the query percent-encoded', async () => {
     await using server = await startServer(json(files('a+b=&c', file())), json(files(null, file())));
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     await Array.fromAsync(
       platform.files.pages(uuid, {
@@ -101,7 +96,7 @@ describe('over HTTP', () => {
 
   test('cards are read with GET and without a body', async () => {
     await using server = await startServer(json([card()]));
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const cards = await platform.cards.ofDataset('data/set', { drill: false });
 
@@ -114,7 +109,7 @@ describe('over HTTP', () => {
 
   test('a code function is run with its inputs, huge integers included, and a failed run is returned', async () => {
     await using server = await startServer(json(execution({ status: 'FAILED' })));
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const { status } = await platform.functions.run({
       packageId: uuid,
@@ -139,7 +134,7 @@ describe('over HTTP', () => {
       json(sentiment()),
       json({ type: 'DEFAULT', sentiment: 'positive', model: 'm', modelProviderUsage: null }),
     );
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const targeted = await platform.sentiment.analyze({ text: 'dear', topics: [{ topic: 'price' }] });
     const simple = await platform.sentiment.analyze({ text: 'fine', topics: [] });
@@ -158,7 +153,7 @@ describe('over HTTP', () => {
 
   test('a data file is read with the properties to expand', async () => {
     await using server = await startServer(json(dataFile({ currentRevision: revision(), revisions: [] })));
-    const platform = clientOf(server.url);
+    const platform = clientAt(server.url);
 
     const dataFileRead = await platform.dataFiles.get(12, { expand: ['revisions', 'metadata'] });
     await platform.dataFiles.get('12');
@@ -172,7 +167,7 @@ describe('over HTTP', () => {
 
   test('the header that carries the token has the configured name', async () => {
     await using server = await startServer(json(dataFile()));
-    const platform = clientOf(server.url, { tokenHeader: 'X-Acme-Token' });
+    const platform = clientAt(server.url, { tokenHeader: 'X-Acme-Token' });
 
     await platform.dataFiles.get(12);
 
@@ -189,7 +184,7 @@ test('connections are fresh for each run of a code function and each update of a
     json(calculation()),
     json(calculations()),
   );
-  const platform = clientOf(server.url);
+  const platform = clientAt(server.url);
 
   await platform.calculations.search({ sort: { field: 'id', ascending: true } });
   await platform.functions.run({ packageId: uuid, version: '1', functionName: 'f' });

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPlatform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
-import { createFakePace } from '../pace/fake-pace.ts';
 import { caught } from './caught.ts';
+import { clientAt } from './client-at.ts';
 import { everythingOf } from './everything-of.ts';
 import { bytes, json, page, type Reply, startServer } from './scripted-server.ts';
 
@@ -31,10 +29,7 @@ const echoes: readonly (readonly [string, string, Reply])[] = [
 test.for(echoes)('no error or event has a text that came back in %s', async ([, kind, reply]) => {
   await using server = await startServer(reply);
   const events: PlatformEvent[] = [];
-  const platform = createPlatform({
-    baseUrl: server.url,
-    token: fixedToken('abc'),
-    pace: createFakePace(),
+  const platform = clientAt(server.url, {
     retry: { maxRetries: 1, maxMisdirectedRetries: 1, baseDelayMs: 1, budgetMs: 100 },
     observe: (event) => events.push(event),
   });
@@ -48,7 +43,7 @@ test.for(echoes)('no error or event has a text that came back in %s', async ([, 
 
 test('the reference of an error is shown all the same', async () => {
   await using server = await startServer(json({ message: TEXT, toe: 'D2RFR14QKK-0FWIV-QTGGZ' }, 400));
-  const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: createFakePace() });
+  const platform = clientAt(server.url);
 
   const error = await caught(platform.sentiment.analyze({ text: TEXT }));
 

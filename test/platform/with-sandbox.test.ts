@@ -1,23 +1,12 @@
 import { expect, test } from 'vitest';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
-import { createPlatform, type PlatformOptions } from '../../lib/platform/client.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-
-const clientOf = (sandbox: Sandbox, differences: Partial<PlatformOptions> = {}) =>
-  createPlatform({
-    baseUrl: sandbox.url,
-    token: fixedToken(sandbox.token),
-    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
-    retry: { baseDelayMs: 1, maxDelayMs: 20 },
-    ...differences,
-  });
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { platformOf } from '../snapshot/sandbox-call.ts';
 
 test('of 200 function runs on a platform that loses responses, none is executed twice and none is misreported', async () => {
   await using sandbox = await startPlatform({ calculations: 0, faults: 0.4, rate: 10_000 });
-  const platform = clientOf(sandbox);
+  const platform = platformOf(sandbox);
   const packageId = codePackages[0]?.id ?? '';
 
   const runs = Array.from({ length: 200 }, (_, first) =>

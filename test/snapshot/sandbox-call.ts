@@ -1,14 +1,20 @@
 import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
 import type { Call } from '../../lib/platform/call.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
+import { createPlatform, type Platform, type PlatformOptions } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 
-/** The real client's call on a sandbox; it retries after short waits. */
-export const callOf = (sandbox: Sandbox, token = sandbox.token): Call =>
+type At = Pick<Sandbox, 'url' | 'token'>;
+
+/** The real client on a sandbox; it retries after short waits. */
+export const platformOf = ({ url, token }: At, options: Partial<PlatformOptions> = {}): Platform =>
   createPlatform({
-    baseUrl: sandbox.url,
+    baseUrl: url,
     token: fixedToken(token),
     pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
     retry: { baseDelayMs: 1, maxDelayMs: 20 },
-  }).call;
+    ...options,
+  });
+
+/** Its call. */
+export const callOf = ({ url, ...at }: At, token = at.token): Call => platformOf({ url, token }).call;

@@ -1,12 +1,10 @@
 import { sleep } from '../../lib/base/async.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
 import { scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
 import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { platformOf } from './sandbox-call.ts';
 
 /*
  * A snapshot in its own process, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
@@ -16,12 +14,7 @@ import { openStore } from '../../lib/store/open.ts';
 const [url = '', token = '', location = '', run] = process.argv.slice(2);
 const store = await openStore(location, { s3: process.env });
 const { observe, counts } = countCalls();
-const { call } = createPlatform({
-  baseUrl: url,
-  token: fixedToken(token),
-  pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
-  observe,
-});
+const { call } = platformOf({ url, token }, { observe });
 const clock = { store, now: Date.now, random: Math.random };
 const platform = new URL(url).host;
 const saved =

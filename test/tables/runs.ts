@@ -1,9 +1,6 @@
 import { sleep } from '../../lib/base/async.ts';
 import { parseJson } from '../../lib/base/json/json.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
-import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Compression } from '../../lib/snapshot/keys.ts';
 import { beginRun, scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
@@ -11,6 +8,7 @@ import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { gateNames } from '../../lib/snapshot/scan.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { platformOf } from '../snapshot/sandbox-call.ts';
 
 export type TakenRuns = { readonly sandbox: Sandbox; readonly store: Store };
 
@@ -29,12 +27,7 @@ export async function takeSnapshot(
   { at, compression = 'gzip', accept = true }: TakenRun,
 ) {
   const { observe, counts } = countCalls();
-  const { call } = createPlatform({
-    baseUrl: sandbox.url,
-    token: fixedToken(sandbox.token),
-    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
-    observe,
-  });
+  const { call } = platformOf(sandbox, { observe });
   const clock = { now: () => Date.parse(at), random: Math.random };
   const saved = await beginRun(request, { store, compression, platform: 'acme.example.com', ...clock });
   const scan = await scanOfRun(saved.checkpoint, { ...clock, call, store, sleep, pageRows: 100 });

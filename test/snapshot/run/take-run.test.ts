@@ -3,14 +3,13 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sleep } from '../../../lib/base/async.ts';
 import { createLocalPace } from '../../../lib/pace/fleet-pace.ts';
-import { createPlatform } from '../../../lib/platform/client.ts';
 import { countCalls } from '../../../lib/platform/events.ts';
-import { fixedToken } from '../../../lib/platform/token.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../lib/snapshot/sources/calculations/scan.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
+import { platformOf } from '../sandbox-call.ts';
 
 const store = storeOfEach();
 
@@ -22,13 +21,7 @@ async function snapshotOf(
   { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
 ) {
   const { observe, counts } = countCalls();
-  const platform = createPlatform({
-    baseUrl: sandbox.url,
-    token: fixedToken(sandbox.token),
-    pace: createLocalPace({ rate, concurrency: 8 }),
-    retry: { baseDelayMs: 1, maxDelayMs: 20 },
-    observe,
-  });
+  const { call } = platformOf(sandbox, { pace: createLocalPace({ rate, concurrency: 8 }), observe });
   const options = {
     store,
     platform: new URL(sandbox.url).host,
@@ -38,7 +31,6 @@ async function snapshotOf(
     random: Math.random,
     ...differences,
   };
-  const { call } = platform;
   const scan = calculationScan({
     call,
     selection: {},

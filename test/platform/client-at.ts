@@ -1,0 +1,7 @@
+import { createPlatform, type Platform, type PlatformOptions } from '../../lib/platform/client.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
+
+/** The real client of a server at an address, with a pace that lets every call leave unless another is given. */
+export const clientAt = (baseUrl: string, options: Partial<PlatformOptions> = {}): Platform =>
+  createPlatform({ baseUrl, token: fixedToken('abc'), pace: createFakePace(), ...options });
