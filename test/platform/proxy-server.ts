@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import { listening } from '../listening.ts';
 
 /** What a proxy does with CONNECT: refuses with a status line, hangs up, or connects to a local port. */
 export type Tunnel = { readonly refuse: string } | 'hang-up' | { readonly port: number };
@@ -8,9 +8,7 @@ export type Tunnel = { readonly refuse: string } | 'hang-up' | { readonly port: 
 /** A proxy on a free port of 127.0.0.1; `connects` are the hosts requested of it. */
 export async function startProxy(tunnel: Tunnel) {
   const connects: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer();
-  server.on('connection', (socket) => sockets.add(socket));
   server.on('connect', (request, socket) => {
     connects.push(`CONNECT ${request.url}`);
     socket.on('error', () => {});
@@ -24,16 +22,6 @@ export async function startProxy(tunnel: Tunnel) {
       target.on('error', () => socket.destroy());
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    connects,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { port, ...served } = await listening(server);
+  return { url: `http://127.0.0.1:${port}`, connects, ...served };
 }

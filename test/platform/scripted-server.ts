@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { printJson } from '../../lib/base/json/json.ts';
+import { listening } from '../listening.ts';
 
 /** A request as the server saw it; `connection` numbers the sockets from 1. */
 export type SeenRequest = {
@@ -35,19 +34,8 @@ export async function startServer(...replies: readonly Reply[]): Promise<Scripte
     reply?.(response, seen);
   });
   server.on('connection', (socket) => connections.set(socket, connections.size + 1));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const served = await listening(server);
+  return { ...served, url: `http://127.0.0.1:${served.port}`, requests };
 }
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { GetObjectTaggingCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
+import { listening } from '../listening.ts';
 import { describeStore } from './store-suite.ts';
 
 let stores = 0;
@@ -224,11 +224,11 @@ describe('in S3', () => {
         requested.push(request.url);
         socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
       });
-      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      await using served = await listening(proxy);
       const environment = {
         ...aws.settings,
         AWS_ENDPOINT_URL_S3: 'https://s3.test',
-        HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+        HTTPS_PROXY: `http://127.0.0.1:${served.port}`,
         NO_PROXY: noProxy,
       };
       const store = createS3Store({ client: createS3Client(environment), bucket });
@@ -237,7 +237,6 @@ describe('in S3', () => {
 
       await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable' } });
       expect(requested).toEqual(expected);
-      proxy.close();
     },
   );
 });
