@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { parseJson } from '../../lib/base/json/json.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { printedBy } from '../run-program.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
@@ -62,17 +61,8 @@ async function runIn(folder: string): Promise<readonly Row[]> {
 }
 
 async function takeSnapshot(settings: Readonly<Record<string, string>>): Promise<Manifest> {
-  const child = spawn(process.execPath, ['lib/cli/bin.js', 'snapshot', 'calculations', '--json'], {
-    env: { ...process.env, SYNC_COMPRESSION: 'gzip', ...settings },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let printed = '';
-  child.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`the snapshot exited with ${code}`);
-  return JSON.parse(printed) as Manifest;
+  const command = [process.execPath, 'lib/cli/bin.js', 'snapshot', 'calculations', '--json'] as const;
+  return JSON.parse(await printedBy(command, { environment: { SYNC_COMPRESSION: 'gzip', ...settings } }));
 }
 
 /** How many steps of churn changed calculations. */

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 /** What a whole process took, from its start to its end. */
 export type Sample = {
@@ -20,22 +21,22 @@ export type MeasuredCommand = {
 
 /** Runs a command that prints a JSON object with the number of its `records`, and measures it. */
 export async function measureProcess({ command, environment }: MeasuredCommand): Promise<Sample> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ['--import', './test/bench/took-at-exit.js', ...command(folder)], {
-    env: { ...process.env, ...environment(folder) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [printed, errors] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    errors += chunk;
-  });
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const child = spawn(
+    process.execPath,
+    ['--import', './test/bench/took-at-exit.js', ...command(folder.path)],
+    {
+      env: { ...process.env, ...environment(folder.path) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const [printed, errors, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null, string | null]>,
+  ]);
   const seconds = (performance.now() - startedMs) / 1000;
-  await rm(folder, { recursive: true });
   if (code !== 0)
     throw new Error(`${command('FOLDER').join(' ')} ended with ${code ?? signal}: ${errors.slice(-1_000)}`);
   const [, kb, cpuMicros] = /peak-kb (\d+) cpu-us (\d+)/.exec(errors) ?? [];

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { printedBy } from '../run-program.ts';
 import { atMost, type Bench, bounded, type Row } from './bench.ts';
 import { startPageServer } from './page-server-process.ts';
 
@@ -92,15 +91,5 @@ function rowsOf(source: string, records: number, taken: Taken): readonly Row[] {
 const describe = ({ seconds, cpuSeconds, peakMb }: Took): string =>
   `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s, ${peakMb.toFixed(0)} MB`;
 
-async function runProcess(...args: readonly string[]): Promise<Took> {
-  const child = spawn(process.execPath, ['test/bench/publish-process.ts', ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  child.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${args.join(' ')}: ended with ${code}`);
-  return JSON.parse(printed) as Took;
-}
+const runProcess = async (...args: readonly string[]): Promise<Took> =>
+  JSON.parse(await printedBy([process.execPath, 'test/bench/publish-process.ts', ...args]));

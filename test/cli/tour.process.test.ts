@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOfEach } from '../folder-of-each.ts';
-import { runProgram } from '../package/run-program.ts';
+import { runProgram } from '../run-program.ts';
 
 /* The whole tour, as `npm start` runs it. */
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { cronFaults } from '../../infra/cron.ts';
 import { enginesOf } from '../base/aws/engines.ts';
-import { linesOf } from '../base/aws/run-program.ts';
+import { linesOf } from '../run-program.ts';
 import { arbitraryCron } from './arbitrary-cron.ts';
 import { invalidCrons, validCrons } from './crons.ts';
 

@@ -34,7 +34,6 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { enginesOf } from '../base/aws/engines.ts';
-import { linesOf } from '../base/aws/run-program.ts';
 import { createHandlerProcess } from '../local-aws/functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../local-aws/functions/event-source-mapping.ts';
 import { ACCOUNT, credentials, REGION } from '../local-aws/identity.ts';
@@ -44,6 +43,7 @@ import { startExecutions } from '../local-aws/services/start-executions.ts';
 import { startLambda } from '../local-aws/services/start-lambda.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack, resourcesOf, type StackToRun } from '../local-aws/stack/template.ts';
+import { linesOf } from '../run-program.ts';
 
 /*
  * The stack as CloudFormation of somebody else makes it: what refers to what, in which order. What it does not do is done beside it, with what it has made: LocalStack runs functions in

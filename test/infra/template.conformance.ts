@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enginesOf } from '../base/aws/engines.ts';
-import { linesOf } from '../base/aws/run-program.ts';
+import { linesOf } from '../run-program.ts';
 import { appOf, full, least, packageId, within } from './instances.ts';
 
 const REGIONS = [

@@ -6,8 +6,8 @@ import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { enginesOf } from '../base/aws/engines.ts';
+import { printedBy, runProgram } from '../run-program.ts';
 import { example, printed } from './examples.ts';
-import { printedBy, runProgram } from './run-program.ts';
 
 /*
  * The package as users have it: `npm pack`, an installation from the registry into an empty project, and the examples of

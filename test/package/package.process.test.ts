@@ -16,8 +16,8 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { blocksOf } from '../docs/blocks.ts';
 import { argumentsOf, linesOf, parseLine } from '../docs/shell.ts';
 import { folderOfAll } from '../folder-of-each.ts';
+import { printedBy, runProgram } from '../run-program.ts';
 import { example, printed } from './examples.ts';
-import { printedBy, runProgram } from './run-program.ts';
 
 /*
  * The package as npm makes it, of JavaScript that is built quickly, in a project that has the packages of this checkout.

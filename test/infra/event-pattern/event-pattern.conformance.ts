@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
 import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
 import { enginesOf } from '../../base/aws/engines.ts';
-import { linesOf } from '../../base/aws/run-program.ts';
+import { linesOf } from '../../run-program.ts';
 import { arbitraryPair } from './arbitrary-pair.ts';
 import { invalidPatterns } from './invalid-patterns.ts';
 import { matchingCases } from './matching-cases.ts';
