@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { renewReport } from '../../lib/report/after-publishing.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
-import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import type { MemoryStore } from '../store/memory-store.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
+
+const store = storeOfEach();
 
 const MINUTE = 60_000;
 const MIDNIGHT = Date.UTC(2026, 10, 22);
@@ -31,8 +34,6 @@ const report = (store: MemoryStore, runs: Readonly<Record<string, string>>) =>
 const failing = () => Promise.reject(new Error('no memory'));
 
 test('nothing is written until something is published, and then once for each state of what is', async () => {
-  const store = createMemoryStore();
-
   expect(await keep({ store })).toBe('current');
   await publish(store, 'a');
   expect(await keep({ store })).toBe('written');
@@ -44,7 +45,6 @@ test('nothing is written until something is published, and then once for each st
 });
 
 test('what is published while it is written is written the next time', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a');
   const slow = async (runs: Readonly<Record<string, string>>) => {
     await publish(store, 'b');
@@ -57,7 +57,6 @@ test('what is published while it is written is written the next time', async () 
 });
 
 test('what fails is thrown, and tried again by the next call', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a');
 
   for (const minutes of [0, 10])
@@ -67,7 +66,6 @@ test('what fails is thrown, and tried again by the next call', async () => {
 });
 
 test('a narrowed place that nobody names is found in the first minutes of every third hour', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a', 'calculations.mine');
 
   expect(await keep({ store, minutes: 30 })).toBe('current');
@@ -76,7 +74,6 @@ test('a narrowed place that nobody names is found in the first minutes of every 
 });
 
 test('a place that is gone is taken out of the report', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a');
   await keep({ store });
   await store.delete('calculations/latest.json');
@@ -86,7 +83,6 @@ test('a place that is gone is taken out of the report', async () => {
 });
 
 test('a damaged place holds up nothing, and is not written about again and again', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a');
   await keep({ store });
   await store.put('cards/latest.json', Buffer.from('{'));
@@ -97,7 +93,6 @@ test('a damaged place holds up nothing, and is not written about again and again
 });
 
 test('what is said of a report, but damaged, is written again', async () => {
-  const store = createMemoryStore();
   await publish(store, 'a');
   await store.put('report/latest.json', Buffer.from('{'));
 

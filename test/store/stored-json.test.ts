@@ -6,13 +6,14 @@ import * as z from 'zod/mini';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { findStored, printBounded, printStored, readStored } from '../../lib/store/stored-json.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { storeOfEach } from './store-of-each.ts';
+
+const store = storeOfEach();
 
 const schema = z.object({ run: z.string(), parts: z.array(z.object({ key: z.string() })) });
 const expected = { what: 'a manifest', schema };
 
 test('reads what was printed, with its etag', async () => {
-  const store = createMemoryStore();
   const value = { run: '1', parts: [{ key: 'a' }] };
   await store.put('a.json', printStored(value));
 
@@ -22,8 +23,6 @@ test('reads what was printed, with its etag', async () => {
 });
 
 test('a missing object is undefined, or an error that names what was expected', async () => {
-  const store = createMemoryStore();
-
   expect(await findStored(store, 'a.json', schema)).toBeUndefined();
   await expect(readStored(store, 'a.json', expected)).rejects.toMatchObject({
     name: 'StoredObjectError',
@@ -33,7 +32,6 @@ test('a missing object is undefined, or an error that names what was expected', 
 });
 
 test('an object of another shape is reported with the wrong fields, and none of its content', async () => {
-  const store = createMemoryStore();
   await store.put('a.json', printStored({ run: 7, parts: [{ key: 'a' }, { secret: 'a text' }] }));
 
   await expect(readStored(store, 'a.json', expected)).rejects.toMatchObject({
@@ -43,7 +41,6 @@ test('an object of another shape is reported with the wrong fields, and none of 
 });
 
 test('an object that is not JSON is reported with its size and not quoted', async () => {
-  const store = createMemoryStore();
   await store.put('a.json', Buffer.from('a secret text'));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
@@ -67,7 +64,6 @@ test('an object that is larger than its kind may be is not read: the key, the li
 });
 
 test('an object of more values than memory should hold is not parsed', async () => {
-  const store = createMemoryStore();
   await store.put('a.json', Buffer.from(`[${'0,'.repeat(3_000_000)}0]`));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
@@ -78,7 +74,6 @@ test('an object of more values than memory should hold is not parsed', async () 
 });
 
 test('an object that is nested too deeply is not parsed', async () => {
-  const store = createMemoryStore();
   await store.put('a.json', Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
@@ -89,7 +84,6 @@ test('an object that is nested too deeply is not parsed', async () => {
 });
 
 test('of many faults the first are named', async () => {
-  const store = createMemoryStore();
   await store.put('a.json', printStored({ run: '1', parts: Array.from({ length: 10_000 }, () => 7) }));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toThrow(

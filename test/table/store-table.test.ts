@@ -9,6 +9,9 @@ import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
+
+const store = storeOfEach();
 
 const folder = folderOfEach();
 afterEach(async () => {
@@ -25,8 +28,6 @@ const send = (store: Store, table: string, stack?: string) =>
   tableCheckOf(table, { SYNC_STACK: stack }, async () => store)();
 
 test('whoever sends first names the table, and the same table may send from then on', async () => {
-  const store = createMemoryStore();
-
   await send(store, file('a.db'));
   await send(store, file('a.db'));
 
@@ -39,7 +40,6 @@ test('whoever sends first names the table, and the same table may send from then
 });
 
 test('by another file nothing is sent, and the message names the one that belongs there', async () => {
-  const store = createMemoryStore();
   await send(store, file('a.db'));
 
   const sending = send(store, file('b.db'));
@@ -52,7 +52,6 @@ test('by another file nothing is sent, and the message names the one that belong
 });
 
 test('by a file that was deleted or emptied nothing is sent, and none is made in its place', async () => {
-  const store = createMemoryStore();
   await send(store, file('a.db'));
   sqliteFile(join(folder.path, 'a.db')).close();
 
@@ -67,7 +66,6 @@ test('by a file that was deleted or emptied nothing is sent, and none is made in
 });
 
 test('a store that a stack writes to is sent to by its table alone', async () => {
-  const store = createMemoryStore();
   await send(store, 'Acme-Table', 'acme');
 
   await send(store, 'Acme-Table');
@@ -79,7 +77,6 @@ test('a store that a stack writes to is sent to by its table alone', async () =>
 });
 
 test('a new file that takes the place of the named one is another', async () => {
-  const store = createMemoryStore();
   await send(store, file('a.db'));
   sqliteFile(join(folder.path, 'a.db')).close();
   await rm(join(folder.path, 'a.db'));
@@ -89,7 +86,6 @@ test('a new file that takes the place of the named one is another', async () => 
 });
 
 test('a store without a name is one whose ledger begins', async () => {
-  const store = createMemoryStore();
   await send(store, file('a.db'));
   await store.delete(TABLE_KEY);
 
@@ -102,8 +98,6 @@ test('a store without a name is one whose ledger begins', async () => {
 describe('however the first senders meet or end', () => {
   test('of two at once with a file each, one sends', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const store = createMemoryStore();
-
       const both = await Promise.allSettled([send(store, file('a.db')), send(store, file('b.db'))]);
 
       expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -111,13 +105,10 @@ describe('however the first senders meet or end', () => {
   });
 
   test('two at once with one file both send', async () => {
-    const store = createMemoryStore();
-
     await Promise.all([send(store, file('a.db')), send(store, file('a.db'))]);
   });
 
   test('one that was killed after it had made the file leaves the table to the next', async () => {
-    const store = createMemoryStore();
     const killed = { ...store, put: () => new Promise<never>(() => undefined) };
     void send(killed, file('a.db'));
     await expect.poll(() => readdir(folder.path)).toContain('a.db');
@@ -128,7 +119,6 @@ describe('however the first senders meet or end', () => {
   });
 
   test('one whose answer to the put was lost is the one that is named', async () => {
-    const store = createMemoryStore();
     const away = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
     let losses = 1;
     const lossy: Store = {

