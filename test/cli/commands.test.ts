@@ -16,9 +16,7 @@ beforeEach(async () => {
   sandbox = await startPlatform(SMALL);
 });
 
-afterEach(async () => {
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 async function run(argv: readonly string[], input = '') {
   return runCommand(argv, settingsOf(sandbox, folder.path), input);

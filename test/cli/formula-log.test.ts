@@ -17,9 +17,7 @@ beforeEach(async () => {
   id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
 });
 
-afterEach(async () => {
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 async function run(argv: readonly string[], { input = '', store = folder.path } = {}) {
   return runCommand(argv, settingsOf(sandbox, store), input);

@@ -17,9 +17,7 @@ beforeEach(async () => {
   sandbox = await start();
 });
 
-afterEach(async () => {
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 const start = (latencyMs = 0) =>
   startPlatform({ calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0, latencyMs });

@@ -20,9 +20,7 @@ beforeEach(async () => {
   await writeFile(join(folder.path, 'formula'), 'SUM(`a`)');
 });
 
-afterEach(async () => {
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 const call = () => [
   'call',

@@ -21,9 +21,7 @@ beforeEach(async () => {
   path = join(folder.path, 'store', 'jobs.db');
 });
 
-afterEach(async () => {
-  sqliteFile(path).close();
-});
+afterEach(() => sqliteFile(path).close());
 
 const key = { partition: 'job#a', sort: '-' };
 const put = (token: string, row = {}) =>

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
-import { startRun } from '../../../lib/snapshot/run/take-run.ts';
-import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan } from '../../../lib/snapshot/scan.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOfLines } from '../batches.ts';
+import { beginIn, sliceIn } from './begin-in.ts';
 
 /** A scan of 5 records, one a step, each with other names of fields. */
 const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown> =>
@@ -20,8 +19,6 @@ const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown>
     return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'ids', refused: [] };
   };
 
-const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
-
 test.each([
   [
     'more names than a run may have',
@@ -35,18 +32,13 @@ test.each([
   ],
 ])('%s, over all pages, end it, and nothing that was taken is lost', async (_, names, fault) => {
   const store = createMemoryStore({ chunkBytes: 100 });
-  const run = await startRun(
-    { source: 'cards', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    { store, now: Date.now, random: Math.random },
-  );
+  const run = await beginIn(store, { source: 'cards' });
   const { run: id } = run.checkpoint;
 
-  const first = takeSlice(run, { store, scan: scanWith(names), callCounts });
+  const first = sliceIn(store, run, { scan: scanWith(names) });
   await expect(first).rejects.toThrow(fault);
-  const rest = await takeSlice(await readCheckpoint(store, 'cards', id), {
-    store,
+  const rest = await sliceIn(store, await readCheckpoint(store, 'cards', id), {
     scan: scanWith(() => ['id']),
-    callCounts,
   });
 
   expect(rest.checkpoint).toMatchObject({ records: 5, outcome: { order: 'ids' } });

@@ -3,13 +3,13 @@ import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
-import { startRun } from '../../../lib/snapshot/run/take-run.ts';
-import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import type { SliceOptions } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
+import { beginIn, sliceIn } from './begin-in.ts';
 
 const store = storeOfEach();
 
@@ -33,19 +33,10 @@ function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY
   };
 }
 
-const begin = () =>
-  startRun(
-    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    { store, now: Date.now, random: Math.random },
-  );
+const begin = () => beginIn(store);
 
 const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOptions> = {}) =>
-  takeSlice(saved, {
-    store,
-    scan,
-    callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
-    ...differences,
-  });
+  sliceIn(store, saved, { scan, ...differences });
 
 const again = ({ checkpoint }: Saved) => readCheckpoint(store, 'calculations', checkpoint.run);
 

@@ -5,11 +5,12 @@ import { sleep } from '../../../lib/base/async.ts';
 import { createLocalPace } from '../../../lib/pace/fleet-pace.ts';
 import { countCalls } from '../../../lib/platform/events.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/run/take-run.ts';
+import { type SnapshotOptions, takeRun } from '../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../lib/snapshot/sources/calculations/scan.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { platformOf } from '../sandbox-call.ts';
+import { beginIn } from './begin-in.ts';
 
 const store = storeOfEach();
 
@@ -38,10 +39,7 @@ async function snapshotOf(
     sleep,
     ...differences,
   }) as Scan<unknown>;
-  const run = await startRun(
-    { source: 'calculations', compression: 'gzip', platform: options.platform, selection: {} },
-    options,
-  );
+  const run = await beginIn(options.store, { platform: options.platform });
   return takeRun(run, scan, options);
 }
 
@@ -119,10 +117,7 @@ test('a run starts after all that is published by then, however long it takes to
     },
   };
 
-  const { checkpoint } = await startRun(
-    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    { store: slow, now: () => nowMs, random: () => 0.5 },
-  );
+  const { checkpoint } = await beginIn(slow, { now: () => nowMs, random: () => 0.5 });
 
   expect(checkpoint).toMatchObject({ startedAt: '2026-11-21T09:01:00.000Z', begunAfter: null });
 });

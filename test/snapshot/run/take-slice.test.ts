@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import { startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
+import { beginIn, noCalls } from './begin-in.ts';
 
 const store = storeOfEach();
 
@@ -21,16 +21,12 @@ function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
   };
 }
 
-const begin = () =>
-  startRun(
-    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    { store, now: () => Date.parse('2026-11-18T09:00:00Z'), random: () => 0.5 },
-  );
+const begin = () => beginIn(store, { now: () => Date.parse('2026-11-18T09:00:00Z'), random: () => 0.5 });
 
 const slice = (differences: Partial<SliceOptions> = {}): SliceOptions => ({
   store,
   scan: countingScan(),
-  callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+  callCounts: noCalls,
   ...differences,
 });
 

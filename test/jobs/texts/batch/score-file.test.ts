@@ -11,9 +11,7 @@ import { batchOf, mixedRows, resultsOf, runBatch, summaryOf, world } from './bat
 import { faultyPlatform } from './faulty-platform.ts';
 
 const folder = folderOfEach();
-afterEach(async () => {
-  sqliteFile(join(folder.path, 'jobs.db')).close();
-});
+afterEach(() => sqliteFile(join(folder.path, 'jobs.db')).close());
 
 test('a file yields the same parts and summary as the queue', async () => {
   const [queue, here] = [world(), world()];

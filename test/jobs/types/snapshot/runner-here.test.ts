@@ -16,9 +16,7 @@ beforeEach(async () => {
   sandbox = await startPlatform({ calculations: 40, datasets: 2, cards: 6, fileSets: 0, dataFiles: 0 });
 });
 
-afterEach(async () => {
-  await sandbox.close();
-});
+afterEach(() => sandbox.close());
 
 const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations' } as const;
 

@@ -3,13 +3,13 @@ import { printJson } from '../../../../lib/base/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';
-import { startRun } from '../../../../lib/snapshot/run/take-run.ts';
-import { type SliceOptions, takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
+import type { SliceOptions } from '../../../../lib/snapshot/run/take-slice.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import { storeOfEach } from '../../../store/store-of-each.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
+import { beginIn, sliceIn } from '../../run/begin-in.ts';
 
 const store = storeOfEach();
 
@@ -39,20 +39,11 @@ function losingPlatform(field: 'id' | 'created', failAt = Number.POSITIVE_INFINI
   return { scan: scan as Scan<unknown>, calls: () => calls };
 }
 
-const begin = () =>
-  startRun(
-    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    { store, now: Date.now, random: Math.random },
-  );
+const begin = () => beginIn(store);
 
 /** One slice. Without a part size it leaves one part open until something closes it. */
 const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOptions> = {}) =>
-  takeSlice(saved, {
-    store,
-    scan,
-    callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
-    ...differences,
-  });
+  sliceIn(store, saved, { scan, ...differences });
 
 const ofOnePart: Partial<SliceOptions> = { partBytes: 0, isOver: () => true };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
 import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
-import { startRun, takeRun } from '../../../../lib/snapshot/run/take-run.ts';
+import { takeRun } from '../../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import {
   type CalculationScanOptions,
@@ -10,6 +10,7 @@ import {
 } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
+import { beginIn, noCalls } from '../../run/begin-in.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
 
@@ -21,15 +22,12 @@ async function published(sandbox: Sandbox, limit = 5_000) {
   const options = {
     store: createMemoryStore(),
     platform: 'acme.example.com',
-    callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+    callCounts: noCalls,
     force: false,
     now: Date.now,
     random: Math.random,
   };
-  const run = await startRun(
-    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    options,
-  );
+  const run = await beginIn(options.store);
   return await takeRun(run, scanOf(callOf(sandbox), { limit }) as Scan<unknown>, options);
 }
 

@@ -4,12 +4,12 @@ import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.t
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';
-import { publishTaken, startRun } from '../../../../lib/snapshot/run/take-run.ts';
-import { takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
+import { publishTaken } from '../../../../lib/snapshot/run/take-run.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
 import { storeOfEach } from '../../../store/store-of-each.ts';
+import { beginIn, sliceIn } from '../../run/begin-in.ts';
 import { callOf } from '../../sandbox-call.ts';
 
 const store = storeOfEach();
@@ -28,16 +28,12 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
     filesPosition,
   );
   const options = { store, platform: 'acme.example.com', force: false, now: Date.now, random: Math.random };
-  const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
-  let saved: Saved = await startRun(
-    { source: 'files', compression: 'gzip', platform: 'acme.example.com', selection: {} },
-    options,
-  );
+  let saved: Saved = await beginIn(store, { source: 'files' });
   let checkpointBytes = 0;
   for (let slice = 0; saved.checkpoint.outcome === null; slice += 1) {
     let steps = 0;
     const isOver = () => ++steps > (seed + slice) % 4;
-    await takeSlice(saved, { store, scan, callCounts, isOver });
+    await sliceIn(store, saved, { scan, isOver });
     saved = await readCheckpoint(store, 'files', saved.checkpoint.run);
     const stored = await store.get(`work/files/${saved.checkpoint.run}/_checkpoint.json`);
     checkpointBytes = Math.max(checkpointBytes, stored?.body.byteLength ?? 0);

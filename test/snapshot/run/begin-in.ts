@@ -1,0 +1,23 @@
+import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
+import { type NewRun, type SnapshotOptions, startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import type { Store } from '../../../lib/store/store.ts';
+
+type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;
+
+/** Starts a run in a store: of all calculations and now, unless told otherwise. */
+export const beginIn = (store: Store, { now = Date.now, random = Math.random, ...run }: Differences = {}) =>
+  startRun(
+    { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {}, ...run },
+    { store, now, random },
+  );
+
+/** The counts of a process that requests nothing. */
+export const noCalls = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
+
+/** Takes a slice of a run, which ends with the scan unless told otherwise. */
+export const sliceIn = (
+  store: Store,
+  saved: Saved,
+  options: Pick<SliceOptions, 'scan'> & Partial<SliceOptions>,
+) => takeSlice(saved, { store, callCounts: noCalls, ...options });
