@@ -6,10 +6,9 @@ import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } fr
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { warnOfThisHost } from './places.ts';
-import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
-import { createBodyBudget } from './platform/http/read-body.ts';
-import type { HoldLeft, RetryLimits } from './platform/index.ts';
+import type { Call, HoldLeft, RetryLimits } from './platform/index.ts';
+import { openCalls } from './platform/open-calls.ts';
 import { callOutcome, probePlatform } from './platform/outage.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
@@ -19,8 +18,8 @@ import { type CheckTable, tableCheckOf } from './table/index.ts';
 export type Session = {
   readonly environment: Environment;
   readonly settings: Settings;
-  readonly platform: Platform;
-  readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
+  readonly call: Call;
+  readonly callWith: (retry: Partial<RetryLimits>) => Call;
   /** Stops jobs while the platform is away: shared by the fleet if there is a table. */
   readonly breaker: Breaker;
   readonly paceCounts: () => PaceCounts;
@@ -80,20 +79,20 @@ export function openSession(given: SessionOptions): Session {
     pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    bodies: createBodyBudget(),
     ...{ inHand: given.inHand, holdLeft: given.holdLeft },
     observe: notifyAll([observe, logCalls(logger), ended, ...(given.observe ? [given.observe] : [])]),
     proxyEnv: environment,
     retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
   };
-  const platform = createPlatform(options);
-  const breaker = breakerOf(parts, platform.call, given.onAway);
+  const callWith = openCalls(options);
+  const call = callWith();
+  const breaker = breakerOf(parts, call, given.onAway);
   return {
     environment,
     settings,
-    platform,
+    call,
     breaker,
-    platformWith: (retry) => createPlatform({ ...options, retry: { ...options.retry, ...retry } }),
+    callWith,
     paceCounts: pace.counts,
     callCounts: counts,
     logger,
@@ -133,11 +132,7 @@ type Parts = {
 };
 
 /** The breaker of the fleet, or of this process. Reads nothing, and loads no SDK, until a job is about to be taken. */
-const breakerOf = (
-  { host, budget, logger }: Parts,
-  call: Platform['call'],
-  onAway: SessionOptions['onAway'],
-): Breaker =>
+const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionOptions['onAway']): Breaker =>
   createFleetBreaker({
     item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
     probe: () => probePlatform(call),

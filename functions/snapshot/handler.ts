@@ -74,7 +74,7 @@ async function open() {
   metrics.followPace(paceCounts);
   const store = await session.store();
   const options: DurableRunOptions = {
-    call: session.platformWith({ budgetMs: PATIENCE_MS }).call,
+    call: session.callWith({ budgetMs: PATIENCE_MS }),
     store,
     compression: settings.SYNC_COMPRESSION,
     partMs: settings.SYNC_PART_SECONDS * 1_000,

@@ -1,3 +1,4 @@
+import { operations } from '../platform/client.ts';
 import type { Observe, Platform } from '../platform/index.ts';
 import { openSession } from '../session.ts';
 import type { Environment } from '../settings.ts';
@@ -20,10 +21,11 @@ export function openPlatform(
   environment: Environment,
   { onLog = () => undefined, observe }: OpenPlatformOptions = {},
 ): Platform {
-  return openSession({
+  const { call } = openSession({
     environment,
     err: onLog,
     isAlone: true,
     ...(observe === undefined ? {} : { observe }),
-  }).platform;
+  });
+  return operations(call);
 }

@@ -3,9 +3,10 @@
 export { createLocalPace, type LocalPaceOptions } from '../pace/fleet-pace.ts';
 export type { Pace, PaceCounts } from '../pace/pace.ts';
 export type { CallOptions } from '../platform/call.ts';
-export { createPlatform, type Platform, type PlatformOptions } from '../platform/client.ts';
+export { createPlatform, type Platform } from '../platform/client.ts';
 export type { Observe, PlatformEvent } from '../platform/events.ts';
 export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
+export type { PlatformOptions } from '../platform/open-calls.ts';
 export type { SentimentRequest } from '../platform/operations/analyze-sentiment.ts';
 export type { FunctionCall } from '../platform/operations/run-function.ts';
 export type { CalculationSearch } from '../platform/operations/search-calculations.ts';

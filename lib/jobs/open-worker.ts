@@ -1,4 +1,5 @@
 import { once, sleep as sleepInTime } from '../base/index.ts';
+import { operations } from '../platform/client.ts';
 import type { Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
 import { readAllow } from './allow.ts';
@@ -34,7 +35,7 @@ export async function openWorker(
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
-  const platform = session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS });
+  const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
     ledger,

@@ -1,11 +1,5 @@
-import { type InHand, type ProxyEnvironment, sleep } from '../base/index.ts';
-import type { Pace } from '../pace/pace.ts';
-import type { HoldLeft } from './attempt.ts';
-import { type Call, type CallOptions, createCall } from './call.ts';
-import type { Observe } from './events.ts';
-import { createExchange } from './http/exchange.ts';
-import { type BodyBudget, createBodyBudget } from './http/read-body.ts';
-import { createTransport } from './http/transport.ts';
+import type { Call, CallOptions } from './call.ts';
+import { openCalls, type PlatformOptions } from './open-calls.ts';
 import { analyzeSentiment, type SentimentRequest } from './operations/analyze-sentiment.ts';
 import { getDataFile } from './operations/get-data-file.ts';
 import { listCards } from './operations/list-cards.ts';
@@ -14,62 +8,11 @@ import { type CalculationSearch, searchCalculations } from './operations/search-
 import type { FileSearch } from './operations/search-files.ts';
 import { updateFormula } from './operations/update-formula.ts';
 import { calculationPages, filePages, type PagesOptions, pageOf } from './pages.ts';
-import { defaultRetryLimits, type RetryLimits } from './retry.ts';
-import type { TokenSource } from './token.ts';
-
-/** Options for a client. Times in milliseconds. */
-export type PlatformOptions = {
-  /** The instance's origin, such as `https://acme.example.com`. */
-  readonly baseUrl: string;
-  readonly token: TokenSource;
-  /** Default `X-SERVICE-Developer-Token`. */
-  readonly tokenHeader?: string;
-  /** Decides when calls leave; share one among all clients of a process. */
-  readonly pace: Pace;
-  /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
-  readonly timeoutMs?: number;
-  /** Bytes of a decompressed body. Default 100 MiB; what is parsed and can be fetched again has at most a million values. */
-  readonly maxResponseBytes?: number;
-  /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: its own. */
-  readonly bodies?: BodyBudget;
-  readonly retry?: Partial<RetryLimits>;
-  /** Called for everything that happens to a call; errors that it throws are ignored. */
-  readonly observe?: Observe;
-  /** Holds each call from its beginning to its end. Default: nothing does. */
-  readonly inHand?: InHand | undefined;
-  /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
-  readonly holdLeft?: HoldLeft | undefined;
-  /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
-  readonly proxyEnv?: ProxyEnvironment;
-};
 
 type Id = string | number | bigint;
 
 /** Makes a client. Opens no connection until the first call. */
-export function createPlatform(options: PlatformOptions): Platform {
-  const call = createCall({
-    send: createTransport({
-      baseUrl: new URL(options.baseUrl),
-      tokenHeader: options.tokenHeader ?? 'X-SERVICE-Developer-Token',
-      maxResponseBytes: options.maxResponseBytes ?? 104_857_600,
-      bodies: options.bodies ?? createBodyBudget(),
-      exchange: createExchange(options.proxyEnv),
-      now: Date.now,
-    }),
-    token: options.token,
-    pace: options.pace,
-    observe: options.observe ?? (() => undefined),
-    limits: { ...defaultRetryLimits, ...options.retry },
-    host: new URL(options.baseUrl).host,
-    inHand: options.inHand,
-    holdLeft: options.holdLeft,
-    timeoutMs: options.timeoutMs ?? 60_000,
-    now: () => performance.now(),
-    sleep,
-    random: Math.random,
-  });
-  return operations(call);
-}
+export const createPlatform = (options: PlatformOptions): Platform => operations(openCalls(options)());
 
 /** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
 export type Platform = ReturnType<typeof operations>;

@@ -14,7 +14,7 @@ const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
 const request = { source: 'calculations', compression: 'gzip', platform, selection: {} } as const;
 const run = await startRun(request, { store, now: Date.now, random: Math.random });
 const scan = await scanOfRun(run.checkpoint, {
-  call: session.platform.call,
+  call: session.call,
   store,
   sleep,
   pageRows: Number(process.argv[2]),

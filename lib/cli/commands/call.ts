@@ -1,5 +1,6 @@
 import { printJson, shownJson } from '../../base/index.ts';
 import { runFunction } from '../../jobs/types/run-function/definition.ts';
+import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Run } from '../commands.ts';
@@ -20,12 +21,12 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
     },
     TYPED_AS,
   );
-  const { platform } = openSession(terminal);
+  const { functions } = operations(openSession(terminal).call);
   const request = {
     ...{ packageId, version, functionName },
     ...{ inputVariables: message.inputVariables, settings: message.settings },
   };
-  const execution = await sendOnce((options) => platform.functions.run(request, options), EFFECT, terminal);
+  const execution = await sendOnce((options) => functions.run(request, options), EFFECT, terminal);
   if (json) terminal.out(printJson(execution, 2));
   else show(execution, terminal);
   return EXITS[execution.status.toUpperCase()] ?? 'failed';

@@ -1,6 +1,7 @@
 import { sleep } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { readFollowers } from '../../jobs/types/snapshot/execution-input.ts';
+import { operations } from '../../platform/client.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import type { Run } from '../commands.ts';
@@ -94,15 +95,15 @@ function settingsOf(environment: Terminal['environment']): Finding {
 function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>): Examined {
   const { environment, signal } = terminal;
   const session = openSession(terminal);
-  const platform = session.platformWith(ONCE);
+  const call = session.callWith(ONCE);
   // Failures, too, so that each check is about the same response.
   let reading: Promise<unknown> | undefined;
   const firstRead = () => {
-    reading ??= platform.calculations.search(CHEAPEST, { signal });
+    reading ??= operations(call).calculations.search(CHEAPEST, { signal });
     return reading;
   };
   const { settings } = session;
-  return { environment, settings, session: { ...session, platform }, firstRead, now: Date.now, signal };
+  return { environment, settings, session: { ...session, call }, firstRead, now: Date.now, signal };
 }
 
 const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;

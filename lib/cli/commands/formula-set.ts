@@ -2,6 +2,7 @@ import { printJson } from '../../base/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
 import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
+import { operations } from '../../platform/client.ts';
 import type { Calculation } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -38,7 +39,7 @@ export default (async ([typedId, file], flags, terminal) => {
   const message = await messageOf(typedId, file, flags, terminal);
   const { id, expression, strict, unlessChangedSince: sinceMs, name } = message;
   const session = openSession(terminal);
-  const { platform } = session;
+  const platform = operations(session.call);
   const { signal } = terminal;
   checkFormula(expression, file, flags, terminal);
   if (sinceMs !== undefined && name !== undefined) {
@@ -122,10 +123,10 @@ async function storeSet(
 /** Looks the calculation up, by its name if that is given, and says what the update would change. */
 async function dryRun(
   { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
-  { platform, store }: Session,
+  { call, store }: Session,
   signal: AbortSignal,
 ): Promise<Found> {
-  const found = await findCalculation({ platform, id, name, signal });
+  const found = await findCalculation({ platform: operations(call), id, name, signal });
   if (found.row === undefined) {
     const why = found.degraded ? '; the search was degraded, so it may be there all the same' : '';
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;

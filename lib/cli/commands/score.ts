@@ -14,6 +14,7 @@ import { createInput, type InputOptions } from '../../jobs/texts/rows/read-rows.
 import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
+import { operations } from '../../platform/client.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -118,7 +119,7 @@ async function score(
   const resumeCommand = shown(resumeCommandOf(flags, given.batch));
   const nouns = ['rows', 'calls'] as const;
   const progress = createProgress('score', { ...terminal, callCounts: session.callCounts, nouns });
-  const { analyze, paid } = counted(session.platform.sentiment.analyze);
+  const { analyze, paid } = counted(operations(session.call).sentiment.analyze);
   try {
     const scored = await scoreFile(
       { ...given, rows: describedOnce(given, resumeCommand, terminal) },

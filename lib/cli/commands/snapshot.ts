@@ -41,7 +41,7 @@ export default (async (_, given, terminal, command) => {
   const { source: place, run: id } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
   terminal.err(`${place}: ${given.resume === undefined ? 'run' : 'resuming run'} ${id}`);
-  const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
+  const scan = await scanOfRun(saved.checkpoint, { call: session.call, store, sleep });
   const progress = createProgress(place, {
     ...terminal,
     callCounts,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { sqlitePath } from '../../places.ts';
+import { operations } from '../../platform/client.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
@@ -155,11 +156,12 @@ const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
 /** The token's user may read; what runs, changes or costs something is not tried. */
-const checkRights: Check = async ({ firstRead, session: { platform }, signal }) => {
+const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
+  const { cards, dataFiles } = operations(call);
   const reads = {
     calculations: firstRead,
-    cards: () => platform.cards.ofDataset(NO_DATASET, { signal }),
-    'data files': () => platform.dataFiles.get('0', { signal }),
+    cards: () => cards.ofDataset(NO_DATASET, { signal }),
+    'data files': () => dataFiles.get('0', { signal }),
   } as const;
   const refused: string[] = [];
   for (const [name, read] of Object.entries(reads)) {

@@ -12,7 +12,7 @@ export async function openSnapshots(
   session: Session,
   { store, host }: Pick<JobStorage, 'store' | 'host'>,
 ): Promise<RunJob<SnapshotJob>> {
-  const { settings, platform, logger, environment, callCounts, paceCounts } = session;
+  const { settings, call, logger, environment, callCounts, paceCounts } = session;
   const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
   const followers = readFollowers(SYNC_FOLLOWERS);
   if (functionName !== undefined) {
@@ -29,7 +29,7 @@ export async function openSnapshots(
     now: Date.now,
     random: Math.random,
     sleep,
-    call: platform.call,
+    call,
     store,
     host,
     compression: settings.SYNC_COMPRESSION,
