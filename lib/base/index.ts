@@ -14,6 +14,7 @@ export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/te
 export { canonicalExact, canonicalJson, parseExact, printExact } from './json/exact-json.ts';
 export {
   boundedLine,
+  errorText,
   faultsOf,
   firstLine,
   type Hide,

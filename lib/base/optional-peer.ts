@@ -1,4 +1,4 @@
-import { firstLine } from './json/faults.ts';
+import { errorText, firstLine } from './json/faults.ts';
 
 /** The optional peers of the package: what each is called, and the version that is tested, which `package.json` names too. */
 export const optionalPeers = {
@@ -17,7 +17,7 @@ export async function loadPeer<T>(peer: keyof typeof optionalPeers, load: () => 
   } catch (cause) {
     const { title, version } = optionalPeers[peer];
     const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
-    const why = firstLine(cause instanceof Error ? cause.message : String(cause));
+    const why = firstLine(errorText(cause));
     const fault = isAbsent ? `${title} is not installed` : `${title} cannot be loaded (${why})`;
     throw new PeerMissingError(`${fault}: npm install ${peer}@${version}`, { cause });
   }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
+import { errorText, nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -220,7 +220,7 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
       error: { kind: 'interrupted', message, ...(run === undefined ? {} : { run }) },
     };
   }
-  const given = error instanceof Error ? error.message : String(error);
+  const given = errorText(error);
   const message = shownLines(shortened(given, LONGEST_MESSAGE));
   const advice = whatToDo(error, environment);
   err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));

@@ -1,4 +1,4 @@
-import { type BackoffLimits, backoffMs } from '../base/index.ts';
+import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
@@ -61,7 +61,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
   // A failure of our own. What left and got no response is never sent again.
-  const reported: JobError = { kind: 'internal', message: messageOf(error) };
+  const reported: JobError = { kind: 'internal', message: errorText(error) };
   if (hasLeft && !mayRepeat) return unknown(reported);
   if (isServiceError(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
   return hasLeft ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
@@ -120,4 +120,3 @@ function errorOf({ failure, message }: PlatformError): JobError {
 const ended = (outcome: Outcome): AfterFailure => ({ kind: 'end', outcome });
 const failed = (error: JobError): AfterFailure => ended({ status: 'failed', error });
 const unknown = (error: JobError): AfterFailure => ended({ status: 'unknown', error });
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

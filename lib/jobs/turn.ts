@@ -1,3 +1,4 @@
+import { errorText } from '../base/index.ts';
 import type { Share } from '../pace/fair-order.ts';
 import type { RunOutcome } from './ledger/job-row.ts';
 
@@ -48,7 +49,7 @@ export class UnfinishedError extends Error {
   readonly response: string;
 
   constructor(cause: unknown, response: string) {
-    super(cause instanceof Error ? cause.message : String(cause));
+    super(errorText(cause));
     this.cause = cause;
     this.response = response;
   }

@@ -37,6 +37,9 @@ function split(text: string) {
 export type Compression = 'gzip' | 'zstd';
 export const compressionSuffix = { gzip: 'gz', zstd: 'zst' } as const satisfies Record<Compression, string>;
 
+/** Whether a text is the name of a run. */
+export const isRunId = (text: string): boolean => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text);
+
 /** The folder of a run while it is being taken. Ends in a slash. */
 export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}/${run.id}/`;
 

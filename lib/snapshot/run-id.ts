@@ -15,9 +15,6 @@ export function createRun(nowMs: number, random: () => number): Run {
   return { id: `${start}-${suffix}`, startedAt };
 }
 
-/** Whether a text is the name of a run. */
-export const isRunId = (text: string): boolean => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text);
-
 /** A run by its name, with its start to the second. */
 export function runOfId(id: string): Run {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.000Z');

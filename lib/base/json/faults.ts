@@ -51,6 +51,9 @@ export const MOST_READ = 4_000;
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
+/** What an error says; whatever else was thrown, as text. */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** At most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results and rows. */
 export const messageOf = (text: string): string => shortened(text, LONGEST_MESSAGE);
 

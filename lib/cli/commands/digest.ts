@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { errorText, printJson } from '../../base/index.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { readJobs } from '../../report/collect/jobs.ts';
 import { collectDigest, type Digest } from '../../report/digest/digest.ts';
@@ -150,7 +150,7 @@ async function post(
   const { status, body: response } = await exchange(request, limit, () => undefined).catch(
     (error: unknown) => {
       signal.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       throw new Error(`the webhook of ${to} at ${url.host} could not be reached: ${reason}`);
     },
   );

@@ -1,4 +1,4 @@
-import { sleep } from '../../base/index.ts';
+import { errorText, sleep } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { readFollowers } from '../../jobs/types/snapshot/execution-input.ts';
 import { operations } from '../../platform/client.ts';
@@ -123,7 +123,7 @@ async function found(check: Check, examined: Examined): Promise<Finding> {
     );
   } catch (error) {
     signal.throwIfAborted();
-    return failed(error instanceof Error ? error.message : String(error), whatToDo(error, environment));
+    return failed(errorText(error), whatToDo(error, environment));
   } finally {
     ended.abort();
   }

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { errorText, printJson } from '../../base/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
 import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
@@ -115,7 +115,7 @@ async function storeSet(
       `to go back to the formula that we set at ${at}: ${log} | ${commandLine(['formula', 'set', id, '-'])}`,
     );
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     err(shownLines(`platform-sync: the formula is set, but could not be stored for formula log: ${reason}`));
   }
 }

@@ -1,4 +1,4 @@
-import { printJson, shownJson } from '../../base/index.ts';
+import { errorText, printJson, shownJson } from '../../base/index.ts';
 import type { JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
@@ -112,7 +112,7 @@ async function lineOf(
   try {
     return `${name}: ${describe(await (await queue).counts())}`;
   } catch (error) {
-    return shown(`${name}: not known: ${error instanceof Error ? error.message : String(error)}`);
+    return shown(`${name}: not known: ${errorText(error)}`);
   }
 }
 

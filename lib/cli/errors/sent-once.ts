@@ -1,3 +1,4 @@
+import { errorText } from '../../base/index.ts';
 import { type CallOptions, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -17,7 +18,7 @@ export class SentOnceError extends Error {
   readonly mayHaveTakenEffect: boolean;
 
   constructor(cause: unknown, words: string, mayHaveTakenEffect: boolean) {
-    super(`${cause instanceof Error ? cause.message : String(cause)}\n  ${words}`);
+    super(`${errorText(cause)}\n  ${words}`);
     this.cause = cause;
     this.mayHaveTakenEffect = mayHaveTakenEffect;
   }

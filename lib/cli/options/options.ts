@@ -3,8 +3,7 @@ import { nearestName, shortened, utcTime } from '../../base/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
-import { parsePlace } from '../../snapshot/keys.ts';
-import { isRunId } from '../../snapshot/run-id.ts';
+import { isRunId, parsePlace } from '../../snapshot/keys.ts';
 import { placeName } from '../../snapshot/sources/request.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 

@@ -1,3 +1,4 @@
+import { errorText } from '../../base/index.ts';
 import { processTerminal } from '../terminal/process-terminal.ts';
 import { exitCodes } from '../terminal/terminal.ts';
 
@@ -24,6 +25,5 @@ try {
 } catch (error) {
   // Whoever stopped it knows why it ended.
   process.exitCode = terminal.signal.aborted ? exitCodes.stopped : exitCodes.failed;
-  if (!terminal.signal.aborted)
-    terminal.err(`the tour failed: ${error instanceof Error ? error.message : String(error)}`);
+  if (!terminal.signal.aborted) terminal.err(`the tour failed: ${errorText(error)}`);
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  errorText,
   freeMemory,
   type Hide,
   JsonLimitError,
@@ -225,7 +226,7 @@ async function readJson(
     return { kind: 'response', ...seen, response: await read(body) };
   } catch (error) {
     // The parser's own message quotes the text, which may be private; its length is enough.
-    const words = error instanceof Error ? error.message : String(error);
+    const words = errorText(error);
     const failure: PlatformFailure =
       error instanceof SyntaxError
         ? { kind: 'cut', detail: `${seen.sizeBytes} bytes received` }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { messageOf, shownText } from '../../base/index.ts';
+import { errorText, messageOf, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { answerOf, MOST_RESULT_BYTES, READ_STATUSES, SEND_STATUSES } from './answer.ts';
 import type { McpContext } from './context.ts';
@@ -128,7 +128,7 @@ async function resultOf(
 const LONGEST_LINE = 4_000;
 
 function textOf(error: unknown, { signal, adviceOn, hide }: Pick<ToolCall, 'signal' | 'adviceOn' | 'hide'>) {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const advice = signal.aborted ? undefined : adviceOn(error);
   const lines = messageOf(hide(advice === undefined ? message : `${message}\n${advice}`)).split('\n');
   return lines.map((line) => shownText(line, LONGEST_LINE)).join('\n');

@@ -1,3 +1,4 @@
+import { errorText } from '../../base/index.ts';
 import type { Call } from '../../platform/index.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
@@ -108,7 +109,7 @@ export async function takeDurableSnapshot(
     }
   }
   if (stopped.length === 0) return { ...ended, followers: endedAfter };
-  const reasons = stopped.map((error) => (error instanceof Error ? error.message : String(error))).join('; ');
+  const reasons = stopped.map((error) => errorText(error)).join('; ');
   throw new AggregateError(stopped, `run ${ended.run} of ${ended.place} was published, but ${reasons}`);
 }
 
@@ -146,7 +147,7 @@ export async function takeDurableRun(
     return await step('publish', () => publish(request, run, options));
   } catch (error) {
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
     // A step, so that a replay does not report it again: others may follow.
     await steps.step(`failed-${place}`, async () => {

@@ -1,11 +1,11 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
-import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
+import { isRunId, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { isSuperseded } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
-import { isRunId, runOfId } from '../run-id.ts';
+import { runOfId } from '../run-id.ts';
 
 /** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: nobody can read how far it came. */
 export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (

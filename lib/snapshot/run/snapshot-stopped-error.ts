@@ -1,3 +1,4 @@
+import { errorText } from '../../base/index.ts';
 import type { Place } from '../keys.ts';
 
 /** A run that stopped before it was finished. What was read is saved: `--resume` with the run's name resumes it. */
@@ -7,7 +8,7 @@ export class SnapshotStoppedError extends Error {
   readonly run: string;
 
   constructor(source: Place, run: string, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(errorText(cause), { cause });
     this.source = source;
     this.run = run;
   }

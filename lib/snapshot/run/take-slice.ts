@@ -1,3 +1,4 @@
+import { errorText } from '../../base/index.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';
 import type { Scan } from '../scan.ts';
@@ -64,9 +65,9 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
       await progress.save(null);
     } catch (unsaved) {
       if (unsaved === error) throw error;
-      const words = [messageOf(error), `(and the checkpoint was not saved: ${messageOf(unsaved)})`];
+      const words = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
       // What is full or away fails alike twice.
-      const isSame = messageOf(error) === messageOf(unsaved);
+      const isSame = errorText(error) === errorText(unsaved);
       throw new AggregateError([error, unsaved], isSame ? words[0] : words.join(' '));
     }
     throw error;
@@ -86,5 +87,3 @@ async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Pr
     await working;
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

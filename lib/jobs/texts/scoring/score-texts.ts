@@ -1,3 +1,4 @@
+import { errorText } from '../../../base/index.ts';
 import type { Sentiment } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import { type Run, type ScoreTextsOptions, startRun } from './run.ts';
@@ -166,7 +167,7 @@ function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknow
       case 'failed':
         return { id, error: outcome.error, cached: false, ...counted };
       case 'unsettled':
-        return { id, error: `not scored: ${messageOf(outcome.error)}`, cached: false, ...counted };
+        return { id, error: `not scored: ${errorText(outcome.error)}`, cached: false, ...counted };
       case 'scored':
         return { id, result: outcome.result, cached: calls === 0, ...counted };
       default:
@@ -174,5 +175,3 @@ function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknow
     }
   });
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

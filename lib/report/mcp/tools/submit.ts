@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { printJson, shortened } from '../../../base/index.ts';
+import { errorText, printJson, shortened } from '../../../base/index.ts';
 import { parseMessage } from '../../../jobs/message/message.ts';
 import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
@@ -141,7 +141,7 @@ async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: Tool
   // Set before anything is awaited: a second call at the same time must not send.
   plan.outcome ??= send(jobs, signal);
   const { ids, notSent, error } = await plan.outcome;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const note = before
     ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
     : error === undefined
