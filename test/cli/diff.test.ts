@@ -1,20 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { changesKey } from '../../lib/snapshot/keys.ts';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
-import type { Store } from '../../lib/store/store.ts';
-import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = folderOfEach();
-let store: Store;
+const store = storeOfEach();
 
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
-
-const diff = (...argv: readonly string[]) => runCommand(['diff', ...argv], { SYNC_STORE: folder.path });
+const diff = (...argv: readonly string[]) =>
+  runCommand(['diff', ...argv], { SYNC_STORE: './unused' }, '', { openStore: async () => store });
 
 const line = (id: number | bigint, name: string) => `{"id":${id}, "name":"${name}"}`;
 
@@ -139,7 +133,7 @@ test('exits 1 if nothing has been published', async () => {
   const one = await diff('cards');
   const all = await diff();
 
-  expect(one).toEqual({ code: 1, out: '', err: `cards: nothing has been published in ${folder.path}` });
+  expect(one).toEqual({ code: 1, out: '', err: `cards: nothing has been published in memory` });
   expect(all.code).toBe(1);
 });
 

@@ -1,19 +1,14 @@
-import { beforeEach, expect, test } from 'vitest';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
-import type { Store } from '../../lib/store/store.ts';
-import { folderOfEach } from '../folder-of-each.ts';
+import { expect, test } from 'vitest';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = folderOfEach();
-let store: Store;
-
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
+const store = storeOfEach();
 
 async function tables(...argv: readonly string[]) {
-  const { out, ...ended } = await runCommand(['tables', ...argv], { SYNC_STORE: folder.path });
+  const { out, ...ended } = await runCommand(['tables', ...argv], { SYNC_STORE: './unused' }, '', {
+    openStore: async () => store,
+  });
   return { ...ended, out: out.split('\n') };
 }
 

@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { folderOfEach } from '../../folder-of-each.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';
 
-const folder = folderOfEach();
-let store: Store;
-
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
+const store = storeOfEach();
 
 type Runs = Pick<Manifest, 'parts'>;
 
@@ -34,7 +28,7 @@ describe('reading parts', () => {
     await store.delete(keyOf(run));
 
     await expect(collectChanges(compare(nothing, run), 1)).rejects.toThrow(
-      `${keyOf(run)} in ${folder.path}: expected a part, got nothing`,
+      `${keyOf(run)} in memory: expected a part, got nothing`,
     );
   });
 

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readIds, storeIds } from '../../../lib/snapshot/run/begin-run.ts';
 import {
   type Checkpoint,
@@ -7,18 +7,11 @@ import {
   recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
-import type { Store } from '../../../lib/store/store.ts';
-import { folderOfEach } from '../../folder-of-each.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 
 const RUN = '20261121T091500Z-3fa9c1';
 
-const folder = folderOfEach();
-let store: Store;
-
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
+const store = storeOfEach();
 
 const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
   version: 1,
@@ -100,7 +93,7 @@ test('a missing part entry is reported', async () => {
 
   await expect(readParts(store, second)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${first} in ${folder.path}: expected a part entry, got nothing`,
+    message: `${first} in memory: expected a part entry, got nothing`,
   });
 });
 
@@ -110,6 +103,6 @@ test('ids are stored with their run, and missing ids are reported', async () => 
   expect(await readIds(store, { source: 'cards', run: RUN })).toEqual(['b', 'a']);
   await expect(readIds(store, { source: 'data-files', run: RUN })).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `work/data-files/${RUN}/_ids.json in ${folder.path}: expected the run's ids, got nothing`,
+    message: `work/data-files/${RUN}/_ids.json in memory: expected the run's ids, got nothing`,
   });
 });

@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { folderOfEach } from '../../folder-of-each.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
 import { pieceOfLines } from '../batches.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-const folder = folderOfEach();
-let store: Store;
-
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
+const store = storeOfEach();
 
 const open = () => createPartWriter({ store, folder: 'work/', compression: 'gzip' });
 
