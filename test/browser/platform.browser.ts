@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { settingsOf } from '../cli/run-command.ts';
 import { openReport, startBrowser } from './open-report.ts';
 
 type Calculation = {
@@ -23,12 +24,7 @@ test('the report over the reference platform shows what its snapshots hold, and 
   const file = join(folder, 'report.html');
   const sandbox = await startPlatform({ calculations: 4_000, fileSets: 0, dataFiles: 0 });
   const run = async (...argv: readonly string[]) => {
-    const { terminal } = createFakeTerminal({
-      PLATFORM_BASE_URL: sandbox.url,
-      PLATFORM_TOKEN: sandbox.token,
-      PLATFORM_RATE: '10000',
-      SYNC_STORE: folder,
-    });
+    const { terminal } = createFakeTerminal(settingsOf(sandbox, folder));
     return await runCommandLine(argv, terminal);
   };
 

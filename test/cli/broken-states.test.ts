@@ -10,7 +10,7 @@ import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { fileName } from '../../lib/tables/made/made-files.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 import { isWhole, sampled } from '../scale.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const PLACE = 'calculations';
 const root = folderOfAll();
@@ -23,14 +23,7 @@ let last: Manifest & { readonly key: string };
 let refused: string;
 let stopped: string;
 
-async function run(folder: string, argv: readonly string[]) {
-  return runCommand(argv, {
-    SYNC_STORE: folder,
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-  });
-}
+const run = (folder: string, argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, folder));
 
 async function begin(): Promise<string> {
   const options = { compression: 'gzip', platform: new URL(sandbox.url).host } as const;

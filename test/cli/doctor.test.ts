@@ -7,7 +7,7 @@ import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { folderOfAll } from '../folder-of-each.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfAll();
 const running = new AsyncDisposableStack();
@@ -22,10 +22,7 @@ const aws = await startTestAws({
 running.defer(aws.close);
 const settings = {
   ...aws.settings,
-  PLATFORM_BASE_URL: platform.url,
-  PLATFORM_TOKEN: platform.token,
-  PLATFORM_RATE: '1000',
-  SYNC_STORE: `s3://${aws.bucket('bucket')}/acme`,
+  ...settingsOf(platform, `s3://${aws.bucket('bucket')}/acme`),
   SYNC_TABLE: 'ledger',
   SYNC_QUEUE_URL: aws.queueUrl('jobs'),
   SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),

@@ -10,7 +10,7 @@ import { printStored } from '../../lib/store/stored-json.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
 
@@ -18,19 +18,12 @@ const sandbox = await startPlatform({ calculations: 0, datasets: 1, cards: 0, fi
 
 afterAll(() => sandbox.close());
 
-async function run(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  return runCommand(argv, { SYNC_STORE: folder.path, ...environment });
-}
+const run = (argv: readonly string[]) => runCommand(argv, { SYNC_STORE: folder.path });
 
 /** Takes a snapshot of data files and returns its manifest. */
 async function snapshot(...ids: readonly string[]): Promise<Manifest> {
   const argv = ['snapshot', 'data-files', '--json', ...ids.flatMap((id) => ['--id', id])];
-  const { out } = await run(argv, {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-  });
-  return JSON.parse(out);
+  return JSON.parse((await runCommand(argv, settingsOf(sandbox, folder.path))).out);
 }
 
 const latest = async () => JSON.parse(await readFile(join(folder.path, 'data-files/latest.json'), 'utf8'));

@@ -9,6 +9,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
+import { settingsOf } from './run-command.ts';
 
 const ROWS = scaled(300, 10_000);
 const KILLS = scaled(3, 10);
@@ -39,10 +40,8 @@ test(`each of ${ROWS} rows that \`run\` is given, killed ${KILLS} times, has one
     const argv = ['lib/cli/bin.js', 'run', ...files, '--concurrency', String(CONCURRENCY), '--json'];
     const env = {
       ...bareEnvironment,
-      PLATFORM_BASE_URL: platform.url,
-      PLATFORM_TOKEN: platform.token,
+      ...settingsOf(platform, at('store')),
       PLATFORM_RATE: '2000',
-      SYNC_STORE: at('store'),
       LOG_LEVEL: 'silent',
     };
     const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'ignore', 'inherit'] });

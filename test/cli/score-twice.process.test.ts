@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { folderOfEach } from '../folder-of-each.ts';
+import { settingsOf } from './run-command.ts';
 
 /* With nothing but a folder, two commands at once keep what one keeps: they share the cache, the rate and the batch. */
 
@@ -24,10 +25,8 @@ test('two commands that score the same texts at once pay for each once, at one r
   await writeFile(file, `text\n${texts.join('\n')}\n`);
   const env = {
     ...bareEnvironment,
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
+    ...settingsOf(platform, join(folder.path, 'store')),
     PLATFORM_RATE: String(RATE),
-    SYNC_STORE: join(folder.path, 'store'),
   };
   const score = (batch: string) =>
     promisify(execFile)(

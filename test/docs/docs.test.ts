@@ -8,6 +8,7 @@ import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { parseInboxRequest } from '../../lib/jobs/split-inbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { settingNames } from '../../lib/settings.ts';
+import { settingsOf } from '../cli/run-command.ts';
 import { example } from '../package/examples.ts';
 import { type Block, blocks, blocksOf } from './blocks.ts';
 import { checkElsewhere, REASON } from './check-elsewhere.ts';
@@ -30,13 +31,7 @@ beforeAll(async () => {
   const platform = running.use(
     await startPlatform({ calculations: 200, datasets: 5, cards: 20, filesPerSet: 30, dataFiles: 20 }),
   );
-  environment = {
-    PLATFORM_BASE_URL: platform.url,
-    PLATFORM_TOKEN: platform.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: join(folder, 'store'),
-    LOG_LEVEL: 'silent',
-  };
+  environment = { ...settingsOf(platform, join(folder, 'store')), LOG_LEVEL: 'silent' };
   // What pages look at: two runs with changes between them, as any reader has who comes back.
   for (const line of [
     'platform-sync snapshot calculations',

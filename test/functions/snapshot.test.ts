@@ -8,7 +8,7 @@ import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { publishedIn } from '../cli/run-command.ts';
+import { publishedIn, settingsOf } from '../cli/run-command.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { callOf } from '../snapshot/sandbox-call.ts';
 
@@ -54,12 +54,7 @@ const publishedLines = async () => (await publishedIn(folder.path, 'calculations
 
 /** The deployed handler, which opens its store once. */
 async function deployed(): Promise<DurableLambdaHandler> {
-  Object.assign(process.env, {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '2000',
-    SYNC_STORE: process.env['SYNC_STORE'] ?? folder.path,
-  });
+  Object.assign(process.env, settingsOf(sandbox, process.env['SYNC_STORE'] ?? folder.path));
   return (await import('../../functions/snapshot/handler.ts')).handler;
 }
 
