@@ -1,5 +1,5 @@
 import type { Store } from '../../store/index.ts';
-import { isManifestKey, type Place, PRUNED_NAME, wasLatestKey } from '../keys.ts';
+import { isManifestKey, type Place, PRUNED_NAME, wasLatestKey, wasPerhapsLatestKey } from '../keys.ts';
 import { readLatest } from '../manifest.ts';
 
 /** A published run: its name, the key of its manifest, and the names in its folder that begin with `_`. */
@@ -33,7 +33,9 @@ export async function publishedRuns(
   const runs = [...folders].flatMap(([run, { folder, marks }]) => {
     if (run === latest.run) return [{ run, manifest: latest.manifest, marks }];
     // In the order of the listing `_manifest-TOKEN.json` comes first: it replaced `_manifest.json`.
-    const name = [...marks].find((each) => isManifestKey(each) && marks.has(wasLatestKey(each)));
+    const marked = (mark: (name: string) => string) =>
+      [...marks].find((each) => isManifestKey(each) && marks.has(mark(each)));
+    const name = marked(wasLatestKey) ?? marked(wasPerhapsLatestKey);
     return name === undefined || marks.has(PRUNED_NAME) ? [] : [{ run, manifest: `${folder}${name}`, marks }];
   });
   const rank = ({ run }: PublishedRun) => (run === latest.run ? 1 : 0);

@@ -3,7 +3,7 @@ import { publishedRuns } from '../changes/published-runs.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { manifestOf } from '../manifest.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
-import { refreshLatest } from '../publish/manifest-key.ts';
+import { refreshLatest, withdrawManifest } from '../publish/manifest-key.ts';
 
 type PlaceToClear = { readonly store: Store; readonly place: Place; readonly signal: AbortSignal };
 
@@ -24,7 +24,8 @@ export async function withdrawLeft({ store, place, signal }: PlaceToClear): Prom
   };
   if ((await unnamed()).length === 0) return;
   await refreshLatest({ store, place, signal });
-  for (const key of await unnamed()) await store.delete(key);
+  for (const key of await unnamed())
+    await (isManifestKey(key) ? withdrawManifest(store, key) : store.delete(key));
 }
 
 /** Makes a function that is true for the manifests of published runs, and for what they name; for all changes of a damaged one. */

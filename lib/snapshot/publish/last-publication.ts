@@ -41,18 +41,18 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
 }
 
 /** The first of these parts that is not in the folder with its size, in words. */
-export async function missingPart(
-  store: Store,
-  folder: string,
-  parts: readonly Part[],
-): Promise<string | undefined> {
-  const sizes = await sizesIn(store, folder);
+export const missingPart = async (store: Store, folder: string, parts: readonly Part[]) =>
+  missingIn(await sizesIn(store, folder), parts);
+
+/** The same by a listing. */
+export function missingIn(sizes: ReadonlyMap<string, number>, parts: readonly Part[]): string | undefined {
   const lost = parts.find(({ key, bytes }) => sizes.get(key) !== bytes);
   if (lost === undefined) return undefined;
   const got = sizes.get(lost.key);
   return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
 }
 
+/** What is in a folder: the sizes of objects by their keys, in bytes. */
 export async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);

@@ -7,7 +7,9 @@ import {
   MANIFEST_NAME,
   type Place,
   publishedFolder,
+  WITHDRAWN_NAME,
   wasLatestKey,
+  wasPerhapsLatestKey,
 } from '../keys.ts';
 import { type Latest, latestSchema, MOST_LATEST_BYTES } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
@@ -19,30 +21,40 @@ export async function manifestKeys(store: Store, place: Place, run: Run): Promis
   return keys;
 }
 
-/** Stores a manifest under a key of its own, and returns it: `_manifest-TOKEN.json` if there is, or was, `_manifest.json`. */
+/** Stores a manifest under a key that no other has or had, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
 export async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
   const folder = publishedFolder(place, run);
-  for (let isFirst = !(await wasLatest(store, place, run)); ; isFirst = false) {
+  const isUsed = (key: string) => isWasLatestKey(key) || key.endsWith(`/${WITHDRAWN_NAME}`);
+  for (let isFirst = !(await hasMark(store, folder, isUsed)); ; isFirst = false) {
     const name = isFirst ? MANIFEST_NAME : `_manifest-${randomBytes(4).toString('hex')}.json`;
     const put = await store.put(`${folder}${name}`, body, { condition: { ifAbsent: true } });
     if (put.kind === 'stored') return `${folder}${name}`;
   }
 }
 
-/** Deletes a manifest that was never published. First its mark, should it have one (`markLatest`). */
+/** Deletes a manifest that was never published. First its marks, should it have any (`markLatest`). */
 export async function deleteManifest(store: Store, key: string): Promise<void> {
-  await store.delete(wasLatestKey(key));
+  for (const mark of [wasLatestKey(key), wasPerhapsLatestKey(key)]) await store.delete(mark);
+  await withdrawManifest(store, key);
+}
+
+/** Deletes a manifest that `latest.json` does not name, and will not. Nobody stores another under its key. */
+export async function withdrawManifest(store: Store, key: string): Promise<void> {
+  if (key.endsWith(`/${MANIFEST_NAME}`))
+    await store.put(key.replace(MANIFEST_NAME, WITHDRAWN_NAME), printStored({ manifest: key }));
   await store.delete(key);
 }
 
 /** True if the run was published, and then another one. */
-export async function wasLatest(store: Store, place: Place, run: Run): Promise<boolean> {
-  for await (const { key } of store.list(`${publishedFolder(place, run)}_manifest`))
-    if (isWasLatestKey(key)) return true;
+export const wasLatest = (store: Store, place: Place, run: Run): Promise<boolean> =>
+  hasMark(store, publishedFolder(place, run), isWasLatestKey);
+
+async function hasMark(store: Store, folder: string, isMark: (key: string) => boolean): Promise<boolean> {
+  for await (const { key } of store.list(`${folder}_manifest`)) if (isMark(key)) return true;
   return false;
 }
 
-/** Marks what `latest.json` names before it is moved to `next`; if nobody can read that, every run with a manifest. */
+/** Marks what `latest.json` names before it is moved to `next`; if nobody can read that, every manifest as perhaps that. */
 export async function markLatest(
   store: Store,
   place: Place,
@@ -51,9 +63,10 @@ export async function markLatest(
   const manifests = latest === undefined ? [] : [latest.manifest];
   if (latest === undefined)
     for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) manifests.push(key);
+  const markOf = latest === undefined ? wasPerhapsLatestKey : wasLatestKey;
   for (const key of manifests)
     if (key !== next && isManifestKey(key) && key.startsWith(`${place}/`))
-      await store.put(wasLatestKey(key), printStored({ manifest: key }), { condition: { ifAbsent: true } });
+      await store.put(markOf(key), printStored({ manifest: key }), { condition: { ifAbsent: true } });
 }
 
 type AtPlace = { readonly store: Store; readonly place: Place; readonly signal?: AbortSignal | undefined };

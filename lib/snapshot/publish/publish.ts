@@ -15,13 +15,20 @@ import {
   PRUNED_NAME,
   publishedFolder,
   sourceOf,
+  WITHDRAWN_NAME,
   workFolder,
 } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
-import { type LastPublication, missingPart, readLastPublication } from './last-publication.ts';
+import {
+  type LastPublication,
+  missingIn,
+  missingPart,
+  readLastPublication,
+  sizesIn,
+} from './last-publication.ts';
 import { deleteManifest, markLatest, storeManifest } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
@@ -164,7 +171,10 @@ async function moveLatest(
     await deleteManifest(store, key);
     if (manifest.changes !== null) await store.delete(manifest.changes.key);
   };
-  if (await isBeingPruned(store, source, run)) {
+  // Looked at only now: whoever prunes marks a run before it looks whether the run is published again.
+  const folder = publishedFolder(source, run);
+  const there = await sizesIn(store, folder);
+  if (there.has(`${folder}${PRUNED_NAME}`)) {
     await withdraw();
     throw new StoredObjectError(
       'invalid',
@@ -172,8 +182,9 @@ async function moveLatest(
     );
   }
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  // `pruneRuns` may have removed some before that.
-  if ((await missingPart(store, publishedFolder(source, run), manifest.parts)) !== undefined) {
+  // A prune may have removed parts before that, or a manifest of this name, and its delete may come again.
+  const isUsed = key.endsWith(`/${MANIFEST_NAME}`) && there.has(`${folder}${WITHDRAWN_NAME}`);
+  if (isUsed || missingIn(there, manifest.parts) !== undefined) {
     await withdraw();
     return 'lost-race';
   }
@@ -194,11 +205,6 @@ async function moveLatest(
   }
   await withdraw();
   return 'lost-race';
-}
-
-/** Looked at after the manifest was stored: `pruneRuns` marks a run before it looks whether the run is published again. */
-async function isBeingPruned(store: Store, source: Place, run: Run): Promise<boolean> {
-  return (await store.get(`${publishedFolder(source, run)}${PRUNED_NAME}`)) !== undefined;
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */

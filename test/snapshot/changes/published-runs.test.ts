@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { latestKey, publishedFolder, wasPerhapsLatestKey } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -94,6 +94,18 @@ test('where latest.json is lost or damaged, every run with a manifest counts as 
 
   expect(damaged).toEqual([wednesday.id, tuesday.id, monday.id]);
   expect(await listed()).toEqual([first.id, wednesday.id, tuesday.id, monday.id]);
+});
+
+test('of several manifests of a run, that is its own which latest.json named, not one that it may have named', async () => {
+  const folder = publishedFolder('calculations', monday);
+  const other = `${folder}_manifest-00000000.json`;
+  await publish(monday);
+  for (const key of [other, wasPerhapsLatestKey(other)]) await store.put(key, Buffer.from('{}'));
+  await publish(tuesday);
+
+  const [, run] = await publishedRuns(store, 'calculations');
+
+  expect(run).toMatchObject({ run: monday.id, manifest: `${folder}_manifest.json` });
 });
 
 test('a run that is being pruned is left out', async () => {

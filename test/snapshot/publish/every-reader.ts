@@ -5,7 +5,7 @@ import { readChanges } from '../../../lib/report/collect/changes.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { foldersOf, isManifestKey, isWasLatestKey } from '../../../lib/snapshot/keys.ts';
+import { foldersOf, isManifestKey, isWasLatestKey, WITHDRAWN_NAME } from '../../../lib/snapshot/keys.ts';
 import { type Manifest, manifestOf, readManifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
@@ -72,7 +72,8 @@ export async function leftovers(store: Store): Promise<readonly string[]> {
     for await (const { key } of store.list(prefix))
       if (!runs.some((run) => key.includes(`${run}/`))) keys.push(key);
   const isMark = (key: string) =>
-    isWasLatestKey(key) && folders.some((folder) => key.startsWith(`${folder}/`));
+    (isWasLatestKey(key) || key.endsWith(WITHDRAWN_NAME)) &&
+    folders.some((folder) => key.startsWith(`${folder}/`));
   return keys.filter((key) => !named.has(key) && !isMark(key));
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { latestKey, publishedFolder, wasLatestKey } from '../../../lib/snapshot/keys.ts';
+import { latestKey, publishedFolder, wasLatestKey, wasPerhapsLatestKey } from '../../../lib/snapshot/keys.ts';
 import type { Latest } from '../../../lib/snapshot/manifest.ts';
 import {
   deleteManifest,
@@ -47,21 +47,30 @@ test('where nothing is published, nothing is stored again', async () => {
   expect(await store.get(latestKey(place))).toBeUndefined();
 });
 
+test('a manifest that was withdrawn leaves its name to no other', async () => {
+  await deleteManifest(store, await storeManifest(store, place, monday, body));
+
+  expect(await storeManifest(store, place, monday, body)).toMatch(/_manifest-[0-9a-f]{8}\.json$/);
+});
+
 test('where nobody can read what was published, every run with a manifest stays published', async () => {
   const { latest, lost } = await twoManifests();
 
   await markLatest(store, place, { latest: undefined, next: lost });
 
-  expect(await store.get(wasLatestKey(latest.manifest))).toBeDefined();
-  expect(await store.get(wasLatestKey(lost))).toBeUndefined();
+  expect(await store.get(wasPerhapsLatestKey(latest.manifest))).toBeDefined();
+  expect(await store.get(wasPerhapsLatestKey(lost))).toBeUndefined();
 });
 
-test('a manifest that was never published goes with its mark', async () => {
-  const { lost } = await twoManifests();
-  await store.put(wasLatestKey(lost), body);
+test.each([wasLatestKey, wasPerhapsLatestKey])(
+  'a manifest that was never published goes with its mark',
+  async (markOf) => {
+    const { lost } = await twoManifests();
+    await store.put(markOf(lost), body);
 
-  await deleteManifest(store, lost);
+    await deleteManifest(store, lost);
 
-  expect(await store.get(lost)).toBeUndefined();
-  expect(await store.get(wasLatestKey(lost))).toBeUndefined();
-});
+    expect(await store.get(lost)).toBeUndefined();
+    expect(await store.get(markOf(lost))).toBeUndefined();
+  },
+);

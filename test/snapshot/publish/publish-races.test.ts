@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
+import { withdrawLeft } from '../../../lib/snapshot/history/withdraw-left.ts';
 import {
+  isManifestKey,
   latestKey,
   MANIFEST_NAME,
   PRUNED_NAME,
@@ -170,6 +172,32 @@ async function prune(to: Store) {
   const { signal } = new AbortController();
   await pruneRuns({ ...plan, store: to, signal, removePartition: undefined, onRemoved: () => undefined });
 }
+
+test('a prune whose delete of a left manifest comes late does not hit that of the same run, published meanwhile', async () => {
+  await publish(monday);
+  const [atDelete, published] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = beforeFirst(store, 'delete', isManifestKey, () => {
+    atDelete.resolve();
+    return published.promise;
+  });
+  let pruned: Promise<void> | undefined;
+  const meanwhile = beforeFirst(
+    store,
+    'put',
+    (key) => key === latestKey('calculations'),
+    () => {
+      pruned = withdrawLeft({ store: slow, place: 'calculations', signal: new AbortController().signal });
+      return atDelete.promise;
+    },
+  );
+
+  const publication = await publish(tuesday, meanwhile);
+  published.resolve();
+  await pruned;
+
+  expect(publication.kind).toBe('published');
+  expect((await readLastPublication(store, 'calculations')).broken).toBeUndefined();
+});
 
 test(
   'whatever the order of what two publishers of a run, one of the next and a prune do, what is published is whole',
