@@ -122,7 +122,7 @@ describe('whatever the clocks, and however long requests take,', () => {
       loops: fc.integer({ min: 1, max: 6 }),
       concurrency: fc.integer({ min: 1, max: 8 }),
       startsMs: fc.integer({ min: 0, max: 3_000 }),
-      endsMs: fc.integer({ min: 3_000, max: 20_000 }),
+      endsMs: fc.integer({ min: 3_500, max: 20_000 }),
       restMs: fc.constantFrom(0, 0, 100, 500),
       greed: fc.constantFrom('one' as const, 'block' as const),
     }),

@@ -1,6 +1,6 @@
 import type { Store } from '../../lib/store/store.ts';
 
-type OnKey = 'get' | 'stream' | 'put' | 'delete';
+type OnKey = 'get' | 'stream' | 'put' | 'copy' | 'delete';
 
 /** A store in which something happens before each operation of this kind on a key; what it throws, that throws. */
 export function beforeEvery<S extends Store>(

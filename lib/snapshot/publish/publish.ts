@@ -6,6 +6,7 @@ import {
   printStoredLine,
   type Store,
   StoredObjectError,
+  StoreError,
 } from '../../store/index.ts';
 import {
   changesKey,
@@ -90,6 +91,10 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 
 type Tried = Publication | 'lost-race';
 
+/** Whether an object is missing or damaged: any other fault says nothing of what is stored. */
+const isOfObject = (error: unknown): error is Error =>
+  error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
+
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, finished, force, now = Date.now } = options;
   const { latest } = last;
@@ -106,7 +111,7 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
     const stored = await storeRun(options, manifest, before);
     return stored === 'lost-race' ? stored : await moveLatest(options, stored, last);
   } catch (error) {
-    if (!(error instanceof StoredObjectError)) throw error;
+    if (!isOfObject(error)) throw error;
     // A later run may have been published in the meantime, and what is missing pruned.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.

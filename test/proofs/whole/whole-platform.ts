@@ -133,7 +133,8 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       (process: Process): Send =>
       async (request, _token, signal) => {
         signal?.throwIfAborted();
-        await world.awake(process);
+        // Nothing is between a call's slot and its leaving where a process could be stopped.
+        if (!process.isAlive) await world.awake(process);
         const result = await send(process, request);
         await world.awake(process);
         return result;

@@ -133,23 +133,29 @@ test('a run whose comparison misses a part of a run that was pruned meanwhile, a
   });
 });
 
-test('a run whose own parts were pruned meanwhile, after a later one, is superseded', async () => {
-  await publish(monday);
-  const meanwhile = beforeFirst(
-    store,
-    'put',
-    (key) => key === `${workFolder('calculations', tuesday)}${MANIFEST_NAME}`,
-    async () => {
-      await publish(wednesday);
-      for await (const { key } of store.list(workFolder('calculations', tuesday))) await store.delete(key);
-    },
-  );
+test.each([
+  ['before they are listed', 'put', `${workFolder('calculations', tuesday)}${MANIFEST_NAME}`],
+  ['before they are copied', 'copy', workFolder('calculations', tuesday)],
+] as const)(
+  'a run whose own parts were pruned, %s, after a later one, is superseded',
+  async (_, operation, prefix) => {
+    await publish(monday);
+    const meanwhile = beforeFirst(
+      store,
+      operation,
+      (key) => key.startsWith(prefix),
+      async () => {
+        await publish(wednesday);
+        for await (const { key } of store.list(workFolder('calculations', tuesday))) await store.delete(key);
+      },
+    );
 
-  expect(await publish(tuesday, meanwhile)).toMatchObject({
-    kind: 'superseded',
-    latest: { run: wednesday.id },
-  });
-});
+    expect(await publish(tuesday, meanwhile)).toMatchObject({
+      kind: 'superseded',
+      latest: { run: wednesday.id },
+    });
+  },
+);
 
 test('what is published is not broken if the store fails', async () => {
   await publish(monday);
