@@ -2,66 +2,31 @@ import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import { handleOnce } from '../../lib/jobs/handle-once.ts';
-import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
+import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
 import { TableError } from '../../lib/table/table-error.ts';
+import { countingQueue } from './counting-queue.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 
 const HOUR = 3_600_000;
-const RETENTION_MS = 14 * 24 * HOUR;
 
 type Clock = { nowMs: number };
-type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: number };
-
-/** A queue with one message that counts receives as SQS does, and loses what is received too often or too old. */
-function countingQueue(clock: Clock) {
-  let queued: readonly Queued[] = [];
-  const lost: QueueMessage[] = [];
-  let sent = 0;
-  const seen = { mostReceives: 0, copies: 0 };
-  const put = (body: string, sender: string, delayMs = 0) => {
-    sent += 1;
-    const receipt = `r-${sent}`;
-    const made = { messageId: `m-${sent}`, body, sender, receives: 0, receipt, sentAtMs: clock.nowMs };
-    queued = [...queued, { ...made, visibleAtMs: clock.nowMs + delayMs }];
-  };
-  put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
-  const queue: Pick<Queue, 'send' | 'delete' | 'delay'> = {
-    async send(bodies, { delayMs = 0 } = {}) {
-      seen.copies += bodies.length;
-      for (const body of bodies) put(body, 'AROAWORKER', delayMs);
-    },
-    async delete(receipt) {
-      queued = queued.filter((one) => one.receipt !== receipt);
-    },
-    async delay(receipt, delayMs) {
-      const visibleAtMs = clock.nowMs + Math.min(delayMs, 11.6 * HOUR);
-      queued = queued.map((one) => (one.receipt === receipt ? { ...one, visibleAtMs } : one));
-    },
-  };
+/** A queue of one message, whose clock `next` moves to the next message that it receives. */
+function queueOfOne(clock: Clock) {
+  const counting = countingQueue(() => clock.nowMs, [JSON.stringify(runFunctionJob)]);
   return {
-    queue,
-    lost,
-    seen,
-    left: () => queued.length,
-    /** Moves the clock to the next message, and receives it. */
+    ...counting,
     next(): QueueMessage | undefined {
-      const [first] = queued.toSorted((one, other) => one.visibleAtMs - other.visibleAtMs);
-      if (first === undefined) return undefined;
-      clock.nowMs = Math.max(clock.nowMs, first.visibleAtMs);
-      const received = { ...first, receives: first.receives + 1 };
-      seen.mostReceives = Math.max(seen.mostReceives, received.receives);
-      const isLost = received.receives > 1_000 || clock.nowMs - first.sentAtMs > RETENTION_MS;
-      if (isLost) lost.push(first);
-      queued = queued.flatMap((one) => (one !== first ? [one] : isLost ? [] : [received]));
-      return isLost ? undefined : received;
+      const [firstMs] = counting.visibleAt().toSorted((one, other) => one - other);
+      clock.nowMs = Math.max(clock.nowMs, firstMs ?? 0);
+      return counting.receive(1, 0)[0];
     },
   };
 }
 
 /** Handles the messages of a queue one after another until none is left. */
 async function drain(
-  { next, queue }: Pick<ReturnType<typeof countingQueue>, 'next' | 'queue'>,
+  { next, queue }: Pick<ReturnType<typeof queueOfOne>, 'next' | 'queue'>,
   worker: Worker,
   clock: Clock,
 ): Promise<void> {
@@ -86,7 +51,7 @@ async function handsBack(hours: number, waitMs = 60_000) {
   });
   const untilMs = fake.clock.nowMs + hours * HOUR;
   const runs: number[] = [];
-  return { ...fake, untilMs, runs, counting: countingQueue(fake.clock) };
+  return { ...fake, untilMs, runs, counting: queueOfOne(fake.clock) };
 }
 
 describe('a message that waits', () => {
@@ -97,7 +62,7 @@ describe('a message that waits', () => {
     await drain(counting, waiting.worker, waiting.clock);
 
     expect(counting.lost).toEqual([]);
-    expect(counting.left()).toBe(0);
+    expect(counting.visibleAt()).toEqual([]);
     expect(counting.seen.mostReceives).toBe(200);
     expect(runs).toHaveLength(1);
     expect(runs[0]).toBeLessThan(waiting.untilMs + 61_000);
@@ -149,7 +114,7 @@ describe('a message that waits', () => {
 
     await drain({ ...counting, queue }, waiting.worker, waiting.clock);
 
-    expect(counting.left()).toBe(0);
+    expect(counting.visibleAt()).toEqual([]);
     expect(runs).toHaveLength(1);
   });
 
@@ -168,7 +133,7 @@ describe('a message that waits', () => {
       announce: (...asked: Parameters<typeof fake.ledger.announce>) =>
         unlessAway(() => fake.ledger.announce(...asked)),
     };
-    const counting = countingQueue(fake.clock);
+    const counting = queueOfOne(fake.clock);
 
     await drain(counting, { ...fake.worker, ledger }, fake.clock);
 
@@ -182,7 +147,7 @@ describe('a message that waits', () => {
 test('a message that cannot be handled through a fault of ours ends among the dead letters', async () => {
   await using fake = await fakeWorker({});
   const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
-  const counting = countingQueue(fake.clock);
+  const counting = queueOfOne(fake.clock);
 
   await drain(counting, { ...fake.worker, ledger }, fake.clock);
 
