@@ -5,6 +5,15 @@ import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts
 
 /* What the simulation has found, with a plain test for each. */
 
+/** A lease that logs when it is given up. */
+const loggedLease = (bench: Parameters<typeof leaseOf>[0], order: string[]) => ({
+  ...leaseOf(bench),
+  holdLease: () => ({
+    signal: new AbortController().signal,
+    [Symbol.asyncDispose]: async () => void order.push('give the lease up'),
+  }),
+});
+
 test('a lease is given up after the result is written, so that a failure to write it is reported', async () => {
   await using bench = await fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
   const order: string[] = [];
@@ -15,15 +24,12 @@ test('a lease is given up after the result is written, so that a failure to writ
       throw new Error('the store is unavailable');
     },
   };
-  const lease = {
-    ...leaseOf(bench),
-    holdLease: () => ({
-      signal: new AbortController().signal,
-      [Symbol.asyncDispose]: async () => void order.push('give the lease up'),
-    }),
-  };
 
-  const handled = handleMessage(messageOf(runFunctionJob), { ...bench.worker, store }, lease);
+  const handled = handleMessage(
+    messageOf(runFunctionJob),
+    { ...bench.worker, store },
+    loggedLease(bench, order),
+  );
 
   await expect(handled).rejects.toThrow('the store is unavailable');
   expect(order).toEqual(['write the result', 'give the lease up']);
@@ -44,15 +50,8 @@ test('a job is handed back before its lease is given up', async () => {
       return released;
     },
   };
-  const lease = {
-    ...leaseOf(bench),
-    holdLease: () => ({
-      signal: new AbortController().signal,
-      [Symbol.asyncDispose]: async () => void order.push('give the lease up'),
-    }),
-  };
 
-  await handleMessage(messageOf(runFunctionJob), { ...bench.worker, ledger }, lease);
+  await handleMessage(messageOf(runFunctionJob), { ...bench.worker, ledger }, loggedLease(bench, order));
 
   expect(order).toEqual(['released', 'give the lease up']);
 });

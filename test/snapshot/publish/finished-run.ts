@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
-import type { FinishedRun } from '../../../lib/snapshot/publish/publish.ts';
+import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { finishedManifest } from '../published-manifest.ts';
@@ -20,6 +20,20 @@ export async function finishedRun(
   const part = await storeWorkPart(store, run, 0, lines, records);
   return finishedManifest(run, { records, totals: { start: 10, end: 10 }, parts: [part], ...differences });
 }
+
+type Given = Partial<Parameters<typeof publishRun>[0]> & { readonly differences?: Partial<FinishedRun> };
+
+/** Publishes such a run of a store, on a Saturday after all of them, unless told otherwise. */
+export const publishFinished = async (store: Store, run: Run, { differences, ...given }: Given = {}) =>
+  publishRun({
+    store,
+    source: 'calculations',
+    run,
+    finished: await finishedRun(store, run, differences),
+    force: false,
+    now: () => Date.parse('2026-11-21T09:00:00Z'),
+    ...given,
+  });
 
 /** Stores a part of a run in its work folder, of one frame with these lines, and returns its entry, which may say another count. */
 export async function storeWorkPart(

@@ -15,26 +15,18 @@ import {
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import { manifestKeys } from '../../../lib/snapshot/publish/manifest-key.ts';
-import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { disagreements, leftovers } from './every-reader.ts';
-import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
+import { monday, publishFinished, tuesday, wednesday } from './finished-run.ts';
 
 const store = storeOfEach();
 
-const publish = async (run: Run, to: Store = store, force = false) =>
-  publishRun({
-    store: to,
-    source: 'calculations',
-    run,
-    finished: await finishedRun(store, run, { records: 1 }),
-    force,
-    now: () => Date.parse('2026-11-21T09:00:00Z'),
-  });
+const publish = (run: Run, to: Store = store, force = false) =>
+  publishFinished(store, run, { store: to, differences: { records: 1 }, force });
 
 type Move = (put: () => Promise<PutResult>, condition: PutCondition | undefined) => Promise<PutResult>;
 

@@ -7,25 +7,12 @@ import type { GateName } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
-import { finishedRun, monday, storeWorkPart, tuesday, wednesday } from './finished-run.ts';
+import { finishedRun, monday, publishFinished, storeWorkPart, tuesday, wednesday } from './finished-run.ts';
 
 const store = storeOfEach();
 
-const publish = async (
-  run: Run,
-  differences: Partial<FinishedRun> = {},
-  force = false,
-  to: Store = store,
-  now = () => Date.parse('2026-11-21T09:00:00Z'),
-) =>
-  publishRun({
-    store: to,
-    source: 'calculations',
-    run,
-    finished: await finishedRun(store, run, differences),
-    force,
-    now,
-  });
+const publish = (run: Run, differences: Partial<FinishedRun> = {}, force = false, to: Store = store) =>
+  publishFinished(store, run, { store: to, differences, force });
 
 test('a finished run is copied to its folder, described by its manifest, and named by latest.json', async () => {
   const publication = await publish(monday);
@@ -227,16 +214,8 @@ test('a run that is published but has lost a part is refused, and published agai
 
 describe('reasons that are accepted', () => {
   const found: Partial<FinishedRun> = { records: 4, consistency: 'best-effort', scanRefused: ['incomplete'] };
-  const publishAccepting = async (accept: readonly GateName[], differences = found) =>
-    publishRun({
-      store,
-      source: 'calculations',
-      run: tuesday,
-      finished: await finishedRun(store, tuesday, differences),
-      force: false,
-      accept,
-      now: () => Date.parse('2026-11-21T09:00:00Z'),
-    });
+  const publishAccepting = (accept: readonly GateName[], differences = found) =>
+    publishFinished(store, tuesday, { differences, accept });
 
   test('do not refuse a run, and the others do', async () => {
     await publish(monday);
@@ -271,7 +250,7 @@ describe('reasons that are accepted', () => {
 describe('a published run that is dated 2099', () => {
   const ahead: Run = { id: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
   const publishAhead = (differences: Partial<FinishedRun> = {}) =>
-    publish(ahead, differences, false, store, () => Date.parse(ahead.startedAt));
+    publishFinished(store, ahead, { differences, now: () => Date.parse(ahead.startedAt) });
 
   test('is followed by the next one that began after it', async () => {
     await publishAhead();

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LATEST_AGAIN, REPLACED } from '../../../lib/snapshot/keys.ts';
-import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { makeTables } from '../../../lib/tables/make/make-tables.ts';
-import { finishedRun, monday, tuesday, wednesday } from '../../snapshot/publish/finished-run.ts';
+import { monday, publishFinished, tuesday, wednesday } from '../../snapshot/publish/finished-run.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { atEachOperation } from './killed-at.ts';
@@ -42,15 +41,8 @@ beforeEach(() => {
   store = createTagged();
 });
 
-const publish = async (run: Run, { to = store, force = false }: { to?: Store; force?: boolean } = {}) =>
-  publishRun({
-    store: to,
-    source: 'calculations',
-    run,
-    finished: await finishedRun(to, run, { records: 1 }),
-    force,
-    now: () => Date.parse('2026-11-21T09:00:00Z'),
-  });
+const publish = (run: Run, { to = store, force = false }: { to?: Store; force?: boolean } = {}) =>
+  publishFinished(to, run, { differences: { records: 1 }, force });
 
 const publishTwo = async (to: Store = store) => {
   for (const run of [monday, tuesday]) await publish(run, { to });

@@ -288,21 +288,15 @@ test('a run that goes back to the queue says how many distinct texts wait', asyn
   expect(scored).toEqual({ kind: 'later', waiting: 2, delayMs: 200_000 });
 });
 
-describe('waiting for the texts of other workers', () => {
-  const held = async () => {
-    const table = createMemoryTable();
-    await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'good');
-    return worker(scriptedAnalyze().analyze, table);
-  };
+test('waiting for the texts of other workers ends with the caller’s abort', async () => {
+  const table = createMemoryTable();
+  await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'good');
+  const { options } = worker(scriptedAnalyze().analyze, table);
+  const sleep = () => Promise.reject(new DOMException('stop', 'AbortError'));
 
-  test('ends with the caller’s abort', async () => {
-    const { options } = await held();
-    const sleep = () => Promise.reject(new DOMException('stop', 'AbortError'));
+  const scored = await scoreTexts(textsOf('good'), {}, { ...options, sleep });
 
-    const scored = await scoreTexts(textsOf('good'), {}, { ...options, sleep });
-
-    expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
-  });
+  expect(scored).toMatchObject({ kind: 'stopped', alike: false, error: { message: 'stop' } });
 });
 
 test('the calls of a text that failed stay in the cache until they are recorded', async () => {
