@@ -89,8 +89,9 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
       return fate.result(request);
     }
     const leftMs = world.sinceStartMs();
-    // A process may be stopped while its request is on the way.
-    const before = process.troubles;
+    // A process may be stopped while its request is on the way, or at the moment when it leaves.
+    const isStopped = process.pausedUntilMs > leftMs;
+    const before = process.troubles - (isStopped ? 1 : 0);
     await world.clock.sleep(own.pick(travelMs));
     world.log('platform', `receives ${subject} of ${process.name}, which left at ${leftMs.toFixed(1)}`);
     arrivals.push(world.sinceStartMs());
