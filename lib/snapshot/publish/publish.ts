@@ -23,13 +23,7 @@ import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.
 import type { Run } from '../run-id.ts';
 import type { GateName } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
-import {
-  type LastPublication,
-  missingIn,
-  missingPart,
-  readLastPublication,
-  sizesIn,
-} from './last-publication.ts';
+import { type LastPublication, missingIn, readLastPublication, sizesIn } from './last-publication.ts';
 import { deleteManifest, markLatest, storeManifest } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
@@ -108,11 +102,10 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   if (!manifest.publishable && !force) return { kind: 'refused', manifest, key, broken: last.broken };
   const before = last.broken === undefined ? last.manifest : undefined;
   try {
-    const stored = await storeRun(options, manifest, before);
-    return stored === 'lost-race' ? stored : await moveLatest(options, stored, last);
+    return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
     if (!isOfObject(error)) throw error;
-    // A later run may have been published in the meantime, and what is missing pruned.
+    // A prune stores latest.json again before it removes anything.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
@@ -125,21 +118,15 @@ async function storeRun(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
   last: Manifest | undefined,
-): Promise<Manifest | 'lost-race'> {
+): Promise<Manifest> {
   const [work, folder] = [workFolder(source, run), publishedFolder(source, run)];
   const parts = await publishParts({ store, parts: manifest.parts, work, folder });
   const published = { ...manifest, parts };
   if (last === undefined) return published;
   const key = changesKey(source, run, last.run, randomBytes(4).toString('hex'));
   const runs = { source: sourceOf(source), before: last, after: published };
-  try {
-    const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
-    return { ...published, changes: { against: last.run, ...counts, key } };
-  } catch (error) {
-    // `pruneRuns` may have removed parts that were compared.
-    if ((await missingPart(store, folder, parts)) === undefined) throw error;
-    return 'lost-race';
-  }
+  const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
+  return { ...published, changes: { against: last.run, ...counts, key } };
 }
 
 function judge(

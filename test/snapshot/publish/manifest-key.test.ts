@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { latestKey, publishedFolder, wasLatestKey, wasPerhapsLatestKey } from '../../../lib/snapshot/keys.ts';
-import type { Latest } from '../../../lib/snapshot/manifest.ts';
+import { type Latest, readLatest } from '../../../lib/snapshot/manifest.ts';
 import {
   deleteManifest,
   markLatest,
@@ -8,6 +8,7 @@ import {
   storeManifest,
 } from '../../../lib/snapshot/publish/manifest-key.ts';
 import { printStoredLine } from '../../../lib/store/index.ts';
+import { beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { monday } from './finished-run.ts';
 
@@ -40,6 +41,32 @@ test('once latest.json is stored again, nobody moves it who read it before', asy
 
   const condition = { ifMatch: before?.etag ?? '' };
   expect(await store.put(latestKey(place), body, { condition })).toEqual({ kind: 'condition-failed' });
+});
+
+test('however often latest.json is stored again, it never is as it was', async () => {
+  await twoManifests();
+  const etags = [];
+  for (let round = 0; round < 4; round += 1) {
+    await refreshLatest({ store, place });
+    etags.push((await store.get(latestKey(place)))?.etag);
+  }
+
+  expect(new Set(etags).size).toBe(4);
+});
+
+test('latest.json that is moved meanwhile is stored again as it is then', async () => {
+  const { lost } = await twoManifests();
+  const moved: Latest = { run: monday.id, manifest: lost, startedAt: monday.startedAt };
+  const meanwhile = beforeFirst(
+    store,
+    'put',
+    (key) => key === latestKey(place),
+    () => store.put(latestKey(place), printStoredLine(moved)),
+  );
+
+  expect(await refreshLatest({ store: meanwhile, place })).toEqual(moved);
+
+  expect(await readLatest(store, place)).toMatchObject(moved);
 });
 
 test('where nothing is published, nothing is stored again', async () => {

@@ -149,6 +149,40 @@ test.each([
   },
 );
 
+test('parts that a killed publisher had copied are copied again if a prune removes them meanwhile', async () => {
+  await publish(monday);
+  const killed = moving(() => Promise.reject(new Error('killed')));
+  await expect(publish(tuesday, killed)).rejects.toThrow('killed');
+  const folder = publishedFolder('calculations', tuesday);
+  const meanwhile = beforeFirst(
+    store,
+    'put',
+    (key) => isManifestKey(key) && key.startsWith(folder),
+    async () => {
+      for await (const { key } of store.list(`${folder}part-`)) await store.delete(key);
+    },
+  );
+
+  expect((await publish(tuesday, meanwhile)).kind).toBe('published');
+  expect((await readLastPublication(store, 'calculations')).broken).toBeUndefined();
+});
+
+test('a run whose own part is missing is not published, whether or not another one is', async () => {
+  const missing = /part-00000-\w+\.ndjson\.gz: expected a part of \d+ bytes, got nothing$/;
+  for (const run of [monday, tuesday]) {
+    const lost = beforeFirst(
+      store,
+      'put',
+      (key) => key === `${workFolder('calculations', run)}${MANIFEST_NAME}`,
+      async () => {
+        for await (const { key } of store.list(workFolder('calculations', run))) await store.delete(key);
+      },
+    );
+    await expect(publish(run, lost)).rejects.toThrow(missing);
+    await publish(run);
+  }
+});
+
 test('what is published is not broken if the store fails', async () => {
   await publish(monday);
   const failing: Store = {
