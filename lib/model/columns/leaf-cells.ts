@@ -112,7 +112,7 @@ function levelsIn(view: DataView, most: number, count: number): Uint8Array {
   return levels;
 }
 
-/** For each place which of the values is there, counted from 1; 0 where there is none. Undefined if every place has one. */
+/** The number of the value at each place, from 1, or 0 if it has none. Undefined if every place has a value. */
 function placesIn({ definitions, definition, count }: Page): Uint32Array | undefined {
   if (count === definitions.length) return undefined;
   const places = new Uint32Array(definitions.length);

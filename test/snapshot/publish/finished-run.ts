@@ -23,7 +23,7 @@ export async function finishedRun(
 
 type Given = Partial<Parameters<typeof publishRun>[0]> & { readonly differences?: Partial<FinishedRun> };
 
-/** Publishes such a run of a store, on a Saturday after all of them, unless told otherwise. */
+/** Publishes such a run of a store; by default on a Saturday after all of them. */
 export const publishFinished = async (store: Store, run: Run, { differences, ...given }: Given = {}) =>
   publishRun({
     store,

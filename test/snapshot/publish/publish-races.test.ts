@@ -10,6 +10,7 @@ import {
   MANIFEST_NAME,
   PRUNED_NAME,
   publishedFolder,
+  WITHDRAWN_NAME,
   workFolder,
 } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
@@ -148,6 +149,19 @@ test.each([
     });
   },
 );
+
+test('a name that is withdrawn just before a manifest is stored under it is left for another', async () => {
+  const folder = publishedFolder('calculations', monday);
+  const meanwhile = beforeFirst(
+    store,
+    'put',
+    (key) => key === `${folder}${MANIFEST_NAME}`,
+    () => store.put(`${folder}${WITHDRAWN_NAME}`, Buffer.from('{}')),
+  );
+
+  expect((await publish(monday, meanwhile)).key).toMatch(/_manifest-[0-9a-f]{8}\.json$/);
+  expect(await manifestKeys(store, 'calculations', monday)).toHaveLength(1);
+});
 
 test('parts that a killed publisher had copied are copied again if a prune removes them meanwhile', async () => {
   await publish(monday);

@@ -5,7 +5,7 @@ import type { Store } from '../../../lib/store/store.ts';
 
 type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;
 
-/** Starts a run in a store: of all calculations and now, unless told otherwise. */
+/** Starts a run in a store; by default now, and of all calculations. */
 export const beginIn = (store: Store, { now = Date.now, random = Math.random, ...run }: Differences = {}) =>
   startRun(
     { source: 'calculations', compression: 'gzip', platform: 'acme.example.com', selection: {}, ...run },
@@ -15,7 +15,7 @@ export const beginIn = (store: Store, { now = Date.now, random = Math.random, ..
 /** The counts of a process that requests nothing. */
 export const noCalls = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
 
-/** Takes a slice of a run, which ends with the scan unless told otherwise. */
+/** Takes a slice of a run, which by default ends with the scan. */
 export const sliceIn = (
   store: Store,
   saved: Saved,
