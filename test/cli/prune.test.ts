@@ -179,6 +179,33 @@ test('killed at any of its operations, it continues when it is repeated, and no 
   expect(operations).toBeGreaterThan(5);
 });
 
+test('killed while it removes what a publisher left of a refused run, it continues, and what is under work/ stays', async () => {
+  const begin = async () => {
+    store = createMemoryStore();
+    await publish(monday);
+    const finished = await finishedRun(store, tuesday, { records: 1 });
+    const refused = await publishRun({ store, source: PLACE, run: tuesday, finished, force: false });
+    expect(refused.kind).toBe('refused');
+    await store.put(`${publishedFolder(PLACE, tuesday)}part-00000-aa.ndjson.gz`, Buffer.from('x'));
+    return store;
+  };
+
+  const operations = await atEachOperation(
+    begin,
+    async (killed) => execute({ store: killed, ...(await plan()) }),
+    async (_, at) => {
+      await execute();
+      expect(
+        keysOf(tuesday).map((key) => key.replace(/-\w+\.ndjson/, '')),
+        at,
+      ).toEqual([`work/${PLACE}/${tuesday.id}/part-00000.gz`, `work/${PLACE}/${tuesday.id}/_manifest.json`]);
+      expect(await published(), at).toEqual([monday.id]);
+    },
+  );
+
+  expect(operations).toBeGreaterThan(5);
+});
+
 /** That Monday's run is to be removed, of a store with Thursday's beside it. */
 async function planned() {
   store = createMemoryStore();

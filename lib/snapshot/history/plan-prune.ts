@@ -28,7 +28,7 @@ type LeftRun = Pick<RunToPrune, 'run' | 'startedAt'> & { readonly folder: string
 export type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  /** Runs that are not published and stay, of which publishers that lost, or were killed, have left something. */
+  /** Runs that are not published and stay, of which publishers that lost, or were killed, have left something, or a prune. */
   readonly left: readonly LeftRun[];
   /** What is missing or damaged of the last published run, in words: then nothing goes. */
   readonly broken: string | undefined;
@@ -76,10 +76,11 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   }
   for (const [run, { folder, isMarked }] of folders) {
     const each = { place, run, state: isMarked ? 'half-pruned' : 'left', folder, ...startOf(run) } as const;
-    if (isFound(run)) continue;
+    if (isFound(run) || left.some((other) => other.run === run)) continue;
     const isLeft = !names.has(run);
-    if (isMarked || (isLeft && mayGo(each, options, published))) found.push(each);
-    else if (isLeft) left.push(each);
+    if (isLeft && (isMarked || mayGo(each, options, published))) found.push(each);
+    // The prune that has marked it may have been about to leave what is under `work/`.
+    else if (isLeft || isMarked) left.push(each);
   }
   const runs: RunToPrune[] = [];
   for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });

@@ -246,7 +246,7 @@ test('a prune whose delete of a left manifest comes late does not hit that of th
 });
 
 test(
-  'whatever the order of what two publishers of a run, one of the next and a prune do, what is published is whole',
+  'whatever the order of what two publishers of a run, one of the next and two prunes do, what is published is whole',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -264,7 +264,13 @@ test(
             yield* await inTurn(() => Array.fromAsync(store.list(...given)));
           },
         };
-        const all = [publish(tuesday, to), publish(wednesday, to), publish(tuesday, to, true), prune(to)];
+        const all = [
+          publish(tuesday, to),
+          publish(wednesday, to),
+          publish(tuesday, to, true),
+          prune(to),
+          prune(to),
+        ];
 
         const ended = await scheduler.waitFor(Promise.allSettled(all));
         await publish(tuesday);
