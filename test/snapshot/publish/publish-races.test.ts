@@ -21,6 +21,7 @@ import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
+import { killedAt } from '../../tables/make/killed-at.ts';
 import { disagreements, leftovers } from './every-reader.ts';
 import { monday, publishFinished, tuesday, wednesday } from './finished-run.ts';
 
@@ -245,42 +246,54 @@ test('a prune whose delete of a left manifest comes late does not hit that of th
   expect((await readLastPublication(store, 'calculations')).broken).toBeUndefined();
 });
 
+/** After how many operations of the store it dies, before or after that one; mostly never. */
+const death = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.constantFrom('before', 'after'));
+
 test(
-  'whatever the order of what two publishers of a run, one of the next and two prunes do, what is published is whole',
+  'whatever the order of what two publishers of a run, one of the next and two prunes do, and wherever they die, what is published is whole',
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        store.objects.clear();
-        await publish(monday);
-        const inTurn = <T>(work: () => Promise<T>) => scheduler.schedule(Promise.resolve()).then(work);
-        const to: Store = {
-          ...store,
-          get: (...given) => inTurn(() => store.get(...given)),
-          put: (...given) => inTurn(() => store.put(...given)),
-          putStream: (...given) => inTurn(() => store.putStream(...given)),
-          copy: (...given) => inTurn(() => store.copy(...given)),
-          delete: (...given) => inTurn(() => store.delete(...given)),
-          list: async function* list(...given) {
-            yield* await inTurn(() => Array.fromAsync(store.list(...given)));
-          },
-        };
-        const all = [
-          publish(tuesday, to),
-          publish(wednesday, to),
-          publish(tuesday, to, true),
-          prune(to),
-          prune(to),
-        ];
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.tuple(death, death, death, death, death),
+        async (scheduler, deaths) => {
+          store.objects.clear();
+          await publish(monday);
+          const inTurn = <T>(work: () => Promise<T>) => scheduler.schedule(Promise.resolve()).then(work);
+          const to: Store = {
+            ...store,
+            get: (...given) => inTurn(() => store.get(...given)),
+            put: (...given) => inTurn(() => store.put(...given)),
+            putStream: (...given) => inTurn(() => store.putStream(...given)),
+            copy: (...given) => inTurn(() => store.copy(...given)),
+            delete: (...given) => inTurn(() => store.delete(...given)),
+            list: async function* list(...given) {
+              yield* await inTurn(() => Array.fromAsync(store.list(...given)));
+            },
+          };
+          const [first, next, again, ...prunes] = deaths.map(
+            ([last, when]) => killedAt(to, last, when).killed,
+          );
+          const all = [
+            publish(tuesday, first),
+            publish(wednesday, next),
+            publish(tuesday, again, true),
+            ...prunes.map(prune),
+          ];
 
-        const ended = await scheduler.waitFor(Promise.allSettled(all));
-        await publish(tuesday);
-        await prune(store);
+          const ended = await scheduler.waitFor(Promise.allSettled(all));
+          await prune(store);
+          for (const run of [tuesday, wednesday]) await publish(run);
+          await prune(store);
 
-        for (const each of ended)
-          if (each.status === 'rejected') expect(String(each.reason)).toContain('is being removed by');
-        expect(await disagreements(store)).toEqual([]);
-        expect(await leftovers(store)).toEqual([]);
-      }),
+          for (const each of ended)
+            if (each.status === 'rejected') expect(String(each.reason)).toMatch(/is being removed by|killed/);
+          const listed = (await publishedRuns(store, 'calculations')).map(({ run }) => run);
+          expect(listed).toEqual(expect.arrayContaining([monday.id, wednesday.id]));
+          expect(await disagreements(store)).toEqual([]);
+          expect(await leftovers(store)).toEqual([]);
+        },
+      ),
       { numRuns: scaled(15, 3_000) },
     );
   },
