@@ -223,16 +223,14 @@ async function replacePart(
   rows: readonly ScoredRow[],
   options: BatchStorage,
 ): Promise<boolean> {
-  const { key: part, body } = printPart(chunkId, rows);
+  const { key: part, body } = printPart(chunkId, rows, stored?.token);
   await options.store.put(part, body);
   if (stored === undefined || !hasPart(stored.row)) return true;
   const { row, token } = stored;
   const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
   const now = await writeChunkRow(chunkId, next, token, options);
   if (now?.row === next) return true;
-  // As long as the row names the old part, another run that forgets this text may be about to name the same new one.
-  if (now !== undefined && now.row.part !== row.part && now.row.part !== part)
-    await options.store.delete(part);
+  if (now?.row.part !== part) await options.store.delete(part);
   return false;
 }
 

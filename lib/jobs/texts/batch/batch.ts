@@ -43,7 +43,7 @@ export const SCORES_FOLDER = 'scores/';
 /** SQL engines take it for no part: they skip names that begin with `_`. */
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
 
-/** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
+/** The start of the key of each part of a chunk; `printPart` makes the rest. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
 
 /** The partition of a batch in the table: a row a chunk, the header, and how many calls it may make. */
@@ -62,4 +62,4 @@ export const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([
 
 /** The chunk whose part is under a key; undefined for another key. */
 export const chunkOfPart = (key: string) =>
-  chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);
+  chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);

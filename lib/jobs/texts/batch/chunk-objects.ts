@@ -42,7 +42,7 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
   return { body, sha256: sha256(body) };
 }
 
-const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+const sha256 = (body: Buffer | string) => createHash('sha256').update(body).digest('hex');
 
 export const parseStaged = (key: string, body: Buffer): StagedChunk =>
   parseStored(key, body, stagedSchema, MOST_LIST_BYTES);
@@ -98,13 +98,14 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   return { ...about, topicSentiments, sentiment, model };
 }
 
-/** A part with these rows, each with its batch and chunk. The same rows give the same bytes, and so the same key. */
-export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]) {
+/** A part with these rows, each with its batch and chunk. Its key is named in place of the chunk's row with this token, or never. */
+export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
   const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
   // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
   body[9] = 255;
-  return { key: `${partPrefix(chunkId)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
+  const [over, own] = [sha256(token).slice(0, 8), sha256(body).slice(0, 12)];
+  return { key: `${partPrefix(chunkId)}${over}-${own}.ndjson.gz`, body };
 }
 
 /** Throws `StoredObjectError` for what is not a part, however large it unpacks. */

@@ -79,7 +79,7 @@ export async function endChunk(
     const { row: open, token } = found;
     const { rows: staged, prior } = await readOpenChunk(chunkId, open.part, store);
     const rows = staged.map((row) => scoredRow(row, prior.get(row.line) ?? scores.get(row.line)));
-    const part = printPart(chunkId, rows);
+    const part = printPart(chunkId, rows, token);
     const counts = countChunk(rows, results, open);
     // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
     const leftovers = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
@@ -90,9 +90,8 @@ export async function endChunk(
       for (const key of leftovers) if (key !== part.key) await store.delete(key);
       return conclude('ended', chunkId, ended, options);
     }
-    // A row that is still open has changed since one of the chunk's texts was forgotten: then the part is made again.
-    const isOver = now === undefined || isEnded(now.row);
-    if (isOver && now?.row.part !== part.key) await store.delete(part.key);
+    // The row has ended, or one of the chunk's texts was forgotten: then the part is made again.
+    if (now?.row.part !== part.key) await store.delete(part.key);
   }
 }
 

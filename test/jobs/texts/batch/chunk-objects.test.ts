@@ -18,14 +18,15 @@ const staged: StagedRow = { line: 7, id: 'user-7', text: 'good', columns: { Shop
 describe('a part', () => {
   const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];
 
-  test('has a line a row, under a name with its chunk and its bytes', () => {
+  test('has a line a row, under a name with its chunk, the row that may name it, and its bytes', () => {
     const { key, body } = printPart(CHUNK, rows);
 
-    expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{12}\.ndjson\.gz$/);
+    expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);
     const lines = gunzipSync(body).toString().split('\n');
     expect(lines).toHaveLength(3);
     expect(JSON.parse(lines[0] ?? '')).toEqual({ line: 1, error: 'no text', batch: 'b1', chunk: 3 });
     expect(body[9]).toBe(255);
+    expect(printPart(CHUNK, rows, 'later').key).not.toBe(key);
     expect(parsePart(key, body)).toEqual(JSON.parse(JSON.stringify(rows)));
   });
 
