@@ -182,7 +182,7 @@ const isAway = (error: unknown): boolean =>
 
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/** A 429 or a pause since it was reserved makes it void. If the table does not respond, it is valid all the same. */
+/** A 429 or a pause since it was reserved makes it void, and so does a table that cannot say that there was none. */
 async function check(worker: Worker, held: Block, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
@@ -190,8 +190,7 @@ async function check(worker: Worker, held: Block, signal: AbortSignal | undefine
   const budget = await view.look().catch(() => undefined);
   // A 429 of this worker may have dropped it in the meantime.
   if (worker.held === undefined) return;
-  const isValid =
-    budget === undefined || (budget.incidents === held.incidents && budget.pausedAtMs === undefined);
+  const isValid = budget?.incidents === held.incidents && budget.pausedAtMs === undefined;
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 

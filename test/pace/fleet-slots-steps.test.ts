@@ -17,7 +17,7 @@ type Given = {
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
 function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
-  const state = { setByMs: 0 };
+  const state = { setByMs: 0, failsAtMs: Number.POSITIVE_INFINITY };
   const virtual = createVirtualClock({ lateness });
   const clock = { ...virtual, steady: () => virtual.now() - state.setByMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
@@ -27,7 +27,12 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     await clock.sleep(responseMs);
   };
   const item: BudgetItem = {
-    read: () => respond('look').then(memory.read),
+    async read() {
+      await respond('look');
+      if (clock.now() < state.failsAtMs) return memory.read();
+      state.failsAtMs = Number.POSITIVE_INFINITY;
+      throw new Error('no response');
+    },
     // As that of a worker that alone changes the budget.
     async change(act, next) {
       const changed = next(await memory.read());
@@ -92,6 +97,18 @@ describe('a slot', () => {
 
     expect(atMs).toBe(4_995);
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955']);
+  });
+
+  test('in such a block is void if the budget cannot be looked at', async () => {
+    const { take, state, slots, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
+    state.failsAtMs = 4_900;
+
+    const { atMs } = await take();
+
+    // A block later: a 429 may have begun the line again.
+    expect(atMs).toBe(5_201);
+    expect(slots.counts()).toMatchObject({ granted: 4, used: 1, wasted: 2 });
+    expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955', 'reserve at 4995']);
   });
 
   test('is void once the clock was set', async () => {

@@ -13,8 +13,8 @@ import { storeFor } from './shared-store.ts';
 export type Sent = {
   /** The id of each job, by its number from 1: of one that names none, that of its first message. */
   readonly ids: Map<number, string>;
-  /** How often each job was reopened, by its id. */
-  readonly reopened: Map<string, number>;
+  /** When each job was reopened, by its id. */
+  readonly reopened: Map<string, readonly number[]>;
   readonly cancelled: Set<string>;
   /** When runs were pruned: all but the newest `KEPT` may be gone since. */
   readonly prunedAtMs: number[];
@@ -96,7 +96,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       };
       const { opened } = await redriveFailed([id], { store, ledger, queue: here, batches });
       if (opened.length > 0 && before?.state === 'FAILED')
-        sent.reopened.set(id, (sent.reopened.get(id) ?? 0) + 1);
+        sent.reopened.set(id, [...(sent.reopened.get(id) ?? []), world.sinceStartMs()]);
       return;
     }
     default:

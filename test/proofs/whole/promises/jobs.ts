@@ -84,7 +84,8 @@ function checkSends({ id, job, number, row }: Checked, { scene, sent, broken }: 
   const { platform } = scene;
   const subject = `subject-${number}`;
   const own = platform.executions.filter((each) => each.subject === subject);
-  const most = 1 + (sent.reopened.get(id) ?? 0);
+  const reopened = sent.reopened.get(id) ?? [];
+  const most = 1 + reopened.length;
   if (!mayRepeat(job) && own.length > most)
     broken(`No send is repeated blindly: ${id} was executed ${own.length} times`);
   if (row === undefined) return;
@@ -105,7 +106,9 @@ function checkSends({ id, job, number, row }: Checked, { scene, sent, broken }: 
     wrong('nothing may be given up for an outage');
   if (status === 'failed' && !isNamed && own.length > 0 && most === 1 && !mayRepeat(job))
     wrong('it was executed');
-  const isSound = own.at(-1)?.isKnown === true && own.at(-1)?.process.troubles === own.at(-1)?.troublesBefore;
+  // What was executed before the job was reopened says nothing of how it ended then.
+  const last = own.findLast(({ atMs }) => atMs > (reopened.at(-1) ?? 0));
+  const isSound = last?.isKnown === true && last.process.troubles === last.troublesBefore;
   if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.includes(subject))
     wrong('its response reached a process that had no trouble');
 }
