@@ -25,6 +25,7 @@ import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
 
+/** Options for one call, all of which may be left out. */
 export type CallOptions = AttemptOptions & {
   /** One attempt and no more, whatever its outcome: for callers that record each attempt and decide on the next. */
   readonly once?: boolean | undefined;

@@ -21,6 +21,7 @@ export type PlatformEvent = {
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
 );
 
+/** Called for each event at once; what it throws is ignored. */
 export type Observe = (event: PlatformEvent) => void;
 
 /** Sums of what was observed; `waitedMs` counts waits for the pace only, not backoff. */

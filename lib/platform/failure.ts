@@ -51,6 +51,7 @@ export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
+/** How far a connection came before it failed: the name, TCP, TLS, or the request itself, which may have arrived. */
 export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**

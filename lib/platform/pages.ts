@@ -17,6 +17,7 @@ export type Page<Row> = {
   readonly degraded: boolean;
 };
 
+/** Options for a list: those of each of its calls, and how far it may go. */
 export type PagesOptions = CallOptions & {
   /** A limit that no genuine list reaches; beyond it, the list is an error. Default 100,000 pages. */
   readonly maxPages?: number;

@@ -12,6 +12,7 @@ export function fixedToken(token: string): TokenSource {
   return { read: async () => token, refused: () => false };
 }
 
+/** Options for a token from a secret store. */
 export type SecretTokenOptions = {
   /** Reads the secret's text from the secret store. */
   readonly fetchSecret: () => Promise<string>;

@@ -13,6 +13,7 @@ const input = z.strictObject({
   body,
 });
 
+/** Which function is called, by its package (a UUID), version and name, and with which variables. */
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
