@@ -3,6 +3,7 @@ import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
 import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
 import { type PruneOptions, pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
 import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
@@ -15,6 +16,8 @@ import { atEachOperation } from '../tables/make/killed-at.ts';
 import { runCommand } from './run-command.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
+/** When nobody believes any more that a killed prune is at work. */
+const LATER = NOW + 5 * 60_000;
 const PLACE = 'calculations';
 const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
 
@@ -155,6 +158,7 @@ test('what leads to a run goes before its records, the mark last', async () => {
 
 test('killed at any of its operations, it continues when it is repeated, and no half of a run is listed', async () => {
   const begin = async () => {
+    vi.setSystemTime(NOW);
     store = createMemoryStore();
     for (const run of [monday, wednesday]) await publishWhole(run);
     return store;
@@ -169,6 +173,7 @@ test('killed at any of its operations, it continues when it is repeated, and no 
           keysOf(monday).filter((key) => !key.includes('pruned')),
           at,
         ).toHaveLength(6);
+      vi.setSystemTime(LATER);
       await execute();
       expect(keysOf(monday), at).toEqual([]);
       expect(await published(), at).toEqual([wednesday.id]);
@@ -181,6 +186,7 @@ test('killed at any of its operations, it continues when it is repeated, and no 
 
 test('killed while it removes what a publisher left of a refused run, it continues, and what is under work/ stays', async () => {
   const begin = async () => {
+    vi.setSystemTime(NOW);
     store = createMemoryStore();
     await publish(monday);
     const finished = await finishedRun(store, tuesday, { records: 1 });
@@ -194,6 +200,7 @@ test('killed while it removes what a publisher left of a refused run, it continu
     begin,
     async (killed) => execute({ store: killed, ...(await plan()) }),
     async (_, at) => {
+      vi.setSystemTime(LATER);
       await execute();
       expect(
         keysOf(tuesday).map((key) => key.replace(/-\w+\.ndjson/, '')),
@@ -265,6 +272,77 @@ test('a publisher that read latest.json before the mark was there cannot move it
 
   await expect(forced).rejects.toThrow();
   expect((await publishedRuns(store, PLACE)).map(({ run }) => run)).toEqual([thursday.id]);
+});
+
+describe('of two prunes at once', () => {
+  test('one removes a run, and until it has, the other leaves it and nobody publishes it', async () => {
+    const runs = await planned();
+    let meanwhile: unknown;
+    const slow = beforeFirst(
+      store,
+      'delete',
+      (key) => key.includes('part-'),
+      async () => {
+        meanwhile = await execute({ runs });
+        await expect(publish(monday, true)).rejects.toThrow('is being removed by platform-sync prune');
+      },
+    );
+
+    await execute({ store: slow, runs });
+
+    expect(meanwhile).toEqual([
+      { run: monday.id, reason: 'another prune is removing it, or was a few minutes ago' },
+    ]);
+    // Of the publisher that was refused.
+    expect(keysOf(monday)).toEqual([expect.stringMatching(/_manifest-withdrawn\.json$/)]);
+    await publish(monday, true);
+    expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
+  });
+
+  test('one that stood still goes no further once the other has taken the run', async () => {
+    const runs = await planned();
+    const removePartition = async () => {
+      vi.setSystemTime(LATER);
+      expect(await execute({ runs })).toEqual([]);
+      await publish(monday, true);
+    };
+
+    await expect(execute({ removePartition, runs })).rejects.toThrow(
+      `run ${monday.id} of ${PLACE}: another prune has taken it`,
+    );
+
+    expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
+  });
+
+  test('one that works for long says so, and goes on', async () => {
+    const runs = await planned();
+    const slow = beforeEvery(store, 'delete', async (key) => {
+      if (key.startsWith('work/') || key.endsWith('pruned.json')) return;
+      vi.setSystemTime(Date.now() + 2 * 60_000);
+      expect((await execute({ runs })).map(({ run }) => run)).toEqual([monday.id]);
+    });
+
+    expect(await execute({ store: slow, runs })).toEqual([]);
+
+    expect(keysOf(monday)).toEqual([]);
+  });
+
+  test('neither removes the manifest of a run that the other finds needed', async () => {
+    const runs = await planned();
+    const file = `s3://bucket/sync/${parquetFolder(PLACE, monday)}part-00000.parquet\n`;
+    await store.put('parquet/latest/calculations/symlink.txt', Buffer.from(file));
+    const racing = beforeFirst(
+      store,
+      'put',
+      (key) => key === `${PLACE}/latest.json`,
+      () => execute({ runs }),
+    );
+
+    const needed = await execute({ store: racing, runs });
+
+    expect(needed).toEqual([{ run: monday.id, reason: 'the table of the latest run is over it' }]);
+    expect(await published()).toEqual([thursday.id, monday.id]);
+  });
 });
 
 async function publish(run: Run, force = false, to: Store = store) {

@@ -12,13 +12,16 @@ export type PublishedRun = {
 /**
  * The published runs of a place, found by a listing alone: first that of `latest.json`, then the others, newest first.
  * A run is published if `latest.json` names its manifest, or has named it (`wasLatestKey`): any other is being
- * published, or was left by a publisher. One that `pruneRuns` has marked is left out. Throws `StoredObjectError` if
- * `latest.json` is damaged.
+ * published, or was left by a publisher. One that `pruneRuns` has marked is left out, unless `withMarked`. Throws
+ * `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
   place: Place,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  {
+    signal,
+    withMarked = false,
+  }: { readonly signal?: AbortSignal | undefined; readonly withMarked?: boolean } = {},
 ): Promise<readonly PublishedRun[]> {
   const latest = await readLatest(store, place);
   if (latest === undefined) return [];
@@ -36,7 +39,8 @@ export async function publishedRuns(
     const marked = (mark: (name: string) => string) =>
       [...marks].find((each) => isManifestKey(each) && marks.has(mark(each)));
     const name = marked(wasLatestKey) ?? marked(wasPerhapsLatestKey);
-    return name === undefined || marks.has(PRUNED_NAME) ? [] : [{ run, manifest: `${folder}${name}`, marks }];
+    const isLeftOut = name === undefined || (marks.has(PRUNED_NAME) && !withMarked);
+    return isLeftOut ? [] : [{ run, manifest: `${folder}${name}`, marks }];
   });
   const rank = ({ run }: PublishedRun) => (run === latest.run ? 1 : 0);
   return runs.sort((a, b) => rank(b) - rank(a) || (a.run < b.run ? 1 : -1));

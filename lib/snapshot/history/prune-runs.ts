@@ -1,9 +1,10 @@
-import { printStored, type Store } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
 import { foldersOf, isManifestKey, latestParquetFolder, type Place, PRUNED_NAME, sourceOf } from '../keys.ts';
 import { refreshLatest } from '../publish/manifest-key.ts';
 import type { Run } from '../run-id.ts';
 import { deleteWork } from './clear-work.ts';
 import type { PrunePlan, RunToPrune } from './plan-prune.ts';
+import { createPruneMarks, type PruneMarks, type RunToMark } from './prune-marks.ts';
 import { withdrawLeft } from './withdraw-left.ts';
 
 export type PruneOptions = Pick<PrunePlan, 'place' | 'runs' | 'left'> & {
@@ -11,6 +12,8 @@ export type PruneOptions = Pick<PrunePlan, 'place' | 'runs' | 'left'> & {
   /** Removes a run from the tables in the account. Default: there are none. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
+  /** Epoch milliseconds. Default: this machine's clock. */
+  readonly now?: (() => number) | undefined;
   readonly onRemoved: (run: RunToPrune) => void;
 };
 
@@ -19,8 +22,8 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
 /**
  * Removes runs of a place, and returns those that turned out to be needed. What leads to a run goes before its records:
  *
- * 1. It is marked. Whoever publishes it again stores its manifest first, and does not move `latest.json` if the mark is
- *    there after that.
+ * 1. It is marked, unless another prune has it. Whoever publishes it again stores its manifest first, and does not move
+ *    `latest.json` if the mark is there after that.
  * 2. `latest.json` is stored again with other white space: a publisher that looked before the mark was there moves it
  *    only if it is as it was read. Whoever moved it before that is seen now, and their run stays.
  * 3. The partition, then the manifests, so that nobody finds the run; then its parts, Parquet, changes and its folder
@@ -30,24 +33,23 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * that stay goes too: of unpublished ones all outside `work/` (`left`), and of the others what `withdrawLeft` finds.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
-  const { store, place, runs, left, onRemoved, signal } = options;
-  const published = [...runs.filter(({ folder }) => folder !== undefined), ...left];
-  for (const { folder, run } of published)
-    await store.put(`${folder}${PRUNED_NAME}`, printStored({ place, run }));
-  const needed = published.length === 0 ? [] : await stillNeeded(options, published);
-  const isNeeded = (run: string) => needed.some((each) => each.run === run);
-  for (const run of runs) {
+  const { store, place, runs, left, onRemoved, signal, now = Date.now } = options;
+  const marks = createPruneMarks({ store, place, now });
+  const [taken, needed]: [RunToMark[], StillNeeded[]] = [[], []];
+  for (const { run, folder } of [...runs, ...left])
+    if (folder === undefined) continue;
+    else if (await marks.take({ run, folder })) taken.push({ run, folder });
+    else needed.push({ run, reason: 'another prune is removing it, or was a few minutes ago' });
+  if (taken.length > 0) needed.push(...(await stillNeeded(options, taken)));
+  for (const run of [...runs, ...left]) {
     signal.throwIfAborted();
-    const { run: id, folder } = run;
-    if (folder !== undefined && !isNeeded(id)) await removePublished(options, run, folder);
-    if (!isNeeded(id)) await deleteWork(store, place, id);
-    if (folder !== undefined) await store.delete(`${folder}${PRUNED_NAME}`);
-    if (!isNeeded(id)) onRemoved(run);
-  }
-  for (const run of left) {
-    signal.throwIfAborted();
-    if (!isNeeded(run.run)) await removePublished(options, run, run.folder);
-    await store.delete(`${run.folder}${PRUNED_NAME}`);
+    const whole = runs.find((each) => each === run);
+    const marked = taken.find((each) => each.run === run.run);
+    const isRemoved = !needed.some((each) => each.run === run.run);
+    if (isRemoved && marked !== undefined) await removePublished(options, run, { marked, marks });
+    if (isRemoved && whole !== undefined) await deleteWork(store, place, whole.run);
+    if (marked !== undefined) await marks.drop(marked);
+    if (isRemoved && whole !== undefined) onRemoved(whole);
   }
   await withdrawLeft({ store, place, signal });
   return needed;
@@ -68,17 +70,21 @@ async function stillNeeded(
   });
 }
 
+type Marked = { readonly marked: RunToMark; readonly marks: PruneMarks };
+
 /** Removes a run outside `work/`, but for its mark. */
 async function removePublished(
   { store, place, removePartition }: PruneOptions,
   { run: id, startedAt }: Pick<RunToPrune, 'run' | 'startedAt'>,
-  folder: string,
+  { marked, marks }: Marked,
 ): Promise<void> {
+  await marks.keep(marked);
   await removePartition?.(place, { id, startedAt });
-  const [own, ...others] = foldersOf(folder);
   const keys: string[] = [];
-  for await (const { key } of store.list(own)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);
-  for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a))))
+  for (const prefix of foldersOf(marked.folder))
+    for await (const { key } of store.list(prefix)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);
+  for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a)))) {
+    await marks.keep(marked);
     await store.delete(key);
-  for (const prefix of others) for await (const { key } of store.list(prefix)) await store.delete(key);
+  }
 }

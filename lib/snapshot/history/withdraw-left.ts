@@ -32,7 +32,8 @@ export async function withdrawLeft({ store, place, signal }: PlaceToClear): Prom
 async function namedBy({ store, place, signal }: PlaceToClear): Promise<(key: string) => boolean> {
   const named = new Set<string>();
   const damaged: string[] = [];
-  for (const { run, manifest } of await publishedRuns(store, place, { signal })) {
+  // What another prune has marked is for that one to remove, or to find needed.
+  for (const { run, manifest } of await publishedRuns(store, place, { signal, withMarked: true })) {
     named.add(manifest);
     try {
       const { changes } = await manifestOf(store, manifest, { place, run });

@@ -110,5 +110,12 @@ async function prune({ world, store: shared }: Scene): Promise<void> {
   const rule = { kind: 'keep', keep: KEPT } as const;
   const plan = await planPrune({ store, place: 'calculations', rule, nowMs: world.now() });
   const { signal } = new AbortController();
-  await pruneRuns({ ...plan, store, removePartition: undefined, signal, onRemoved: () => {} });
+  await pruneRuns({
+    ...plan,
+    store,
+    now: world.now,
+    removePartition: undefined,
+    signal,
+    onRemoved: () => {},
+  });
 }

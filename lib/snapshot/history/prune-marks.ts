@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import { parseStored, printStored, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import type { PutCondition } from '../../store/store.ts';
+import { type Place, PRUNED_NAME } from '../keys.ts';
+
+type PlaceToMark = {
+  readonly store: Store;
+  readonly place: Place;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+export type RunToMark = { readonly run: string; readonly folder: string };
+
+/** A prune that has not said so for this long does nothing more to a run, and another one may take it. */
+const HELD_MS = 5 * 60_000;
+const SAID_AGAIN_MS = 60_000;
+
+const markSchema = z.object({ atMs: z.number() });
+
+export type PruneMarks = ReturnType<typeof createPruneMarks>;
+
+/**
+ * The marks of the runs that a prune removes, each taken by one prune alone: one that went on with a run after another
+ * had removed it would delete what was published again since.
+ */
+export function createPruneMarks({ store, place, now }: PlaceToMark) {
+  const own = new Map<string, { readonly etag: string; readonly atMs: number }>();
+  const keyOf = (folder: string) => `${folder}${PRUNED_NAME}`;
+
+  async function put({ run, folder }: RunToMark, condition: PutCondition): Promise<boolean> {
+    const atMs = now();
+    const stored = await store.put(keyOf(folder), printStored({ place, run, atMs }), { condition });
+    if (stored.kind === 'stored') own.set(run, { etag: stored.etag, atMs });
+    return stored.kind === 'stored';
+  }
+
+  /** False if another prune has it. */
+  async function take(run: RunToMark): Promise<boolean> {
+    if (await put(run, { ifAbsent: true })) return true;
+    const key = keyOf(run.folder);
+    const stored = await store.get(key);
+    if (stored === undefined) return false;
+    const mark = await Promise.try(() => parseStored(key, stored.body, markSchema)).catch(unlessDamaged());
+    const isHeld = mark !== undefined && Math.abs(now() - mark.atMs) < HELD_MS;
+    return !isHeld && (await put(run, { ifMatch: stored.etag }));
+  }
+
+  /** Before each change. Throws `StoredObjectError` if another prune has taken the run. */
+  async function keep(run: RunToMark): Promise<void> {
+    const mark = own.get(run.run);
+    if (mark !== undefined && now() - mark.atMs < SAID_AGAIN_MS) return;
+    if (mark !== undefined && (await put(run, { ifMatch: mark.etag }))) return;
+    throw new StoredObjectError('invalid', `run ${run.run} of ${place}: another prune has taken it`);
+  }
+
+  return {
+    take,
+    keep,
+    async drop(run: RunToMark): Promise<void> {
+      await keep(run);
+      await store.delete(keyOf(run.folder));
+    },
+  };
+}
