@@ -274,7 +274,24 @@ test('a publisher that read latest.json before the mark was there cannot move it
   expect((await publishedRuns(store, PLACE)).map(({ run }) => run)).toEqual([thursday.id]);
 });
 
+test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as they were', async () => {
+  const stop = new AbortController();
+  const removed: string[] = [];
+  const onRemoved = ({ run }: { readonly run: string }) => {
+    removed.push(run);
+    stop.abort();
+  };
+
+  await expect(execute({ signal: stop.signal, onRemoved })).rejects.toThrow();
+
+  expect(removed).toEqual([tuesday.id]);
+  expect(await published()).toEqual([wednesday.id, monday.id]);
+  expect(keysOf(tuesday)).toEqual([]);
+});
+
 describe('of two prunes at once', () => {
+  const TAKEN = 'another prune is removing it, or was a few minutes ago';
+
   test('one removes a run, and until it has, the other leaves it and nobody publishes it', async () => {
     const runs = await planned();
     let meanwhile: unknown;
@@ -290,9 +307,7 @@ describe('of two prunes at once', () => {
 
     await execute({ store: slow, runs });
 
-    expect(meanwhile).toEqual([
-      { run: monday.id, reason: 'another prune is removing it, or was a few minutes ago' },
-    ]);
+    expect(meanwhile).toEqual([{ run: monday.id, reason: TAKEN }]);
     // Of the publisher that was refused.
     expect(keysOf(monday)).toEqual([expect.stringMatching(/_manifest-withdrawn\.json$/)]);
     await publish(monday, true);
@@ -307,9 +322,7 @@ describe('of two prunes at once', () => {
       await publish(monday, true);
     };
 
-    await expect(execute({ removePartition, runs })).rejects.toThrow(
-      `run ${monday.id} of ${PLACE}: another prune has taken it`,
-    );
+    expect(await execute({ removePartition, runs })).toEqual([{ run: monday.id, reason: TAKEN }]);
 
     expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseStored, printStored, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { parseStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import type { PutCondition } from '../../store/store.ts';
 import { type Place, PRUNED_NAME } from '../keys.ts';
 
@@ -46,20 +46,18 @@ export function createPruneMarks({ store, place, now }: PlaceToMark) {
     return !isHeld && (await put(run, { ifMatch: stored.etag }));
   }
 
-  /** Before each change. Throws `StoredObjectError` if another prune has taken the run. */
-  async function keep(run: RunToMark): Promise<void> {
+  /** Asked before each change, and says that this prune is at work. False if another one has taken the run. */
+  async function isOwn(run: RunToMark): Promise<boolean> {
     const mark = own.get(run.run);
-    if (mark !== undefined && now() - mark.atMs < SAID_AGAIN_MS) return;
-    if (mark !== undefined && (await put(run, { ifMatch: mark.etag }))) return;
-    throw new StoredObjectError('invalid', `run ${run.run} of ${place}: another prune has taken it`);
+    if (mark === undefined || now() - mark.atMs < SAID_AGAIN_MS) return mark !== undefined;
+    return put(run, { ifMatch: mark.etag });
   }
 
   return {
     take,
-    keep,
+    isOwn,
     async drop(run: RunToMark): Promise<void> {
-      await keep(run);
-      await store.delete(keyOf(run.folder));
+      if (await isOwn(run)) await store.delete(keyOf(run.folder));
     },
   };
 }

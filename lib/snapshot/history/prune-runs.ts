@@ -35,25 +35,35 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, left, onRemoved, signal, now = Date.now } = options;
   const marks = createPruneMarks({ store, place, now });
-  const [taken, needed]: [RunToMark[], StillNeeded[]] = [[], []];
+  const taken = new Map<string, RunToMark>();
+  const needed: StillNeeded[] = [];
   for (const { run, folder } of [...runs, ...left])
     if (folder === undefined) continue;
-    else if (await marks.take({ run, folder })) taken.push({ run, folder });
-    else needed.push({ run, reason: 'another prune is removing it, or was a few minutes ago' });
-  if (taken.length > 0) needed.push(...(await stillNeeded(options, taken)));
+    else if (await marks.take({ run, folder })) taken.set(run, { run, folder });
+    else needed.push({ run, reason: TAKEN });
+  if (taken.size > 0) needed.push(...(await stillNeeded(options, [...taken.values()])));
   for (const run of [...runs, ...left]) {
+    // What has not begun to go is as it was.
+    if (signal.aborted) for (const each of taken.values()) await marks.drop(each);
+
     signal.throwIfAborted();
     const whole = runs.find((each) => each === run);
-    const marked = taken.find((each) => each.run === run.run);
-    const isRemoved = !needed.some((each) => each.run === run.run);
-    if (isRemoved && marked !== undefined) await removePublished(options, run, { marked, marks });
-    if (isRemoved && whole !== undefined) await deleteWork(store, place, whole.run);
+    const marked = taken.get(run.run);
+    taken.delete(run.run);
+    const isNeeded = needed.some((each) => each.run === run.run);
+    if (!isNeeded && marked !== undefined && !(await removePublished(options, run, { marked, marks }))) {
+      needed.push({ run: run.run, reason: TAKEN });
+      continue;
+    }
+    if (!isNeeded && whole !== undefined) await deleteWork(store, place, whole.run);
     if (marked !== undefined) await marks.drop(marked);
-    if (isRemoved && whole !== undefined) onRemoved(whole);
+    if (!isNeeded && whole !== undefined) onRemoved(whole);
   }
   await withdrawLeft({ store, place, signal });
   return needed;
 }
+
+const TAKEN = 'another prune is removing it, or was a few minutes ago';
 
 async function stillNeeded(
   { store, place, signal }: PruneOptions,
@@ -72,19 +82,20 @@ async function stillNeeded(
 
 type Marked = { readonly marked: RunToMark; readonly marks: PruneMarks };
 
-/** Removes a run outside `work/`, but for its mark. */
+/** Removes a run outside `work/`, but for its mark. False if another prune has taken it. */
 async function removePublished(
   { store, place, removePartition }: PruneOptions,
   { run: id, startedAt }: Pick<RunToPrune, 'run' | 'startedAt'>,
   { marked, marks }: Marked,
-): Promise<void> {
-  await marks.keep(marked);
+): Promise<boolean> {
+  if (!(await marks.isOwn(marked))) return false;
   await removePartition?.(place, { id, startedAt });
   const keys: string[] = [];
   for (const prefix of foldersOf(marked.folder))
     for await (const { key } of store.list(prefix)) if (!key.endsWith(`/${PRUNED_NAME}`)) keys.push(key);
   for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a)))) {
-    await marks.keep(marked);
+    if (!(await marks.isOwn(marked))) return false;
     await store.delete(key);
   }
+  return true;
 }

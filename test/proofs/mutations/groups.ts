@@ -79,12 +79,12 @@ export const groups = {
     ],
   },
   publish: {
-    mutate: ['lib/snapshot/publish/*.ts'],
+    mutate: ['lib/snapshot/{publish,history}/*.ts'],
     tests: [
-      'test/snapshot/publish/*.test.ts',
+      'test/snapshot/{publish,history}/*.test.ts',
       'test/snapshot/run/take-run.test.ts',
       'test/tables/make/tag-runs.test.ts',
-      'test/cli/{prune,publish}.test.ts',
+      'test/cli/{prune,publish,runs}.test.ts',
     ],
   },
   changes: {

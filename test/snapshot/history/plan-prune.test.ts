@@ -1,0 +1,140 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type PruneRule, planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
+import { PRUNED_NAME, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { type Run, runOfId } from '../../../lib/snapshot/run-id.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { monday, publishFinished, tuesday, wednesday } from '../publish/finished-run.ts';
+
+const PLACE = 'calculations';
+const NOW = Date.parse('2026-11-21T09:00:00Z');
+const DAY_MS = 86_400_000;
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+/** The runs that go, each with its state, and those that stay of which something goes. */
+async function plan(rule: PruneRule = { kind: 'keep', keep: 1 }, nowMs = NOW) {
+  const { runs, left } = await planPrune({ store, place: PLACE, rule, nowMs });
+  return { runs: runs.map(({ run, state }) => `${run} ${state}`), left: left.map(({ run }) => run) };
+}
+
+const publish = (run: Run) => publishFinished(store, run, {});
+
+/** A run that a gate refuses: it waits under `work/` for a person. */
+const refuse = (run: Run) => publishFinished(store, run, { differences: { records: 1 } });
+
+async function begin(startedAt: string): Promise<Run> {
+  const clock = { store, now: () => Date.parse(startedAt), random: Math.random };
+  const selection = { source: PLACE, compression: 'gzip', selection: {}, platform: 'example.com' } as const;
+  return runOfId((await startRun(selection, clock)).checkpoint.run);
+}
+
+/** What a publisher has stored of a run so far. */
+const leave = (run: Run, folder = publishedFolder(PLACE, run)) =>
+  store.put(`${folder}part-00000-aa.ndjson.gz`, Buffer.from('x'));
+
+const mark = (run: Run) => store.put(`${publishedFolder(PLACE, run)}${PRUNED_NAME}`, Buffer.from('{}'));
+
+test('what is being published now is left alone, and goes with its run after a week', async () => {
+  await publish(monday);
+  const begun = await begin('2026-11-20T09:00:00Z');
+  await leave(begun);
+
+  expect(await plan()).toEqual({ runs: [], left: [] });
+  expect(await plan(undefined, NOW + 6 * DAY_MS)).toEqual({ runs: [], left: [begun.id] });
+  expect(await plan({ kind: 'older', beforeMs: NOW }, NOW + 6 * DAY_MS)).toEqual({
+    runs: [`${begun.id} unfinished`],
+    left: [],
+  });
+});
+
+test('of a refused run that stays, marked or not, only what its publisher has left goes', async () => {
+  await publish(monday);
+  await refuse(tuesday);
+  const waiting = await plan();
+  await leave(tuesday);
+  const left = await plan();
+  await mark(tuesday);
+
+  expect(waiting).toEqual({ runs: [], left: [] });
+  expect([left, await plan()]).toEqual(Array(2).fill({ runs: [], left: [tuesday.id] }));
+});
+
+test('a run that is not published goes if it started before all that stay, however many are kept', async () => {
+  await publish(tuesday);
+  await publish(wednesday);
+  await refuse(monday);
+
+  expect(await plan({ kind: 'keep', keep: 1 })).toEqual({
+    runs: [`${tuesday.id} published`, `${monday.id} refused`],
+    left: [],
+  });
+  expect((await plan({ kind: 'keep', keep: 2 })).runs).toEqual([`${monday.id} refused`]);
+});
+
+test('a run that started after one of those that stay does too, although more would be kept', async () => {
+  await publish(monday);
+  await publish(wednesday);
+  await refuse(tuesday);
+
+  expect((await plan({ kind: 'keep', keep: 1 })).runs).toContain(`${tuesday.id} refused`);
+  expect((await plan({ kind: 'keep', keep: 2 })).runs).toEqual([]);
+});
+
+test('what is left of a run that nobody knows goes as a run only if that started before those that stay', async () => {
+  await publish(tuesday);
+  await leave(monday);
+  await leave(wednesday);
+
+  expect(await plan()).toEqual({ runs: [`${monday.id} left`], left: [wednesday.id] });
+});
+
+test('a half-pruned run goes, whatever is asked and wherever the rest of it is', async () => {
+  await publish(monday);
+  await mark(tuesday);
+  await leave(tuesday);
+  await leave(tuesday, parquetFolder(PLACE, tuesday));
+
+  expect(await plan({ kind: 'keep', keep: 9 })).toEqual({ runs: [`${tuesday.id} half-pruned`], left: [] });
+});
+
+test('the newest run never goes: a mark on it does', async () => {
+  await publish(monday);
+  await mark(monday);
+
+  expect(await plan({ kind: 'older', beforeMs: NOW })).toEqual({ runs: [], left: [monday.id] });
+});
+
+test('a run that started at the very moment stays', async () => {
+  const startedMs = Date.parse(monday.startedAt);
+  await publish(monday);
+  await publish(tuesday);
+  const old = await begin(monday.startedAt);
+  const at = (beforeMs: number) => plan({ kind: 'older', beforeMs });
+
+  expect((await at(startedMs)).runs).toEqual([]);
+  expect((await at(startedMs + 1)).runs).toEqual([`${monday.id} published`]);
+  expect((await plan({ kind: 'older', beforeMs: NOW }, startedMs + 7 * DAY_MS)).runs).toContain(
+    `${old.id} unfinished`,
+  );
+});
+
+test('where nothing is published no run goes, but what publishers have left does', async () => {
+  await leave(monday);
+  await begin('2026-11-01T09:00:00Z');
+
+  expect(await plan()).toEqual({ runs: [], left: [monday.id] });
+});
+
+test('other objects of a place belong to no run', async () => {
+  await publish(tuesday);
+  const { id } = monday;
+  for (const name of ['notes.txt', 'dt=2026-11-16/notes.txt', `old/dt=2026-11-16/run=${id}/notes.txt`])
+    await store.put(`${PLACE}/${name}`, Buffer.from('x'));
+
+  expect(await plan()).toEqual({ runs: [], left: [] });
+});
