@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resultKey, type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { beforeFirst } from '../store/before.ts';
 import { fakeWorker } from './fake-worker.ts';
 
 const at = (text: string) => Date.parse(`2026-11-21T${text}Z`);
@@ -87,6 +88,21 @@ describe('a slow writer of unknown does not overwrite a result of done', () => {
 
     expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
   });
+});
+
+test('a result that goes while another one is about to replace it is written anew', async () => {
+  await using fake = await fakeWorker({});
+  const key = await writeResult(fake.store, unknown);
+  const slow = beforeFirst(
+    fake.store,
+    'get',
+    (each) => each === key,
+    () => fake.store.delete(key),
+  );
+
+  await writeResult(slow, done);
+
+  expect(await fake.stored(key)).toMatchObject({ status: 'done' });
 });
 
 test('the result of a failure has its error, and the whole execution if there is one', async () => {

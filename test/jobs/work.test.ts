@@ -184,6 +184,30 @@ test('polls long while a job runs, too', async () => {
   expect(new Set(waits)).toEqual(new Set([2]));
 });
 
+test('a message whose deletion gets no response is a warning that names it', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const logged: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+  const stop = new AbortController();
+  const queue: Queue = {
+    ...memoryQueue([JSON.stringify(runFunctionJob)]),
+    async delete() {
+      stop.abort();
+      throw new Error('no response');
+    },
+  };
+
+  const worker = { ...fake.worker, logger };
+  const counts = await work({ ...options, signal: stop.signal, worker, lease: leaseOf(fake), queue, sleep });
+
+  expect(counts).toEqual({ done: 0, later: 0, failed: 1 });
+  expect(JSON.parse(logged.join())).toMatchObject({
+    msg: 'message not deleted; delivered again',
+    messageId: expect.any(String),
+    err: { message: 'no response' },
+  });
+});
+
 test('a delay that is refused is a warning, and the job counts as handed back', async () => {
   await using fake = await fakeWorker({
     'run-function': async () => {

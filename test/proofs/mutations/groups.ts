@@ -78,6 +78,33 @@ export const groups = {
       'test/cli/{jobs-results,run}.test.ts',
     ],
   },
+  jobs: {
+    mutate: [
+      'lib/jobs/{redrive,redrive-batch,cancel-batch,result,turn,work,handle-once,split-inbox}.ts',
+      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,service-away,thrown-error}.ts',
+      'lib/jobs/{message,types,file}/**/*.ts',
+    ],
+    tests: [
+      'test/jobs/{redrive,redrive-batch,cancel-under-way,result,work,handle-message,record-end,persist}.test.ts',
+      'test/jobs/{allow,event-bridge,job-advice,inbox-request,ids-in-keys,platform-away,put-back}.test.ts',
+      'test/jobs/{message,types,file}/**/*.test.ts',
+      'test/cli/{work,run,submit,formula-apply,formula-log}.test.ts',
+      'test/hostile/messages.test.ts',
+    ],
+  },
+  run: {
+    mutate: [
+      'lib/snapshot/{run,durable,frames}/*.ts',
+      'lib/snapshot/{keys,manifest,missing-snapshots,read-again,run-id,same-platform}.ts',
+    ],
+    tests: [
+      'test/snapshot/{run,durable,frames,changes,history}/*.test.ts',
+      'test/functions/snapshot.test.ts',
+      'test/snapshot/{keys,missing-snapshots}.test.ts',
+      'test/snapshot/publish/{publish,resumed}.test.ts',
+      'test/jobs/types/snapshot/*.test.ts',
+    ],
+  },
   publish: {
     mutate: ['lib/snapshot/{publish,history}/*.ts'],
     tests: [

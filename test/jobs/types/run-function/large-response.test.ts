@@ -29,6 +29,21 @@ const ended = (body: string | Buffer) => {
   return functionRunner({ read } as unknown as Call)(job, turn);
 };
 
+test.each([
+  ['SUCCESS', 'done', undefined],
+  [
+    'running',
+    'unknown',
+    { kind: 'running', message: 'execution e1 was still running when the platform responded' },
+  ],
+  ['FAILED', 'failed', { kind: 'execution', message: 'execution e1 ended with FAILED: too much' }],
+  ['PAUSED', 'failed', { kind: 'execution', message: 'execution e1 ended with PAUSED: too much' }],
+])('an execution that is %s is %s', async (status, outcome, error) => {
+  const body = JSON.stringify({ ...execution, result: 1, status });
+
+  expect(await ended(body)).toEqual({ status: outcome, response: body, ...(error && { error }) });
+});
+
 describe('a response of more than a megabyte', () => {
   test('stays in bytes, and is in the result on one line', async () => {
     await using fake = await fakeWorker({});

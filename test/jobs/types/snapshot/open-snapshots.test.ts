@@ -162,3 +162,13 @@ describe('followers', () => {
     expect(() => readFollowers(text)).toThrow(fault);
   });
 });
+
+test.each([
+  [null, 'input: expected an object'],
+  [{ followers: {} }, 'followers: expected a list of snapshot jobs'],
+  [{ followers: ['cards'] }, 'followers[0]: expected an object'],
+])('an execution whose input has %j is refused', (given, message) => {
+  const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
+
+  expect(() => parseExecutionInput(given && { ...job, ...given })).toThrow(message);
+});
