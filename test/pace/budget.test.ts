@@ -73,6 +73,19 @@ describe('a 429', () => {
     expect(afterRefusal(budget, { ...slow, hasSucceeded: true }).lowered).toMatchObject({ atMs: 10_000 });
   });
 
+  test.each([
+    [20_000, 17_000],
+    [500, 1_000],
+  ])('after a spell of %s ms, which outlasted its pause, is probed after %s', (lastedMs, probeAfterMs) => {
+    const last = { rate: 20, atMs: 9_000 - lastedMs, refused: 1, refusedAtMs: 9_000 };
+    const given = { ...refusal, retryAfterMs: 30_000, hasSucceeded: true };
+
+    expect(afterRefusal({ ...emptyBudget, lowered: last }, given).lowered).toMatchObject({
+      expectedMs: lastedMs,
+      probeMs: 10_000 + probeAfterMs,
+    });
+  });
+
   test('lowers the rate from a cap', () => {
     expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).lowered?.rate).toBe(7);
   });

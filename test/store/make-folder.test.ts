@@ -70,6 +70,7 @@ test.each([
   ['EROFS', 'put a in /store: its file system is read-only (EROFS: read-only file system, open)'],
   ['ENOSPC', 'put a in /store: its file system is full (ENOSPC: no space left on device, write)'],
   ['EDQUOT', 'put a in /store: its file system is full (EDQUOT: quota exceeded, write)'],
+  ['EIO', 'put a in /store: EIO (EIO: i/o error, write)'],
 ])('%s is said in words', (code, message) => {
   const words = message.slice(message.indexOf('(') + 1, -1);
   const cause = Object.assign(new Error(words), { code });

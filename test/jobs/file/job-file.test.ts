@@ -34,6 +34,20 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
   });
 });
 
+test('a file that changes after its rows were checked is not read on', async () => {
+  const file = join(folder.path, 'jobs.ndjson');
+  await writeFile(file, files('a'));
+  const found = await checkJobFile({ file, ids: 'required', allow: {} });
+  if ('faults' in found) throw new Error(found.faults.join());
+  expect(await Array.fromAsync(found.rows(), ({ id }) => id)).toEqual(['a']);
+
+  await writeFile(file, `${files('a')}\n${files('b')}`);
+
+  await expect(Array.fromAsync(found.rows())).rejects.toThrow(
+    `${file}: has changed since its rows were checked`,
+  );
+});
+
 test('a line must fit into a message once its characters that SQS refuses are escaped', async () => {
   const line = `{"version":1,"type":"score","texts":[{"id":"a","text":"${'\uFFFE'.repeat(60_000)}"}]}`;
 

@@ -346,7 +346,7 @@ describe('an error of the platform', () => {
     { shape: 'that is a bare text', body: '"Forbidden"', said: { detail: 'Forbidden' } },
     {
       shape: 'that is a page',
-      body: '<html><head><title>Blocked</title></head></html>',
+      body: '<html><head><title>\n  Blocked </title></head></html>',
       said: { detail: 'a page titled “Blocked”' },
     },
     {

@@ -63,9 +63,9 @@ export const groups = {
     ],
     tests: [
       'test/jobs/after-failure.test.ts',
-      'test/base/{backoff,once}.test.ts',
+      'test/base/{backoff,once,sleep}.test.ts',
       'test/platform/http/{retry-after,transport}.test.ts',
-      'test/platform/{retry,outage,shape-faults,private-texts}.test.ts',
+      'test/platform/{retry,outage,shape-faults,private-texts,records}.test.ts',
       'test/platform/call.test.ts',
     ],
   },
@@ -111,7 +111,7 @@ export const groups = {
       'test/snapshot/{publish,history}/*.test.ts',
       'test/snapshot/run/take-run.test.ts',
       'test/tables/make/tag-runs.test.ts',
-      'test/cli/{prune,publish,runs}.test.ts',
+      'test/cli/{prune,publish,runs,one-copy}.test.ts',
     ],
   },
   changes: {
@@ -128,7 +128,7 @@ export const groups = {
       'lib/places.ts',
     ],
     tests: [
-      'test/table/{table,lost-responses,dynamo-refusals,store-table}.test.ts',
+      'test/table/{table,lost-responses,dynamo-refusals,dynamo-table,sqlite-leases,store-table}.test.ts',
       'test/{places,base/aws/client-attempts}.test.ts',
     ],
   },

@@ -42,6 +42,15 @@ describe('a change', () => {
     expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
   });
 
+  test('names the fields that differ in their order', async () => {
+    const { changes } = await compare({
+      before: ['{"id":1,"owner":1,"name":"a"}'],
+      after: ['{"id":1,"owner":2,"name":"b"}'],
+    });
+
+    expect(changes).toMatchObject([{ fields: ['name', 'owner'] }]);
+  });
+
   test.each([
     ['white space and the order of members', '{"id":1,"a":{"x":1,"y":2}}', '{ "a": {"y":2,"x":1}, "id":1}'],
     ['an exponent and its digits', '{"id":1,"a":1e20}', '{"id":1,"a":100000000000000000000}'],

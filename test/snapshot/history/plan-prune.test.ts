@@ -109,6 +109,14 @@ test('the newest run never goes: a mark on it does', async () => {
   expect(await plan({ kind: 'older', beforeMs: NOW })).toEqual({ runs: [], left: [monday.id] });
 });
 
+test('a run of which nobody can read how it ended goes like one that has', async () => {
+  await publish(monday);
+  const begun = await begin('2026-11-20T09:00:00Z');
+  await store.put(`work/${PLACE}/${begun.id}/_manifest.json`, Buffer.from('{'));
+
+  expect((await plan({ kind: 'older', beforeMs: NOW })).runs).toEqual([`${begun.id} damaged`]);
+});
+
 test('a run that started at the very moment stays', async () => {
   const startedMs = Date.parse(monday.startedAt);
   await publish(monday);
@@ -116,6 +124,7 @@ test('a run that started at the very moment stays', async () => {
   const old = await begin(monday.startedAt);
   const at = (beforeMs: number) => plan({ kind: 'older', beforeMs });
 
+  expect((await plan({ kind: 'keep', keep: 2 }, startedMs + 7 * DAY_MS)).runs).toEqual([]);
   expect((await at(startedMs)).runs).toEqual([]);
   expect((await at(startedMs + 1)).runs).toEqual([`${monday.id} published`]);
   expect((await plan({ kind: 'older', beforeMs: NOW }, startedMs + 7 * DAY_MS)).runs).toContain(

@@ -37,6 +37,7 @@ test('the operator of a filter in a message may be in lower case', () => {
 test.each([
   ['toString', 'EQUALS', ['me'], 'a field of a file'],
   ['name', 'toString', ['me'], 'an operator'],
+  ['NAME', 'EQUALS', ['me'], 'such as name'],
 ])('%s %s %j is refused', (field, operator, value, expected) => {
   const { error } = whereSchema.safeParse({ field, operator, value });
 

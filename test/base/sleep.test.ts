@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { sleep } from '../../lib/base/async.ts';
+
+test('a sleep ends with the reason of its signal', async () => {
+  const stop = new AbortController();
+  const sleeping = sleep(60_000, stop.signal);
+
+  stop.abort(new Error('stopped'));
+
+  await expect(sleeping).rejects.toThrow('stopped');
+});
+
+test('of less than nothing is none', async () => {
+  await expect(sleep(-5)).resolves.toBeUndefined();
+});
