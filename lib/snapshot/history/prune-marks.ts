@@ -12,7 +12,7 @@ type PlaceToMark = {
 
 export type RunToMark = { readonly run: string; readonly folder: string };
 
-/** A prune that has not said so for this long does nothing more to a run, and another one may take it. */
+/** A prune that has not said for this long that it is at work is believed dead: another one may take its runs. */
 const HELD_MS = 5 * 60_000;
 const SAID_AGAIN_MS = 60_000;
 

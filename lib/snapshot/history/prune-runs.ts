@@ -45,7 +45,6 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
   for (const run of [...runs, ...left]) {
     // What has not begun to go is as it was.
     if (signal.aborted) for (const each of taken.values()) await marks.drop(each);
-
     signal.throwIfAborted();
     const whole = runs.find((each) => each === run);
     const marked = taken.get(run.run);
