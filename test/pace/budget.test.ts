@@ -15,6 +15,7 @@ describe('the size of a block', () => {
     ['more if more calls will follow', demand, { ...options, followers: 2 }, 5],
     ['never more than 250 ms of the rate', { ...demand, queued: 1_000 }, options, 12],
     ['no more than there will be places in flight', { ...demand, queued: 9, latencyMs: 1_000 }, options, 3],
+    ['no more because others wait', { ...demand, waiting: 7, queued: 40, latencyMs: 1_000 }, options, 7],
     ['no more than will have prepared again', slowToPrepare, { ...options, followers: 7 }, 8],
     ['more if those that follow will have prepared', quickToPrepare, { ...options, followers: 7 }, 12],
     ['one if the rate is slow', demand, { ...options, intervalMs: 505 }, 1],

@@ -12,7 +12,7 @@ const dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses
 afterAll(() => dynamo.close());
 
 /** What happens to one request: its response is lost, it never arrives, it is refused, or it succeeds. */
-type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'pass';
+type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'unsigned' | 'pass';
 
 const key = { partition: 'job#a', sort: '-' };
 
@@ -42,6 +42,8 @@ async function fatedTable(fates: readonly Fate[], sdkAttempts: number) {
       if (fate === 'fail') throw serviceError('InternalServerError', 500);
       if (fate === 'throttle') throw serviceError('ThrottlingException', 400);
       if (fate === 'deny') throw serviceError('AccessDeniedException', 400);
+      if (fate === 'unsigned')
+        throw Object.assign(new Error('no credentials'), { name: 'CredentialsProviderError' });
       const response = await next(args);
       if (fate === 'lose') throw broken();
       return response;
@@ -137,6 +139,7 @@ describe('a put that never arrived', () => {
 test.for([
   ['throttle', { kind: 'busy', code: 'ThrottlingException' }],
   ['deny', { kind: 'denied', code: 'AccessDeniedException' }],
+  ['unsigned', { code: 'CredentialsProviderError' }],
 ] as const)('a put that is refused outright (%s) is thrown immediately', async ([fate, failure]) => {
   const { table, sent } = await fatedTable([fate], 1);
 

@@ -350,6 +350,11 @@ describe('an error of the platform', () => {
       said: { detail: 'a page titled “Blocked”' },
     },
     {
+      shape: 'that is a page with an empty title',
+      body: '<html><head><title> </title></head></html>',
+      said: { detail: 'a page titled “untitled”' },
+    },
+    {
       shape: 'that is a page without a title',
       body: '\n <!doctype html>…',
       said: { detail: 'a page titled “untitled”' },

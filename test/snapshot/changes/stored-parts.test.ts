@@ -42,6 +42,19 @@ describe('reading parts', () => {
     );
   });
 
+  test('the error for a part that its manifest describes, but is no gzip, says why', async () => {
+    const body = Buffer.from('not gzip at all');
+    const run = await storeRun(store, 'new', thousand);
+    await store.put(keyOf(run), body);
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const parts = run.parts.map((part) => ({ ...part, sha256, bytes: body.byteLength }));
+
+    await expect(collectChanges(compare({ parts }, nothing), 1)).rejects.toMatchObject({
+      message: `${keyOf(run)} in memory: cannot be decompressed`,
+      cause: { code: 'Z_DATA_ERROR' },
+    });
+  });
+
   test.each([
     ['cut short', (body: Buffer) => body.subarray(0, body.byteLength / 2)],
     ['emptied', () => Buffer.alloc(0)],

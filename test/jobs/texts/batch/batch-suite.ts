@@ -110,13 +110,16 @@ export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredR
     .filter(([key]) => key.startsWith(`scores/${batch}/part-`))
     .flatMap(([key, body]) => [...parsePart(key, body)]);
 
+/** Keys of parts in a text, without what names the state of their chunk's row: that differs in each run. */
+const withoutState = (text: string) => text.replaceAll(/(part-\d+-)[0-9a-f]{8}-/g, '$1');
+
 /** What remains of a batch: its parts and summary, by key. */
-export const resultsOf = (store: World['store']) =>
+export const resultsOf = (store: World['store']): Record<string, string> =>
   Object.fromEntries(
     [...store.objects]
       .toSorted()
       .filter(([key]) => key.startsWith('scores/b1/'))
-      .map(([key, body]) => [key, body.toString('base64')]),
+      .map(([key, body]) => [withoutState(key), withoutState(body.toString('latin1'))]),
   );
 
 export const summaryOf = (store: World['store'], batch = 'b1') =>
