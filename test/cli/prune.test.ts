@@ -327,6 +327,22 @@ describe('of two prunes at once', () => {
     expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
   });
 
+  test('one that comes to a run that the other has taken meanwhile leaves it', async () => {
+    const removed: string[] = [];
+    const onRemoved = ({ run }: { readonly run: string }) => removed.push(run);
+    const removePartition = async () => {
+      if (Date.now() === LATER) return;
+      vi.setSystemTime(LATER);
+      const second = (await plan()).runs.filter(({ run }) => run === monday.id);
+      await execute({ runs: second, left: [], onRemoved });
+    };
+
+    expect(await execute({ removePartition, onRemoved })).toEqual([{ run: monday.id, reason: TAKEN }]);
+
+    expect(removed).toEqual([monday.id, tuesday.id]);
+    expect([...keysOf(monday), ...keysOf(tuesday)]).toEqual([]);
+  });
+
   test('one that works for long says so, and goes on', async () => {
     const runs = await planned();
     const slow = beforeEvery(store, 'delete', async (key) => {
