@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { parseStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
-import type { PutCondition } from '../../store/store.ts';
+import { type PutCondition, parseStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { type Place, PRUNED_NAME } from '../keys.ts';
 
 type PlaceToMark = {
