@@ -10,6 +10,6 @@ test('a sleep ends with the reason of its signal', async () => {
   await expect(sleeping).rejects.toThrow('stopped');
 });
 
-test('of less than nothing is none', async () => {
+test('a sleep of less than no time ends at once', async () => {
   await expect(sleep(-5)).resolves.toBeUndefined();
 });

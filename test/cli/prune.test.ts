@@ -289,6 +289,27 @@ test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as 
   expect(keysOf(tuesday)).toEqual([]);
 });
 
+test.each(['Ctrl-C', 'the store'])(
+  'ended by %s before it removed anything, it leaves all as it was',
+  async (by) => {
+    const stop = new AbortController();
+    const ended = beforeFirst(
+      store,
+      'put',
+      (key) => key === `${PLACE}/latest.json`,
+      () => {
+        if (by === 'the store') throw new Error('no response');
+        stop.abort();
+      },
+    );
+
+    await expect(execute({ store: ended, signal: stop.signal })).rejects.toThrow();
+
+    expect(await published()).toEqual([wednesday.id, tuesday.id, monday.id]);
+    expect([...store.objects.keys()].join()).not.toContain('pruned');
+  },
+);
+
 describe('of two prunes at once', () => {
   const TAKEN = 'another prune is removing it, or was a few minutes ago';
 

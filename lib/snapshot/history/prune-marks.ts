@@ -48,7 +48,7 @@ export function createPruneMarks({ store, place, now }: PlaceToMark) {
   /** Asked before each change, and says that this prune is at work. False if another one has taken the run. */
   async function isOwn(run: RunToMark): Promise<boolean> {
     const mark = own.get(run.run);
-    if (mark === undefined || now() - mark.atMs < SAID_AGAIN_MS) return mark !== undefined;
+    if (mark === undefined || Math.abs(now() - mark.atMs) < SAID_AGAIN_MS) return mark !== undefined;
     return put(run, { ifMatch: mark.etag });
   }
 

@@ -37,26 +37,29 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
   const marks = createPruneMarks({ store, place, now });
   const taken = new Map<string, RunToMark>();
   const needed: StillNeeded[] = [];
-  for (const { run, folder } of [...runs, ...left])
-    if (folder === undefined) continue;
-    else if (await marks.take({ run, folder })) taken.set(run, { run, folder });
-    else needed.push({ run, reason: TAKEN });
-  if (taken.size > 0) needed.push(...(await stillNeeded(options, [...taken.values()])));
-  for (const run of [...runs, ...left]) {
-    // What has not begun to go is as it was.
-    if (signal.aborted) for (const each of taken.values()) await marks.drop(each);
-    signal.throwIfAborted();
-    const whole = runs.find((each) => each === run);
-    const marked = taken.get(run.run);
-    taken.delete(run.run);
-    const isNeeded = needed.some((each) => each.run === run.run);
-    if (!isNeeded && marked !== undefined && !(await removePublished(options, run, { marked, marks }))) {
-      needed.push({ run: run.run, reason: TAKEN });
-      continue;
+  try {
+    for (const { run, folder } of [...runs, ...left])
+      if (folder === undefined) continue;
+      else if (await marks.take({ run, folder })) taken.set(run, { run, folder });
+      else needed.push({ run, reason: TAKEN });
+    if (taken.size > 0) needed.push(...(await stillNeeded(options, [...taken.values()])));
+    for (const run of [...runs, ...left]) {
+      signal.throwIfAborted();
+      const whole = runs.find((each) => each === run);
+      const marked = taken.get(run.run);
+      taken.delete(run.run);
+      const isNeeded = needed.some((each) => each.run === run.run);
+      if (!isNeeded && marked !== undefined && !(await removePublished(options, run, { marked, marks }))) {
+        needed.push({ run: run.run, reason: TAKEN });
+        continue;
+      }
+      if (!isNeeded && whole !== undefined) await deleteWork(store, place, whole.run);
+      if (marked !== undefined) await marks.drop(marked);
+      if (!isNeeded && whole !== undefined) onRemoved(whole);
     }
-    if (!isNeeded && whole !== undefined) await deleteWork(store, place, whole.run);
-    if (marked !== undefined) await marks.drop(marked);
-    if (!isNeeded && whole !== undefined) onRemoved(whole);
+  } finally {
+    // Whatever ends it, Ctrl-C or the store: what has not begun to go is as it was.
+    for (const each of taken.values()) await marks.drop(each).catch(() => undefined);
   }
   await withdrawLeft({ store, place, signal });
   return needed;

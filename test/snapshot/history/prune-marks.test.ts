@@ -49,6 +49,15 @@ test('a prune that is at work says so once a minute', async () => {
   expect(said.map((ms) => ms - fromMs)).toEqual([0, 60_000, 120_000]);
 });
 
+test('one whose clock is set back looks whether it still has its run', async () => {
+  const one = marks();
+  await one.take(run);
+  nowMs -= 3_600_000;
+  await marks().take(run);
+
+  expect(await one.isOwn(run)).toBe(false);
+});
+
 test('what no prune has taken, it does not have', async () => {
   expect(await marks().isOwn(run)).toBe(false);
 });

@@ -98,7 +98,7 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   return { ...about, topicSentiments, sentiment, model };
 }
 
-/** A part with these rows, each with its batch and chunk. Its key is named in place of the chunk's row with this token, or never. */
+/** A part with these rows, each with its batch and chunk. Only what replaces the chunk's row with this token names its key. */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
   const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
