@@ -13,3 +13,11 @@ test('a sleep ends with the reason of its signal', async () => {
 test('a sleep of less than no time ends at once', async () => {
   await expect(sleep(-5)).resolves.toBeUndefined();
 });
+
+test('a sleep lasts as long as it is told', async () => {
+  const startMs = performance.now();
+
+  await sleep(20);
+
+  expect(performance.now() - startMs).toBeGreaterThan(18);
+});

@@ -339,6 +339,11 @@ describe('an error of the platform', () => {
       said: { detail: 'Bad Request', reference: 'D2R' },
     },
     {
+      shape: 'whose message and reference are empty',
+      body: '{"statusReason":"Bad Request","message":"","toe":""}',
+      said: { detail: 'Bad Request' },
+    },
+    {
       shape: 'with only a message',
       body: '{"message":"no such version"}',
       said: { detail: 'no such version' },
@@ -355,6 +360,16 @@ describe('an error of the platform', () => {
       said: { detail: 'a page titled “untitled”' },
     },
     {
+      shape: 'that is a page whose title has a language',
+      body: '<html><title lang="en">Blocked</title></html>',
+      said: { detail: 'a page titled “Blocked”' },
+    },
+    {
+      shape: 'that only speaks of a page',
+      body: ' cannot read <html>\n',
+      said: { detail: 'cannot read <html>' },
+    },
+    {
       shape: 'that is a page without a title',
       body: '\n <!doctype html>…',
       said: { detail: 'a page titled “untitled”' },
@@ -368,6 +383,8 @@ describe('an error of the platform', () => {
     { shape: 'of other types', body: '{"message":{},"statusReason":5,"toe":7}', said: {} },
     { shape: 'that is null', body: 'null', said: {} },
     { shape: 'that is empty', body: '', said: {} },
+    { shape: 'that is blank', body: ' \n', said: {} },
+    { shape: 'that just fits', body: 'x'.repeat(300), said: { detail: 'x'.repeat(300) } },
   ])('$shape', async ({ body, said }) => {
     await using server = await startServer(bytes(body, { 'content-type': 'application/json' }, 400));
 
