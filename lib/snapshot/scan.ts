@@ -45,8 +45,11 @@ export type Assumption = (typeof assumptionNames)[number];
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
 export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
+/** It is not known whether every record is there. */
+export const UNPROVED: Claim = { consistency: 'best-effort', assumes: [] };
+
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
-  isProved ? { consistency: 'proved', assumes } : { consistency: 'best-effort', assumes: [] };
+  isProved ? { consistency: 'proved', assumes } : UNPROVED;
 
 /** A requested id, and the status that the platform responded with: 404 or 403. */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });

@@ -96,6 +96,17 @@ test('a doubtful read is repeated from the beginning, at most twice, with what t
   ]);
 });
 
+test('a doubtful read that found nothing drops nothing: the records before it are of others', async () => {
+  const reads = scripted([[], [3]], { judge: ({ records }) => (records > 0 ? ended : again(null)) });
+
+  const { steps } = await run(reads);
+
+  expect(steps).toEqual([
+    { batch: 0, total: null, position: at(2, 0, null) },
+    { batch: 3, total: 7, position: at(2, 3, 'after 3') },
+  ]);
+});
+
 test('it is resumed within a read, and before one', async () => {
   const within = scripted([[3]], { judge: ({ isLast }) => (isLast ? ended : again('next')) });
   const before = scripted([[3]]);

@@ -67,7 +67,7 @@ export async function* orderedScan(
       refuseStall(position);
       const offset = Math.max(0, position.next - position.stepBack);
       const rows = rowsOf(await ahead.take(offset), true);
-      if (offset > 0 && !(rows.values[0] !== undefined && provesSeam(position, rows.values[0]))) {
+      if (offset > 0 && !provesSeam(position, rows.values[0])) {
         position = { ...counted(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
         continue;
       }
@@ -96,12 +96,13 @@ type Value = string | number;
 
 type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] };
 
+/** Orders two values of the same field. */
 const compare = (a: Value, b: Value): number =>
-  typeof a === 'number' && typeof b === 'number' ? a - b : compareIds(String(a), String(b));
+  typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
 
 /** True if all rows before one with this value were taken, or are gone (see above). */
-function provesSeam({ field, last }: Progress, value: Value): boolean {
-  if (last === null) return false;
+function provesSeam({ field, last }: Progress, value: Value | undefined): boolean {
+  if (last === null || value === undefined) return false;
   const order = compare(value, last.value);
   return order < 0 || (order === 0 && field === 'id');
 }
@@ -133,9 +134,9 @@ async function isWhole(
   { page, values }: Rows,
   latest: (offset: number) => Promise<Rows>,
 ): Promise<boolean> {
-  const [first, bottom] = [values[0], values.at(-1)];
-  if (first === undefined || bottom === undefined) return true;
-  if (compare(first, bottom) > 0) return provesSeam(position, bottom);
+  const bottom = values.at(-1);
+  if (bottom === undefined) return true;
+  if (compare(values[0] ?? bottom, bottom) > 0) return provesSeam(position, bottom);
   if ((await latest(values.length)).values.length > 0) return false;
   const again = new Set((await latest(0)).page.keys);
   return page.keys.every((key) => again.has(key));
@@ -186,7 +187,7 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
     /** Fetches the pages after one. Each most likely starts a stride after the one before: its rows but the overlap. */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
       const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
-      for (let at = 0; at < most && stride > 0; at += 1) {
+      for (let at = 0; at < most; at += 1) {
         const offset = next + at * stride;
         // Beyond the reported total pages are most likely empty. If the total is wrong, a page is merely fetched later.
         if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;

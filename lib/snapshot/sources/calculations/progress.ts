@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { PlatformError } from '../../../platform/index.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { type Claim, provedIf, type ScanOutcome, totalsSchema } from '../../scan.ts';
+import { type Claim, type ScanOutcome, totalsSchema, UNPROVED } from '../../scan.ts';
 import type { CalculationPage } from './pages.ts';
 
 /** A response contradicts the requested order, or the scan makes no progress: what was read may be incomplete. */
@@ -79,7 +79,7 @@ export function refuseStall({ pages, idle, next }: Progress): void {
 
 /** The outcome of a read whose order proves the claim, unless a page stayed degraded. */
 export const outcomeOf = ({ degraded, totals }: Progress, order: string, claim: Claim): ScanOutcome => ({
-  ...(degraded ? provedIf(false, []) : claim),
+  ...(degraded ? UNPROVED : claim),
   totals,
   order,
   refused: degraded ? ['degraded'] : [],

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { provedIf, type Scan, type ScanOutcome } from '../../scan.ts';
+import { type Scan, type ScanOutcome, UNPROVED } from '../../scan.ts';
 import { isBadRequest } from '../refused-calls.ts';
 import {
   type Judgement,
@@ -36,9 +36,7 @@ function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgeme
   const { start, end } = result.totals;
   const isShort = start !== null && end !== null && records < Math.min(start, end);
   if (result.consistency !== 'proved' || !isShort) return { kind: 'ended', outcome: result };
-  return isLast
-    ? { kind: 'ended', outcome: { ...result, ...provedIf(false, []) } }
-    : { kind: 'again', memo: null };
+  return isLast ? { kind: 'ended', outcome: { ...result, ...UNPROVED } } : { kind: 'again', memo: null };
 }
 
 function readOnce({ limit, ...options }: CalculationScanOptions): Scan<Progress> {

@@ -1,5 +1,5 @@
 import { emptyBatch } from '../../page/record-batch.ts';
-import { provedIf, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
+import { type ScanOutcome, type ScanStart, type ScanStep, UNPROVED } from '../../scan.ts';
 import type { ReadOptions } from './ordered-scan.ts';
 import { counted, NO_PROGRESS, outcomeOf, type Progress, refuseStall, withReported } from './progress.ts';
 
@@ -41,5 +41,5 @@ export async function* unorderedScan(
     if (!isNew) break;
     position = { ...position, round: position.round + 1, next: 0, isNew: false, idle: 0 };
   }
-  return outcomeOf(position, 'none', provedIf(false, []));
+  return outcomeOf(position, 'none', UNPROVED);
 }

@@ -4,7 +4,7 @@ import { PlatformError } from '../../../platform/index.ts';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { type Claim, provedIf, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
+import { type Claim, provedIf, type ScanStart, type ScanStep, totalsSchema, UNPROVED } from '../../scan.ts';
 import type { Judgement, ReadEnd } from '../rereading.ts';
 import { isAfter, type ReadFilePage, type ScannedFilePage, sortsByCreation } from './pages.ts';
 
@@ -190,7 +190,7 @@ export function judgeRead({
 
 function claimOf(result: FilesetResult, memo: number | null): Claim {
   const { files, totals, pages, digest } = result;
-  if (isDoubtful(result)) return provedIf(false, []);
+  if (isDoubtful(result)) return UNPROVED;
   if (pages === 1) return provedIf(true, ['current-responses']);
   if (result.isSorted) return provedIf(true, ['current-responses', 'fixed-creation-times', 'kept-order']);
   return provedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);

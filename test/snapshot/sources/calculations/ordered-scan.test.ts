@@ -56,21 +56,53 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     });
   });
 
-  test.each(['ascending', 'descending'])(
-    'ends if the platform does not keep to the %s order',
-    async (order) => {
-      const shuffled = order === 'ascending' ? rows(1, 5, 3) : rows(1, 2, 3);
-      const scan = scanned(scanOf(field, fixedPages(rows(1, 2, 3), shuffled), 9));
+  test.each([
+    ['ascending', rows(1, 5, 3), '3 came after 5'],
+    ['descending', rows(1, 2, 3), '2 came after 1'],
+  ])('ends if the platform does not keep to the %s order', async (order, page, what) => {
+    const scan = scanned(scanOf(field, fixedPages(rows(1, 2, 3), page), 9));
 
-      await expect(scan).rejects.toThrow(ScanError);
-      await expect(scan).rejects.toThrow(`did not keep to the ${order} order of ${field}`);
-    },
-  );
+    await expect(scan).rejects.toThrow(
+      new ScanError(`the platform did not keep to the ${order} order of ${field}: ${what}`),
+    );
+  });
 
   test('ends if a record comes twice in a page', async () => {
-    const page = rows(1, 1);
+    const twice = {
+      id: 'the platform did not keep to the ascending order of id: 1 came after 1',
+      created: 'a record came twice in a page',
+    }[field];
 
-    await expect(scanned(scanOf(field, fixedPages(page, page), 9))).rejects.toThrow(ScanError);
+    await expect(scanned(scanOf(field, fixedPages(rows(1), rows(1, 1)), 9))).rejects.toThrow(
+      new ScanError(twice),
+    );
+  });
+
+  test('stops with each step only where it has new records, so that it always comes to its end', async () => {
+    const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
+    const withoutTotal: ReadPage = async (request) => ({
+      ...(await platform.readPage(request)),
+      total: null,
+    });
+
+    const { positions } = await scanned(scanOf(field, withoutTotal, 4));
+
+    const counts = { id: [4, 7, 10], created: [4, 6, 8, 10] }[field];
+    expect(positions.map(({ records }) => records)).toEqual(counts);
+  });
+
+  test('aborts the page that it awaits if it is aborted', async () => {
+    const stop = new AbortController();
+    const waiting: ReadPage = ({ signal }) => {
+      const { promise, reject } = Promise.withResolvers<CalculationPage>();
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      return promise;
+    };
+
+    const scan = scanned(scanOf(field, waiting, 4), { signal: stop.signal });
+    stop.abort(new Error('enough'));
+
+    await expect(scan).rejects.toThrow('enough');
   });
 
   test.each([
@@ -158,7 +190,7 @@ describe('by id', () => {
   test('a page ahead that fails fails the scan only if it is needed', async () => {
     const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
     const failing = (failAt: number): ReadPage => {
-      const platform = simulatePlatform({ steps: rowsOf(10), changes: [[], deletions] });
+      const platform = simulatePlatform({ steps: rowsOf(20), changes: [[], deletions] });
       const { requested, read } = watched(async (request) => {
         if (requested.length === failAt) throw new Error('cut off');
         return platform.readPage(request);
@@ -169,11 +201,11 @@ describe('by id', () => {
     await expect(scanned(scanOf('id', failing(2), 4))).rejects.toThrow('cut off');
     const { keys } = await scanned(scanOf('id', failing(3), 4));
 
-    expect(keys).toHaveLength(10);
+    expect(keys).toHaveLength(20);
   });
 
   test('ids above 2^53 are read in their order as integers', async () => {
-    const ids = [99n, 9_007_199_254_740_993n, 9_007_199_254_740_994n, 10_000_000_000_000_000n];
+    const ids = [99n, 9_007_199_254_740_992n, 9_007_199_254_740_993n, 10_000_000_000_000_000n];
     const top = idsPage(ids.toReversed());
 
     const { keys } = await scanned(scanOf('id', fixedPages(top, idsPage(ids)), 10));
@@ -202,13 +234,14 @@ describe('by id', () => {
 });
 
 describe('by creation', () => {
-  test('pages overlap by all rows of the last time and one below', async () => {
+  test('pages overlap by all rows of the last time, whose ids are in the position, and one below', async () => {
     const platform = simulatePlatform({ steps: [1, 1, 1, 0, 1, 1, 1, 1], changes: [] });
     const { requested, read } = watched(platform.readPage);
 
-    await scanned(scanOf('created', read, 4));
+    const { positions } = await scanned(scanOf('created', read, 4));
 
     expect(requested).toEqual(['>0', '>1', '>3', '>5', '<0']);
+    expect(positions.map(({ position }) => position.last?.ids)).toEqual([['3', '4'], ['5'], ['7'], ['8']]);
   });
 
   test('a page that starts at the last time proves nothing: rows of that time may precede it', async () => {
