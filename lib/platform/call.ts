@@ -159,8 +159,7 @@ async function sendUntilDone(
   let tokenRenewed = false;
   for (let attempt = 1; ; attempt += 1) {
     const context = { ...call, host, attempts: attempt };
-    const connectMs = client.wasReached ? undefined : limits.unreachedMs;
-    const request = connectMs === undefined ? prepared : { ...prepared, connectMs };
+    const request = { ...prepared, connectMs: client.wasReached ? undefined : limits.unreachedMs };
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
@@ -205,13 +204,12 @@ export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPr
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
   return (path) => {
-    let at: unknown = json;
+    let at: object = Object(json);
     let id: unknown;
     for (const key of path) {
-      at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+      at = Object(Reflect.get(at, key));
       // The outermost id is the record's; objects inside it may have ids of their own.
-      if (typeof at === 'object' && at !== null)
-        id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
+      id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
     }
     const place = path.join('.') || 'the response';
     return typeof id === 'object' || id === undefined ? place : `${place} (id ${String(id)})`;

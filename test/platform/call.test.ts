@@ -60,14 +60,14 @@ describe('a call', () => {
 
   test('gives a platform that was never reached only the time that somebody waits for it', async () => {
     const limits = { unreachedMs: 3_000 };
-    const never = fakeCall([refused], { limits });
+    const never = fakeCall([refused], { limits, turns: [new PaceWaitError(0, 0)] });
     const once = fakeCall([status(503), refused], { limits });
 
     await caught(never.platform.calculations.search({ sort }));
     await caught(once.platform.calculations.search({ sort }));
 
-    expect(never.slept).toEqual([125, 250, 500, 1_000]);
-    expect(never.sent.map(({ request }) => request.connectMs)).toEqual(Array(5).fill(3_000));
+    expect(never.slept).toEqual([0, 250, 500, 1_000]);
+    expect(never.sent.map(({ request }) => request.connectMs)).toEqual(Array(4).fill(3_000));
     expect(once.slept).toHaveLength(8);
     expect(once.sent.at(-1)?.request.connectMs).toBeUndefined();
   });

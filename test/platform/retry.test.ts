@@ -158,10 +158,15 @@ describe('the policy', () => {
     expect(decide(failure)).toEqual({ kind: 'stop', why: 'permanent' });
   });
 
-  test('a proxy that is overloaded is tried again up to 8 times, since nothing was sent', () => {
-    for (const proxyStatus of [408, 429, 500, 502, 503]) {
-      expect(decide(refusedByProxy(proxyStatus), { attempt: 8, mayRepeat: false }).kind).toBe('retry');
-    }
+  test.for<readonly [string, PlatformFailure]>([
+    ...[408, 429, 500, 502, 503].map(
+      (proxyStatus) => [`a proxy that responds with ${proxyStatus}`, refusedByProxy(proxyStatus)] as const,
+    ),
+    ['a handshake that breaks', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
+    ['a handshake that takes too long', { kind: 'timeout', timeoutMs: 5, phase: 'tls' }],
+  ])('%s is tried again up to 8 times, since nothing was sent', ([, failure]) => {
+    expect(decide(failure, { attempt: 8, mayRepeat: false }).kind).toBe('retry');
+    expect(decide(failure, { attempt: 9, mayRepeat: false })).toEqual({ kind: 'stop', why: 'exhausted' });
   });
 
   test('a name that does not exist is retried only up to 4 times, since it is most often a wrong address', () => {

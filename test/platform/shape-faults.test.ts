@@ -15,6 +15,10 @@ test('a place without an id is named by its path, and the whole as the response'
     'results.0.id: expected a number, got nothing',
     'results.0.name: expected text, got nothing',
   ]);
+  expect(faultsOf({ results: [{ id: {}, name: 'a' }, 7] })).toEqual([
+    'results.0.id: expected a number, got an object',
+    'results.1: expected an object, got 7',
+  ]);
   expect(faultsOf(7)).toEqual(['the response: expected an object, got 7']);
 });
 

@@ -22,7 +22,7 @@ export type PlatformRequest = {
   readonly body?: string | undefined;
   readonly timeoutMs: number;
   /** The limit for connecting, in milliseconds. Absent: `timeoutMs` alone. */
-  readonly connectMs?: number;
+  readonly connectMs?: number | undefined;
   /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
   /** What is sent is private, and a response may quote it: no failure quotes the response. */
