@@ -45,9 +45,7 @@ export type Assumption = (typeof assumptionNames)[number];
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
 export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
-/** It is not known whether every record is there. */
 export const UNPROVED: Claim = { consistency: 'best-effort', assumes: [] };
-
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
   isProved ? { consistency: 'proved', assumes } : UNPROVED;
 
