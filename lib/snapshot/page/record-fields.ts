@@ -52,86 +52,90 @@ for (const [first, type] of Object.entries({
   bitOfFirstByte[first.charCodeAt(0)] = JSON_TYPE_BITS[type];
 }
 
+/** A top-level field of a page's records. */
+export type RecordField = {
+  /** The first one is 0. */
+  readonly number: number;
+  /** The bits of the types seen in it. */
+  types: number;
+  /** The field that followed it last time. */
+  next: RecordField | undefined;
+  /** Where its name starts in the place where it was last decoded. */
+  start: number;
+  /** The number of bytes of its name, its colon, and the space around the colon. */
+  length: number;
+};
+
 /**
- * The top-level fields of a page's records, as small numbers, and the types seen in them. Most records have the same
- * layout: a name whose bytes come again in the order of before is not validated or decoded again.
+ * The top-level fields of a page's records, and the types seen in them. Most records have the same layout: a name whose
+ * bytes come again in the order of before is not validated or decoded again.
  */
 export type RecordFields = {
   readonly json: JsonBytes;
-  readonly byName: Map<string, number>;
+  readonly byName: Map<string, RecordField>;
   readonly count: (name: string) => void;
-  readonly types: number[];
-  /** By field: the field that followed it last time. */
-  readonly next: number[];
-  /** By field: where its name starts in the place where it was last decoded. */
-  readonly starts: number[];
-  /** By field: the number of bytes of its name, its colon, and the space around the colon. */
-  readonly lengths: number[];
+  /** Stands for the field before the first one of a record. */
+  readonly beforeFirst: RecordField;
 };
 
-/** Stands for the field before the first one of a record. */
-export const BEFORE_FIRST = 0;
+export const createRecordFields = (json: JsonBytes): RecordFields => ({
+  json,
+  byName: new Map(),
+  count: countNames(),
+  beforeFirst: newField(-1),
+});
 
-export function createRecordFields(json: JsonBytes): RecordFields {
-  return {
-    json,
-    byName: new Map(),
-    count: countNames(),
-    types: [0],
-    next: [BEFORE_FIRST],
-    starts: [0],
-    lengths: [0],
-  };
-}
+const newField = (number: number): RecordField => ({
+  number,
+  types: 0,
+  next: undefined,
+  start: 0,
+  length: 0,
+});
 
 /** The field of this name, which is added if it is new. */
-export function fieldNamed(fields: RecordFields, name: string): number {
-  const known = fields.byName.get(name);
+export function fieldNamed({ byName, count }: RecordFields, name: string): RecordField {
+  const known = byName.get(name);
   if (known !== undefined) return known;
-  fields.count(name);
-  const field = fields.types.length;
-  fields.byName.set(name, field);
-  fields.types.push(0);
-  fields.next.push(BEFORE_FIRST);
-  fields.starts.push(0);
-  // No bytes are the same as none: a field that was never seen.
-  fields.lengths.push(0);
+  count(name);
+  const field = newField(byName.size);
+  byName.set(name, field);
   return field;
 }
 
-/** The field whose name starts at `at`, after the field `previous`. Its value, or space, follows its `lengths`. */
-export function fieldAt(fields: RecordFields, previous: number, at: number): number {
-  const expected = fields.next[previous] ?? BEFORE_FIRST;
-  if (isRepeated(fields.json, at, fields.starts[expected] ?? 0, fields.lengths[expected] ?? 0))
-    return expected;
-  const length = skipName(fields.json, at) - at;
-  const field = fieldNamed(fields, textAt(fields.json, at));
-  fields.next[previous] = field;
-  fields.starts[field] = at;
-  fields.lengths[field] = length;
+/** The field whose name starts at `at`, after the field `previous`. Its value, or space, follows its `length`. */
+export function fieldAt(fields: RecordFields, previous: RecordField, at: number): RecordField {
+  const { json } = fields;
+  const expected = previous.next;
+  if (expected !== undefined && isRepeated(json, at, expected)) return expected;
+  const length = skipName(json, at) - at;
+  const field = fieldNamed(fields, textAt(json, at));
+  previous.next = field;
+  field.start = at;
+  field.length = length;
   return field;
 }
 
 /** Adds the type of the value at `at` to those seen in a field. */
-export function addType(fields: RecordFields, field: number, at: number): void {
-  const bit = bitOfFirstByte[fields.json.bytes[at] ?? 0] ?? 0;
-  fields.types[field] = (fields.types[field] ?? 0) | bit;
+export function addType({ bytes }: JsonBytes, field: RecordField, at: number): void {
+  field.types |= bitOfFirstByte[bytes[at] ?? 0] ?? 0;
 }
 
 /** The JSON types seen in each field, by its name; fields without a value are left out. */
-export function typesSeen(fields: RecordFields): FieldTypes {
-  const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
-  return Object.fromEntries(
-    named.filter(([, bits]) => bits !== 0).map(([name, bits]) => [name, jsonTypesOf(bits)]),
-  );
+export function typesSeen({ byName }: RecordFields): FieldTypes {
+  const seen = [...byName].filter(([, { types }]) => types !== 0);
+  return Object.fromEntries(seen.map(([name, { types }]) => [name, jsonTypesOf(types)]));
 }
 
-/** Compares four bytes at a time; the last four may overlap those before them. False for fewer than four. */
-function isRepeated({ bytes, view }: JsonBytes, at: number, earlier: number, length: number): boolean {
+/**
+ * Compares four bytes at a time. The last four may overlap those before them; of an empty name, they include the byte
+ * before it.
+ */
+function isRepeated({ bytes, view }: JsonBytes, at: number, { start, length }: RecordField): boolean {
   const last = length - 4;
-  if (last < 0 || at + length > bytes.length) return false;
+  if (at + length > bytes.length) return false;
   for (let index = 0; index < last; index += 4) {
-    if (view.getInt32(at + index) !== view.getInt32(earlier + index)) return false;
+    if (view.getInt32(at + index) !== view.getInt32(start + index)) return false;
   }
-  return view.getInt32(at + last) === view.getInt32(earlier + last);
+  return view.getInt32(at + last) === view.getInt32(start + last);
 }

@@ -11,14 +11,7 @@ import {
   skipValue,
   unexpected,
 } from './json-bytes.ts';
-import {
-  addType,
-  BEFORE_FIRST,
-  createRecordFields,
-  fieldAt,
-  fieldNamed,
-  type RecordFields,
-} from './record-fields.ts';
+import { addType, createRecordFields, fieldAt, fieldNamed, type RecordFields } from './record-fields.ts';
 import { createRecordIndex, growIndex, type RecordIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
@@ -86,27 +79,18 @@ export function refuseKeyless(found: FoundRecords, what: string, label: string):
 const tooManyRecords = (most: number) =>
   new JsonLimitError(`expected at most ${most} records in a page, got more`);
 
-type Adding = {
-  readonly found: FoundRecords;
-  /** By wanted field, from 1 on: where its value starts in the current record, or `NONE`. */
-  readonly places: number[];
-  readonly depth: number;
-};
+type Adding = { readonly found: FoundRecords; readonly depth: number };
 
-/** No value of a record is at the first byte of a response. */
+/** No value of a record is at the first byte of a response; a new row of the index has only zeros. */
 const NONE = 0;
 
 function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   const fields = createRecordFields(json);
   const names = new Set([wanted.key, ...(wanted.others ?? [])]);
-  // The first fields: 1, 2 and so on.
+  // The first fields: 0, 1 and so on.
   for (const name of names) fieldNamed(fields, name);
   const index = createRecordIndex(names.size, wanted.keyIs);
-  return {
-    found: { json, wanted, records: 0, index, fields, end: 0, keyless: undefined },
-    places: Array.from({ length: names.size + 1 }, () => NONE),
-    depth,
-  };
+  return { found: { json, wanted, records: 0, index, fields, end: 0, keyless: undefined }, depth };
 }
 
 function ended({ found }: Adding, end: number): FoundRecords {
@@ -115,36 +99,31 @@ function ended({ found }: Adding, end: number): FoundRecords {
 }
 
 /** Adds the value that starts at `start`. Returns the byte after it. */
-function addRecord(adding: Adding, start: number): number {
-  const { found, places, depth } = adding;
+function addRecord({ found, depth }: Adding, start: number): number {
   const { json, index, records: record } = found;
   if (record === index.starts.length) growIndex(index);
-  for (let field = 1; field < places.length; field += 1) places[field] = NONE;
   const isRecord = json.bytes[start] === OPEN_OBJECT;
-  const end = isRecord ? skipRecord(adding, start) : skipValue(json, start, depth);
+  const end = isRecord ? skipRecord(found, start, depth) : skipValue(json, start, depth);
   index.starts[record] = start;
   index.ends[record] = end;
-  for (let field = 1; field < places.length; field += 1) {
-    const column = index.values[field - 1];
-    if (column !== undefined) column[record] = places[field] ?? NONE;
-  }
   found.records = record + 1;
-  if (!isRecord || !addKey(found, record, places[1] ?? NONE)) found.keyless ??= record;
+  if (!isRecord || !addKey(found, record)) found.keyless ??= record;
   return end;
 }
 
-function skipRecord({ found: { json, fields }, places, depth }: Adding, start: number): number {
+/** The record that starts at `start`; the places of the wanted fields are added as the next row. */
+function skipRecord({ json, fields, index, records }: FoundRecords, start: number, depth: number): number {
   const { bytes } = json;
-  const last = places.length - 1;
-  let field = BEFORE_FIRST;
+  let field = fields.beforeFirst;
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
     // A repeated name may have more space after it than the last time.
-    const value = skipSpace(bytes, at + (fields.lengths[field] ?? 0));
-    if (field <= last) places[field] = value;
-    addType(fields, field, value);
+    const value = skipSpace(bytes, at + field.length);
+    const column = index.values[field.number];
+    if (column !== undefined) column[records] = value;
+    addType(json, field, value);
     at = skipSpace(bytes, skipValue(json, value, depth + 1));
     if (bytes[at] === CLOSE_OBJECT) return at + 1;
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
@@ -152,10 +131,12 @@ function skipRecord({ found: { json, fields }, places, depth }: Adding, start: n
   }
 }
 
-/** Adds the key of a record, whose value is at `place`; false if it is none. */
-function addKey({ json, index: { numbers, digits } }: FoundRecords, record: number, place: number): boolean {
+/** Adds the key of a record, the first wanted field; false if it is none. */
+function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
+  const { values, numbers, digits } = index;
+  const place = values[0]?.[record] ?? NONE;
   if (place === NONE) return false;
-  if (numbers === undefined) return isFilledText(json, place);
+  if (wanted.keyIs === 'text') return isFilledText(json, place);
   const key = integerAt(json, place);
   if (key === undefined) return false;
   numbers[record] = typeof key === 'number' ? key : Number.NaN;

@@ -7,8 +7,8 @@ export type RecordIndex = {
   ends: Uint32Array;
   /** By wanted field: where its value starts in each record; 0 if the record has none. */
   readonly values: Uint32Array[];
-  /** Integer keys of at most 15 digits, which a number holds exactly; NaN for the others. Undefined if keys are text. */
-  numbers: Float64Array | undefined;
+  /** Integer keys of at most 15 digits, which a number holds exactly; NaN for the others. Empty if keys are text. */
+  numbers: Float64Array;
   /** The other integer keys, by record. */
   readonly digits: Map<number, Id>;
 };
@@ -21,7 +21,7 @@ export function createRecordIndex(wanted: number, keyIs: 'integer' | 'text'): Re
     starts: new Uint32Array(FIRST_ROWS),
     ends: new Uint32Array(FIRST_ROWS),
     values: Array.from({ length: wanted }, () => new Uint32Array(FIRST_ROWS)),
-    numbers: keyIs === 'integer' ? new Float64Array(FIRST_ROWS) : undefined,
+    numbers: new Float64Array(keyIs === 'integer' ? FIRST_ROWS : 0),
     digits: new Map(),
   };
 }
@@ -30,22 +30,21 @@ export function growIndex(index: RecordIndex): void {
   index.starts = new Uint32Array(larger(index.starts));
   index.ends = new Uint32Array(larger(index.ends));
   for (const [at, column] of index.values.entries()) index.values[at] = new Uint32Array(larger(column));
-  if (index.numbers !== undefined) index.numbers = new Float64Array(larger(index.numbers));
+  index.numbers = new Float64Array(larger(index.numbers));
 }
 
 /** Frees the memory of the index at once; it has no rows afterwards. */
 export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex): void {
-  for (const column of [starts, ends, ...values, ...(numbers === undefined ? [] : [numbers])])
-    bufferOf(column).transfer(0);
+  for (const column of [starts, ends, ...values, numbers]) bufferOf(column).transfer(0);
   digits.clear();
 }
 
 /** What the index holds, in bytes. A key of its own takes about as much as its digits and an entry of a map. */
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
-  starts.length * (4 * (2 + values.length) + (numbers === undefined ? 0 : 8)) + digits.size * 100;
+  starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;
 
 export function digitsAt({ numbers, digits }: RecordIndex, record: number): Id {
-  const number = numbers?.[record] ?? Number.NaN;
+  const number = numbers[record] ?? Number.NaN;
   return Number.isNaN(number) ? (digits.get(record) ?? '') : String(number);
 }
 
@@ -63,17 +62,14 @@ export function rowsBetween(from: number, end: number): Uint32Array {
 }
 
 export function compareKeys(index: RecordIndex, a: number, b: number): number {
-  const difference = (index.numbers?.[a] ?? Number.NaN) - (index.numbers?.[b] ?? Number.NaN);
+  const difference = (index.numbers[a] ?? Number.NaN) - (index.numbers[b] ?? Number.NaN);
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;
 }
 
 type Column = Uint32Array | Float64Array;
 
 /** The old memory is free at once, not when it is collected. */
-const larger = (column: Column): ArrayBuffer =>
-  bufferOf(column).transfer((column.length < FEW_ROWS ? 4 : 2) * column.byteLength);
-
-const FEW_ROWS = 4_096;
+const larger = (column: Column): ArrayBuffer => bufferOf(column).transfer(2 * column.byteLength);
 
 /** Columns are made here, so their memory is never shared. */
 const bufferOf = ({ buffer }: Column): ArrayBuffer => buffer as ArrayBuffer;

@@ -41,8 +41,8 @@ export function scanObject(bytes: Buffer, member: string, wanted: Wanted): Scann
   return {
     found,
     member(name) {
-      const [from, to] = others.get(name) ?? [0, 0];
-      return from === to ? undefined : parseMember(bytes.subarray(from, to));
+      const place = others.get(name);
+      return place === undefined ? undefined : parseMember(bytes.subarray(...place));
     },
   };
 }
@@ -95,8 +95,9 @@ function scanMembers(json: JsonBytes, start: number, { member, wanted }: Sought)
     const value = skipName(json, at);
     const name = textAt(json, at);
     const isSought = name === member;
-    if (isSought) found = bytes[value] === OPEN_ARRAY ? findRecords(json, value, 1, wanted) : undefined;
-    const end = isSought && found !== undefined ? found.end : skipValue(json, value, 1);
+    const records = isSought && bytes[value] === OPEN_ARRAY ? findRecords(json, value, 1, wanted) : undefined;
+    if (isSought) found = records;
+    const end = records?.end ?? skipValue(json, value, 1);
     if (!others.has(name)) count(name);
     others.set(name, [value, end]);
     at = skipSpace(bytes, end);

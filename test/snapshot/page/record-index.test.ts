@@ -11,7 +11,7 @@ import {
 } from '../../../lib/snapshot/page/record-index.ts';
 
 const lengthsOf = ({ starts, ends, values, numbers }: RecordIndex) =>
-  [starts, ends, ...values, ...(numbers === undefined ? [] : [numbers])].map(({ length }) => length);
+  [starts, ends, ...values, numbers].map(({ length }) => length);
 
 describe('an index', () => {
   test('counts its bytes: 4 for each place, 8 for an integer key, and 100 for a long one', () => {
@@ -38,7 +38,7 @@ describe('an index', () => {
 describe('the keys', () => {
   const LONG = '12345678901234567890';
   const index = createRecordIndex(0, 'integer');
-  index.numbers?.set([5, Number.NaN, 40, Number.NaN]);
+  index.numbers.set([5, Number.NaN, 40, Number.NaN]);
   index.digits.set(1, LONG);
   index.digits.set(3, `-${LONG}`);
 

@@ -5,7 +5,7 @@ import type { RecordBatch } from '../../page/record-batch.ts';
 import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
 import { scanList } from '../../page/scan-response.ts';
-import { expectedText, isTextAt } from '../../page/value-at.ts';
+import { isTextAt } from '../../page/value-at.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
@@ -38,7 +38,6 @@ export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
   refuseKeyless(found, 'card', 'title');
   const { json, index } = found;
   const [, datasources] = index.values;
-  const dataset = expectedText(datasetId);
   return foundBatch(found, {
     keyOf: (card) => `${datasetId}/${digitsAt(index, card)}`,
     order: inOrder(found),
@@ -46,7 +45,7 @@ export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
       name: '_datasetId',
       text: datasetId,
       // A card found through a drill names the dataset that it is built on, which may be a different one.
-      isFor: (card) => !isTextAt(json, datasources?.[card] ?? 0, dataset),
+      isFor: (card) => !isTextAt(json, datasources?.[card] ?? 0, datasetId),
     },
   });
 }
