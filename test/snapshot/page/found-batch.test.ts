@@ -97,4 +97,5 @@ test('the memory of the response and of its index is held until the batch is rel
   expect(batch.heldBytes).toBe(bytes);
   expect(bytes).toBeGreaterThan(MIB);
   expect(records.json.bytes.byteLength).toBe(0);
+  expect(records.index.starts.length).toBe(0);
 });

@@ -248,6 +248,15 @@ describe('the lines of a page', () => {
     expect(linesFrom('{"results":[]}')).toEqual([]);
   });
 
+  test('are made in the memory of the page if only a comma is between two', () => {
+    const bytes = Buffer.from('{"results":[{"id":1},{"id":2},{"id":3},{"id":4}]}');
+
+    const batch = pageIn(bytes, 'id').from(1);
+
+    expect(recordsIn(batch).lines).toEqual(['{"id":2}', '{"id":3}', '{"id":4}']);
+    for (const { lines } of batch.pieces()) expect(lines.buffer).toBe(bytes.buffer);
+  });
+
   test('have a space for each line end of a record, and are otherwise as they were sent', () => {
     const text = '{"results":[{"id":1,"x":"\\n"},{\r"id":9007199254740993},{"id":3,"y":[\n1e400,-0.0]}]}';
 

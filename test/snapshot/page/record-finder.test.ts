@@ -40,9 +40,17 @@ describe('an integer key', () => {
     '9'.repeat(68),
     '"1/"',
     '"1:"',
+    `1.${'0'.repeat(66)}`,
   ])('%s is none', (value) => {
     expect(keysOf('1', value)).toBe(1);
   });
+
+  test.each(['-1', '"1"', '1e2', '123456789012345', '"123456789012345"'])(
+    '%s of at most 15 digits takes no memory of its own',
+    (value) => {
+      expect(find(`[{"id":${value}}]`, byInteger).index.digits.size).toBe(0);
+    },
+  );
 });
 
 test('a text key is not empty', () => {
@@ -54,8 +62,15 @@ test('a text key is not empty', () => {
 
 test('the first element without a key is the one that is reported', () => {
   expect(find('[{"id":1},1,{}]', byInteger).keyless).toBe(1);
-  expect(() => refuseKeyless(find('[{"a":"x"}]', byText), 'file', 'a')).toThrow(
-    'file 0 (“x”): expected an object with text as its id',
+});
+
+test.each([
+  ['"x"', 'file 0 (“x”)'],
+  ['""', 'file 0'],
+  [`"${'x'.repeat(201)}"`, `file 0 (“${'x'.repeat(200)}”)`],
+])('an element without a key, but with the name %s, is %s in the message', (name, named) => {
+  expect(() => refuseKeyless(find(`[{"a":${name}}]`, byText), 'file', 'a')).toThrow(
+    `${named}: expected an object with text as its id`,
   );
 });
 
