@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** How a function ends, as the platform reports it. */
 export type FunctionEnd = 'SUCCESS' | 'FAILED' | 'RUNNING';
 
@@ -11,6 +13,12 @@ export type JobPlan =
   | { readonly type: 'update-formula' }
   | { readonly type: 'data-files'; readonly files: number }
   | { readonly type: 'score'; readonly texts: readonly number[] };
+
+/** A text, by its number. */
+export const textOf = (text: number): string => `text ${text}`;
+
+/** The SHA-256 of a text in hex, by its number. */
+export const hashOf = (text: number): string => hash('sha256', textOf(text));
 
 /** What a message of the plan says; jobs are numbered from 1. */
 export function bodyOf(job: JobPlan, number: number): string {
@@ -44,7 +52,7 @@ export function bodyOf(job: JobPlan, number: number): string {
       return JSON.stringify({
         ...common,
         ...id,
-        texts: job.texts.map((text, index) => ({ id: `t-${index}`, text: `text ${text}` })),
+        texts: job.texts.map((text, index) => ({ id: `t-${index}`, text: textOf(text) })),
       });
     default:
       return job satisfies never;

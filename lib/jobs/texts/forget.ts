@@ -16,6 +16,7 @@ import {
 } from './batch/batch.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
 import {
+  erasedRow,
   parsePart,
   parseStaged,
   printPart,
@@ -171,8 +172,7 @@ async function eraseFromStaged(
 }
 
 function withoutText(row: StagedRow, textHash: string): StagedRow {
-  if (!('text' in row) || textHashOf(row.text) !== textHash) return row;
-  return { line: row.line, id: row.id, erased: true };
+  return 'text' in row && textHashOf(row.text) === textHash ? erasedRow(row) : row;
 }
 
 /** Rewrites an open row, so that a worker that read the chunk with the text reads it again before it ends it. */

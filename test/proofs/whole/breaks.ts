@@ -2,7 +2,7 @@ import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Budget } from '../../../lib/pace/budget.ts';
 import { wasSent } from '../../../lib/platform/failure.ts';
 import type { PlatformRequest } from '../../../lib/platform/http/transport.ts';
-import type { Plan } from './plan.ts';
+import { kinds, type Plan } from './plan.ts';
 import type { Parts } from './scene.ts';
 import type { PlatformFate, Spell } from './spells.ts';
 
@@ -94,6 +94,39 @@ export const breaks: Readonly<Record<string, Break>> = {
     }),
     seed: 29,
     shows: /did not end/,
+  },
+  'a claim of a text that nobody sees': {
+    parts: () => ({
+      withTable: ({ put }) => ({
+        put: async (key, row, options) =>
+          row['state'] === 'SENT' && key.partition.startsWith('score#')
+            ? { kind: 'stored' }
+            : put(key, row, options),
+      }),
+    }),
+    among: kinds.batches,
+    seed: 29,
+    shows: /was scored \d+ times/,
+  },
+  'a limit of calls that nobody counts': {
+    parts: () => ({
+      withTable: ({ put }) => ({
+        put: async (key, row, options) =>
+          key.sort === '_calls' && options.expected !== null ? { kind: 'stored' } : put(key, row, options),
+      }),
+    }),
+    among(plan) {
+      const { batches, ...rest } = kinds.batches(plan);
+      const limited = batches.map((batch) => ({ ...batch, maxCalls: new Set(batch.texts).size }));
+      return {
+        ...rest,
+        jobs: [],
+        batches: limited,
+        spells: [{ ...spellOf('cut response', 50, plan), fromMs: 0 }],
+      };
+    },
+    seed: 29,
+    shows: /made \d+ calls/,
   },
   'a message deleted before its result': {
     parts: () => ({

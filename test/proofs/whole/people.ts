@@ -5,6 +5,7 @@ import { resetAt } from '../../../lib/pace/budget.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { bodyOf } from '../job-plan.ts';
+import { meddleWithBatch, type SentBatches, splitAsPlanned } from './batches.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Scene } from './scene.ts';
 import { storeFor } from './shared-store.ts';
@@ -18,7 +19,16 @@ export type Sent = {
   readonly cancelled: Set<string>;
   /** When runs were pruned: all but the newest `KEPT` may be gone since. */
   readonly prunedAtMs: number[];
+  readonly batches: SentBatches;
 };
+
+export const nothingSent = (): Sent => ({
+  ids: new Map(),
+  reopened: new Map(),
+  cancelled: new Set(),
+  prunedAtMs: [],
+  batches: { split: new Map(), cancelled: new Set(), forgotten: new Map() },
+});
 
 /** How many published runs a prune keeps. */
 export const KEPT = 3;
@@ -26,8 +36,9 @@ export const KEPT = 3;
 /** Slots that were reserved before a reset may be used for as long, as in `pace --reset`. */
 const RESET_AFTER_MS = 1_000;
 
-/** Sends the jobs and snapshots of the plan at their times. */
-export function sendAsPlanned(plan: Plan, { world, queue }: Scene, sent: Sent): void {
+/** Sends the jobs, batches and snapshots of the plan at their times. */
+export function sendAsPlanned(plan: Plan, scene: Scene, sent: Sent): void {
+  const { world, queue } = scene;
   const at = (atMs: number, act: () => void) => void world.clock.sleep(atMs).then(act);
   for (const [index, { job, atMs }] of plan.jobs.entries()) {
     const number = index + 1;
@@ -44,9 +55,10 @@ export function sendAsPlanned(plan: Plan, { world, queue }: Scene, sent: Sent): 
       world.log('scheduler', `sends snapshot-${index + 1}`);
       queue.send(JSON.stringify(message));
     });
+  splitAsPlanned(plan, scene, sent.batches);
 }
 
-/** People are patient: they meet no faults, but for a prune, and the times of their deeds are in the plan. */
+/** People are patient: they meet no faults, but for a prune and what they do to batches, and the times of their deeds are in the plan. */
 export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): Promise<void> {
   const { world, table, queue } = scene;
   await world.clock.sleep(deed.atMs);
@@ -66,6 +78,10 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
     case 'prune':
       sent.prunedAtMs.push(world.sinceStartMs());
       return prune(scene).catch((error: unknown) => world.log('person', `prune ends: ${String(error)}`));
+    case 'cancel batch':
+    case 'redrive batch':
+    case 'forget':
+      return meddleWithBatch(deed, scene, sent.batches);
     case 'send again': {
       const planned = plan.jobs[deed.job - 1];
       const id = sent.ids.get(deed.job);

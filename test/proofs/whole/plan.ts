@@ -5,10 +5,19 @@ import { longSpell, type Spell, spellsOf } from './spells.ts';
 /** A job of the plan, and when its message is first sent, in milliseconds from the start. */
 type PlannedJob = { readonly job: JobPlan; readonly atMs: number };
 
-/** What people do; `job` is a number of a job, from 1. */
+/** A batch of texts, by their numbers in the order of its rows; undefined: a row without one. */
+export type PlannedBatch = {
+  readonly texts: readonly (number | undefined)[];
+  readonly maxCalls: number | undefined;
+  readonly atMs: number;
+};
+
+/** What people do; `job` is a number of a job, and `batch` of a batch, from 1. */
 export type Deed =
   | { readonly kind: 'cancel' | 'redrive'; readonly job: number; readonly atMs: number }
   | { readonly kind: 'send again'; readonly job: number; readonly atMs: number }
+  | { readonly kind: 'cancel batch' | 'redrive batch'; readonly batch: number; readonly atMs: number }
+  | { readonly kind: 'forget'; readonly text: number; readonly atMs: number }
   | { readonly kind: 'pause' | 'resume' | 'reset' | 'deploy' | 'prune'; readonly atMs: number };
 
 /** Which table all processes share. Those that share SQLite's have one clock, and who has ended holds nothing in it. */
@@ -24,6 +33,7 @@ export type Plan = {
   /** Clocks of the processes, in turn: how far each is off. */
   readonly skewsMs: readonly number[];
   readonly jobs: readonly PlannedJob[];
+  readonly batches: readonly PlannedBatch[];
   /** When the scheduler sends a snapshot job. */
   readonly snapshotsAtMs: readonly number[];
   readonly records: number;
@@ -75,6 +85,7 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     rate,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
+    batches: [],
     snapshotsAtMs: Array.from({ length: 2 }, () => dice.below(calmFromMs)).concat(calmFromMs + 30_000),
     records: 100 + dice.below(300),
     datasets: 0,
@@ -91,19 +102,21 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
 /** Makes the dice of what a kind adds others than those of the rest of the plan. */
 const OF_KIND = 0x40_0000;
 
+/** An outage of an hour or two takes as long as twenty schedules: one in forty has it, not one in ten. */
+function withoutScans({ seed, calmFromMs, spells }: Plan) {
+  const times = seed % 4 === 0 ? { calmFromMs, spells } : shortPlanOf(seed);
+  return {
+    calmFromMs: times.calmFromMs,
+    spells: times.spells,
+    snapshotsAtMs: [],
+    records: 0,
+    backlogMs: 1_000,
+  };
+}
+
 /** Work of one kind, so that a schedule is run several times sooner. One or two jobs follow the last fault even so. */
 export const kinds = {
-  /** An outage of an hour or two takes as long as twenty schedules: one in forty has it, not one in ten. */
-  jobs({ seed, calmFromMs, spells }) {
-    const times = seed % 4 === 0 ? { calmFromMs, spells } : shortPlanOf(seed);
-    return {
-      calmFromMs: times.calmFromMs,
-      spells: times.spells,
-      snapshotsAtMs: [],
-      records: 0,
-      backlogMs: 1_000,
-    };
-  },
+  jobs: withoutScans,
   /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
   scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);
@@ -122,11 +135,59 @@ export const kinds = {
       ],
     };
   },
+  /** Batches of texts that they share with each other and with jobs; some are cancelled, or forgotten in part. */
+  batches(plan) {
+    const dice = createDice(plan.seed ^ OF_KIND);
+    const times = withoutScans(plan);
+    const { calmFromMs } = times;
+    const batches = batchesOf(dice, { most: 3, toMs: Math.min(calmFromMs, 5 * MINUTE) });
+    return {
+      ...times,
+      jobs: plan.jobs.filter(({ job }) => job.type === 'score'),
+      batches,
+      deeds: [
+        ...plan.deeds.filter(({ kind }) => !ofJobs.includes(kind)),
+        ...deedsOnBatches(dice, { batches, calmFromMs }),
+      ],
+    };
+  },
 } as const satisfies Record<string, (plan: Plan) => Partial<Plan>>;
 
 export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
 
 const ofJobs: readonly string[] = ['cancel', 'redrive', 'send again'];
+
+/** A chunk holds a hundred rows: most texts are there several times, since a schedule has no time for more. */
+function batchesOf(dice: Dice, { most, toMs }: { readonly most: number; readonly toMs: number }) {
+  return Array.from({ length: 1 + dice.below(most) }, (): PlannedBatch => {
+    const from = dice.below(TEXTS);
+    const distinct = 1 + dice.below(TEXTS);
+    return {
+      texts: Array.from({ length: 1 + dice.below(250) }, () =>
+        dice.percent(3) ? undefined : from + dice.below(distinct),
+      ),
+      maxCalls: dice.percent(20) ? distinct + dice.below(distinct) : undefined,
+      atMs: dice.below(toMs),
+    };
+  });
+}
+
+/** How many texts batches and jobs share. */
+const TEXTS = 40;
+
+/** Half of them while a batch is under way, which most take seconds. */
+function deedsOnBatches(
+  dice: Dice,
+  { batches, calmFromMs }: Pick<Plan, 'batches' | 'calmFromMs'>,
+): readonly Deed[] {
+  return Array.from({ length: dice.below(9) }, (): Deed => {
+    const batch = 1 + dice.below(batches.length);
+    const soonMs = (batches[batch - 1]?.atMs ?? 0) + dice.below(20_000);
+    const atMs = dice.percent(50) ? Math.min(soonMs, calmFromMs) : dice.below(calmFromMs);
+    const kind = dice.pick(['cancel batch', 'redrive batch', 'redrive batch', 'forget'] as const);
+    return kind === 'forget' ? { kind, text: dice.below(2 * TEXTS), atMs } : { kind, batch, atMs };
+  });
+}
 
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -135,15 +196,21 @@ const DAY = 24 * HOUR;
 const OF_DAY = 0x20_0000;
 
 /**
- * A day of everything at once: each hour a snapshot that cards follow, jobs all day, each two hours spells and people, a
- * deployment each six hours, a prune each four, and one border away for three quarters of an hour, twice.
+ * A day of everything at once: each hour a snapshot that cards follow, jobs all day, each two hours spells and people, each
+ * four batches and a prune, each six a deployment, and one border away for three quarters of an hour, twice.
  */
 export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
   const dice = createDice(seed ^ OF_DAY);
   const every = (ms: number) => Array.from({ length: DAY / ms }, (_, index) => index * ms);
   const short = shortPlanOf(seed);
   const jobs = Array.from({ length: 500 }, () => ({ job: jobOf(dice), atMs: dice.below(DAY - HOUR) }));
-  const later = (fromMs: number) => (deed: Deed) => ({ ...deed, atMs: deed.atMs + fromMs });
+  const later =
+    (fromMs: number) =>
+    <Timed extends { readonly atMs: number }>(planned: Timed): Timed => ({
+      ...planned,
+      atMs: planned.atMs + fromMs,
+    });
+  const batches = every(4 * HOUR).flatMap((ms) => batchesOf(dice, { most: 2, toMs: HOUR }).map(later(ms)));
   return {
     ...short,
     table,
@@ -152,6 +219,7 @@ export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
     records: 200,
     datasets: 5,
     jobs,
+    batches,
     snapshotsAtMs: every(HOUR)
       .map((ms) => ms + dice.below(10 * MINUTE))
       .concat(DAY + 30_000),
@@ -159,6 +227,7 @@ export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
       ...every(2 * HOUR).flatMap((ms) =>
         deedsOf(dice, { jobs: jobs.length, calmFromMs: 2 * HOUR }).map(later(ms)),
       ),
+      ...deedsOnBatches(dice, { batches, calmFromMs: DAY }),
       ...every(6 * HOUR).map((ms) => ({ kind: 'deploy' as const, atMs: ms + dice.below(HOUR) })),
       ...every(4 * HOUR).map((ms) => ({ kind: 'prune' as const, atMs: ms + 2 * HOUR + dice.below(HOUR) })),
     ],

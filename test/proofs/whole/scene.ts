@@ -3,6 +3,7 @@ import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import type { BudgetItem } from '../../../lib/pace/budget.ts';
 import type { Send } from '../../../lib/platform/http/transport.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import type { Table } from '../../../lib/table/table.ts';
 import type { Executions } from './executions.ts';
 import type { SharedQueue } from './shared-queue.ts';
 import type { SharedTable } from './shared-table.ts';
@@ -14,6 +15,7 @@ export type Parts = {
   readonly withLedger?: (ledger: Ledger) => Partial<Ledger>;
   readonly withSend?: (send: Send) => Send;
   readonly withBudget?: (item: BudgetItem) => Partial<BudgetItem>;
+  readonly withTable?: (table: Table) => Partial<Table>;
   readonly withQueue?: (queue: Queue) => Partial<Queue>;
 };
 

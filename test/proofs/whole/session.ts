@@ -95,7 +95,8 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
     onClosed: () => log('the breaker closes'),
   });
   const store = storeFor(scene.store, process, world);
-  return { process, clock, now, sleep, random: own.fraction, pace, callWith, counts, breaker, store, shared };
+  const table = { ...shared.table, ...parts.withTable?.(shared.table) };
+  return { process, clock, now, sleep, random: own.fraction, pace, callWith, counts, breaker, store, table };
 }
 
 export type Session = ReturnType<typeof openSession>;
@@ -111,8 +112,7 @@ const loggerOf = (process: Process, { world }: Scene): Logger =>
 
 /** The worker of a process. */
 export function workerOf(session: Session, scene: Scene): Worker {
-  const { process, clock, sleep, random, breaker, store, shared } = session;
-  const { table } = shared;
+  const { process, clock, sleep, random, breaker, store, table } = session;
   const own = scene.world.diceFor(process);
   const newToken = () => `${process.name}-${own.below(2 ** 32)}-${own.below(2 ** 32)}`;
   const real = createLedger({ table, now: clock.now, newToken });

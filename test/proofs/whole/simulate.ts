@@ -1,5 +1,5 @@
 import { createExecutions } from './executions.ts';
-import { meddle, type Sent, sendAsPlanned } from './people.ts';
+import { meddle, nothingSent, sendAsPlanned } from './people.ts';
 import type { Plan } from './plan.ts';
 import { checkPromises } from './promises/promises.ts';
 import { checkRun, watchLatest } from './promises/published.ts';
@@ -47,7 +47,7 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
     executions: createExecutions(() => scene),
     reported: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
   };
-  const sent: Sent = { ids: new Map(), reopened: new Map(), cancelled: new Set(), prunedAtMs: [] };
+  const sent = nothingSent();
   sendAsPlanned(plan, scene, sent);
   for (const deed of plan.deeds) void meddle(plan, deed, scene, sent);
   const recovery = watchRecovery(plan, scene);

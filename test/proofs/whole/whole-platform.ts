@@ -32,6 +32,8 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   const executions: Execution[] = [];
   /** Subjects of requests that may have been executed without anybody knowing. */
   const doubtful: string[] = [];
+  /** Subjects of requests that went wrong here, executed or not. */
+  const troubled = new Set<string>();
   const throttled: number[] = [];
   let used: number[] = [];
 
@@ -84,6 +86,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     const noise = !world.isCalm() && own.percent(world.plan.noisePercent);
     const name = spell?.border === 'platform' ? spell.fate : noise ? own.pick(platformFates) : undefined;
     const fate = fates.find((each) => each.name === name);
+    if (fate !== undefined) troubled.add(subject);
     if (name === 'connection refused' && fate !== undefined) {
       await world.clock.sleep(2);
       return fate.result(request);
@@ -128,6 +131,7 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     throttled,
     executions,
     doubtful,
+    troubled,
     records,
     /** The platform as one process reaches it. An abort counts only until the request leaves, which is at once. */
     sendFor:

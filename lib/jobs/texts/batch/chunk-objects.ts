@@ -27,6 +27,10 @@ const stagedRowSchema = z.union([
 
 export type StagedRow = z.infer<typeof stagedRowSchema>;
 
+/** What is left of a row whose text was forgotten. A bad row has no text. */
+export const erasedRow = (row: StagedRow): StagedRow =>
+  'text' in row ? { line: row.line, id: row.id, erased: true } : row;
+
 const stagedSchema = z.strictObject({
   version: z.literal(1),
   host: z.string(),

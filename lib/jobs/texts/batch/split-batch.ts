@@ -1,9 +1,17 @@
+import { canonicalJson } from '../../../base/index.ts';
 import { inGroups } from '../../results/read-listed.ts';
 import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import type { ChunkCounts } from './chunk-counts.ts';
-import { type ChunkJob, chunkMessage, printStaged, type StagedChunk } from './chunk-objects.ts';
+import {
+  type ChunkJob,
+  chunkMessage,
+  erasedRow,
+  findStaged,
+  printStaged,
+  type StagedChunk,
+} from './chunk-objects.ts';
 import { type ChunkRow, isEnded, readChunkRow, writeChunkRow, writeHeader } from './chunk-row.ts';
 import { type BadRow, type BatchRequest, type Chunk, cutChunks, isBad } from './chunks.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
@@ -77,10 +85,10 @@ async function stageChunk(
   const badRows = rows.filter(isBad);
   const staged = rows.map((row) => (isBad(row) ? withoutEmpty(row) : row));
   const chunk: StagedChunk = { version: 1, host, request, rows: staged };
-  const { body, sha256 } = printStaged(chunk);
+  const { sha256 } = printStaged(chunk);
   const open: ChunkRow = { state: 'open', staged: sha256, badRows: badRows.map(tableRow) };
   const stored = await readChunkRow(chunkId, options);
-  const isStaged = (stored && isEnded(stored.row)) || (await stage(chunkId, body, options));
+  const isStaged = (stored && isEnded(stored.row)) || (await stage(chunkId, chunk, options));
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
   if (now === undefined || now.row.staged !== sha256) throw new BatchConflictError(chunkId);
@@ -90,11 +98,15 @@ async function stageChunk(
   return undefined;
 }
 
-/** Stages a chunk unless it is staged already; false if something else is. */
-async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): Promise<boolean> {
-  const key = stagedKey(chunkId);
-  const put = await store.put(key, body, { condition: { ifAbsent: true } });
-  return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
+/** Stages a chunk unless it is staged already, but for texts that were forgotten since; false if something else is. */
+async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStorage): Promise<boolean> {
+  const { body } = printStaged(chunk);
+  const put = await store.put(stagedKey(chunkId), body, { condition: { ifAbsent: true } });
+  if (put.kind === 'stored') return true;
+  const staged = await findStaged(chunkId, store);
+  if (staged === undefined) return false;
+  const rows = chunk.rows.map((row, at) => ('erased' in (staged.rows[at] ?? row) ? erasedRow(row) : row));
+  return canonicalJson({ ...chunk, rows }) === canonicalJson(staged);
 }
 
 const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;

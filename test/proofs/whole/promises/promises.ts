@@ -2,6 +2,7 @@ import type { Sent } from '../people.ts';
 import type { Plan } from '../plan.ts';
 import type { watchRecovery } from '../recovery.ts';
 import type { Scene } from '../scene.ts';
+import { checkBatches } from './batches.ts';
 import { checkJobs } from './jobs.ts';
 import { checkPublished, type watchLatest } from './published.ts';
 import { checkTexts } from './texts.ts';
@@ -25,7 +26,8 @@ export type Finished = {
 export async function checkPromises(ended: Finished) {
   const { plan, scene, recovery, broken } = ended;
   const jobs = await checkJobs(ended);
-  const texts = await checkTexts(ended);
+  const batches = await checkBatches(ended);
+  const texts = await checkTexts(ended, batches);
   const runs = await checkPublished(ended);
   const most = checkRate(ended);
   const left = scene.queue.all();
@@ -45,6 +47,7 @@ export async function checkPromises(ended: Finished) {
     );
   return {
     ...jobs,
+    batches: batches.size,
     ...texts,
     ...runs,
     mostInASecond: most,

@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { textOf } from '../../job-plan.ts';
 import type { Finished } from './promises.ts';
 
 /** What a text's row in the table says as far as it is checked. */
-const rowSchema = z.object({ textHash: z.string(), sends: z.number() });
+const rowSchema = z.object({
+  state: z.string(),
+  textHash: z.string(),
+  sends: z.number(),
+  payer: z.optional(z.string()),
+});
 
 const resultSchema = z.object({
   response: z.object({
@@ -13,26 +19,29 @@ const resultSchema = z.object({
 
 /**
  * **No send is repeated blindly**: a text is paid for once, and every call that may have been paid is counted: by the
- * cache, or, of a text that failed, by the result that says so.
+ * cache, or, of a text that failed, by the result that says so. `ofBatches`: the calls that each batch's summary counts.
  */
-export async function checkTexts(ended: Finished) {
-  const { scene, broken } = ended;
+export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string, number>) {
+  const { plan, scene, sent, broken } = ended;
   const failed = await callsOfFailures(ended);
-  const rows = new Map(
-    (await Array.fromAsync(scene.table.rows.scan('score#'))).map(({ row }) => {
-      const { textHash, sends } = rowSchema.parse(row);
-      return [textHash, sends] as const;
-    }),
+  const rows = (await Array.fromAsync(scene.table.rows.scan('score#'))).map(({ row }) =>
+    rowSchema.parse(row),
   );
+  const sendsOf = new Map(rows.map(({ textHash, sends }) => [textHash, sends]));
+  const inBatches = new Set(plan.batches.flatMap(({ texts }) => texts.map((text) => `text ${text}`)));
+  const forgotten = new Set([...sent.batches.forgotten.keys()].map(textOf));
   const calls = scene.platform.texts();
   const texts = new Set(calls.map(({ subject }) => subject));
-  let again = 0;
+  let [again, uncounted] = [0, 0];
   for (const text of texts) {
     const own = calls.filter(({ subject }) => subject === text);
-    const sends = rows.get(hash('sha256', text));
-    const counted = (sends ?? 0) + (failed.get(text) ?? 0);
     again += own.length - 1;
-    if (sends === undefined && !failed.has(text))
+    if (forgotten.has(text)) continue;
+    const sends = sendsOf.get(hash('sha256', text));
+    const counted = (sends ?? 0) + (failed.get(text) ?? 0);
+    // A batch counts the calls of its texts that failed together.
+    if (inBatches.has(text)) uncounted += Math.max(0, own.length - counted);
+    else if (sends === undefined && !failed.has(text))
       broken(`A text is paid for once: ${text} was scored, and has no row`);
     else if (counted < own.length)
       broken(`A text is paid for once: ${text} was scored ${own.length} times, and ${counted} were counted`);
@@ -44,6 +53,15 @@ export async function checkTexts(ended: Finished) {
     if (sound.length > 1)
       broken(`A text is paid for once: ${text} was scored ${sound.length} times without any fault`);
   }
+  const ofScored = (batch: string) =>
+    rows
+      .filter(({ state, payer }) => state === 'SCORED' && payer?.startsWith(`${batch}.`))
+      .reduce((sum, { sends }) => sum + sends, 0);
+  const ofFailed = Array.from(ofBatches, ([batch, all]) => Math.max(0, all - ofScored(batch)));
+  if (uncounted > ofFailed.reduce((sum, each) => sum + each, 0))
+    broken(
+      `A text is paid for once: ${uncounted} calls are in no row, and in batches ${ofFailed.join(' + ')}`,
+    );
   return { texts: texts.size, paidAgain: again };
 }
 
@@ -56,7 +74,7 @@ async function callsOfFailures({ plan, scene, sent }: Finished): Promise<Readonl
     if (job.type !== 'score' || own === undefined) continue;
     const result = resultSchema.safeParse(JSON.parse(String((await scene.store.get(own))?.body)));
     for (const [at, each] of (result.data?.response.results ?? []).entries()) {
-      const text = `text ${job.texts[at]}`;
+      const text = textOf(job.texts[at] ?? 0);
       if (each.error !== undefined) calls.set(text, (calls.get(text) ?? 0) + each.calls);
     }
   }
