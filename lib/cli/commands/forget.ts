@@ -44,7 +44,7 @@ async function eraseDeleted({ environment }: Pick<Terminal, 'environment'>): Pro
 }
 
 const STAYS =
-  'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+  'not erased: messages on the queues (at most 14 days) and what their jobs store from now on (run it again once they have ended), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
 function describe(erased: Erased, oldVersions: number, done = 'erased'): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;

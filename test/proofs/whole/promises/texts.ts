@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { textOf } from '../../job-plan.ts';
+import { hashOf, textOf } from '../../job-plan.ts';
 import type { Finished } from './promises.ts';
 
 /** What a text's row in the table says as far as it is checked. */
@@ -24,12 +24,15 @@ const resultSchema = z.object({
 export async function checkTexts(ended: Finished, ofBatches: ReadonlyMap<string, number>) {
   const { plan, scene, sent, broken } = ended;
   const failed = await callsOfFailures(ended);
-  const rows = (await Array.fromAsync(scene.table.rows.scan('score#'))).map(({ row }) =>
-    rowSchema.parse(row),
+  const forgotten = new Set(
+    [...sent.batches.forgotten.keys()].flatMap((text) => [textOf(text), hashOf(text)]),
   );
+  const rows = (await Array.fromAsync(scene.table.rows.scan('score#')))
+    .map(({ row }) => rowSchema.parse(row))
+    // A job that was under way may have stored one that was forgotten, which its batch does not count.
+    .filter(({ textHash }) => !forgotten.has(textHash));
   const sendsOf = new Map(rows.map(({ textHash, sends }) => [textHash, sends]));
   const inBatches = new Set(plan.batches.flatMap(({ texts }) => texts.map((text) => `text ${text}`)));
-  const forgotten = new Set([...sent.batches.forgotten.keys()].map(textOf));
   const calls = scene.platform.texts();
   const texts = new Set(calls.map(({ subject }) => subject));
   let [again, uncounted] = [0, 0];
