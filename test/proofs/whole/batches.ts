@@ -12,7 +12,7 @@ import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';
 
 /** What became of a command on a batch, or on a text: when it began and when it was done, in milliseconds from the start. */
-export type Commanded = { readonly fromMs: number; readonly doneMs: number };
+type Commanded = { readonly fromMs: number; readonly doneMs: number };
 
 /** What people did with batches, by the numbers of batches from 1, and of texts. */
 export type SentBatches = {
