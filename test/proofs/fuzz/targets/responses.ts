@@ -43,7 +43,8 @@ export const responses = defineTarget({
     const ending = isDamaged || wire.framing === 'close' ? wire.ending : 'keep';
     await server.play({
       pieces: piecesOf(whole, wire.pieceBytes),
-      ending: ending === 'keep' && isDamaged ? 'end' : ending,
+      // Otherwise the client waits for what never comes, until its time is over.
+      ending: ending === 'keep' && (isDamaged || breaksHead(wire)) ? 'end' : ending,
     });
     const { endpoint } = OPERATIONS[wire.operation];
     // A function's own limit of time is longer than anybody waits.
@@ -79,6 +80,10 @@ function read(
     ? foundIn[operation](call, endpoint, input)
     : call.raw(endpoint, input);
 }
+
+/** Whether a line of the head ends within: the rest is another line, or the body. */
+const breaksHead = ({ status, headers }: Pick<WireInput, 'status' | 'headers'>): boolean =>
+  [status, ...headers].some((line) => /[\r\n]/.test(line));
 
 /** Whether the head is one that HTTP allows, and has nothing that is about the body. */
 const isOrdinary = ({ status, headers }: { readonly status: string; readonly headers: readonly string[] }) =>
