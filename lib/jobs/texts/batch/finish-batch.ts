@@ -5,6 +5,7 @@ import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
 import { countsSchema, sumOf } from './chunk-counts.ts';
 import { badRowSchema } from './chunk-objects.ts';
 import {
+  type BatchHeader,
   chunkRows,
   type EndedChunkRow,
   inputSchema,
@@ -42,30 +43,36 @@ export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Pro
 
 /**
  * Writes the summary once the header exists and all chunks have ended; undefined until then. It looks again after it wrote:
- * a text may have been forgotten meanwhile.
+ * a text may have been forgotten meanwhile. Each write is over the summary that was there before the chunks were read, so
+ * that one which arrives late replaces no newer one.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
-  for (let written: Buffer | undefined; ; ) {
-    const summary = await readSummary(batch, options);
-    if (summary === undefined) return undefined;
+  const { store } = options;
+  const key = summaryKey(batch);
+  for (;;) {
+    const header = await endedHeader(batch, options);
+    if (header === undefined) return undefined;
+    const stored = await store.get(key);
+    const ended = await readEnded(batch, options);
+    if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
+    const summary = summarize(batch, ended, header.input);
     const body = printStored(summary);
-    if (written?.equals(body)) return summary;
-    await options.store.put(summaryKey(batch), body);
-    written = body;
+    if (stored?.body.equals(body)) return summary;
+    await store.put(key, body, {
+      condition: stored === undefined ? { ifAbsent: true } : { ifMatch: stored.etag },
+    });
   }
 }
 
-async function readSummary(batch: string, options: BatchStorage): Promise<Summary | undefined> {
+/** The header of a batch whose last chunks have ended. */
+async function endedHeader(batch: string, options: BatchStorage): Promise<BatchHeader | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined) return undefined;
   // Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all.
   const first = Math.max(0, header.chunks - PROBES);
   const last = Array.from({ length: header.chunks - first }, (_, index) => ({ batch, chunk: first + index }));
   const probed = await readChunkRows(last, options);
-  if (!probed.every((stored) => stored && isEnded(stored.row))) return undefined;
-  const ended = await readEnded(batch, options);
-  if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
-  return summarize(batch, ended, header.input);
+  return probed.every((stored) => stored && isEnded(stored.row)) ? header : undefined;
 }
 
 type Ended = Pick<Summary, 'badRows'> & {

@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import {
   type BatchHeader,
+  readChunkRow,
   readHeader,
   writeChunkRow,
   writeHeader,
 } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
 import { finishBatch } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
+import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { summaryOf, world } from './batch-suite.ts';
 
@@ -73,6 +75,28 @@ test.each<[string, Partial<BatchHeader> | undefined, readonly (Row | undefined)[
 });
 
 describe('the summary of a batch', () => {
+  test('is not replaced by an older one that arrives late', async () => {
+    const one = world();
+    await writeChunkRow({ batch: 'b1', chunk: 0 }, ended(0), null, one.storage);
+    await writeHeader('b1', { chunks: 1, rows: 0, badRows: 0 }, one.storage);
+    const late: (() => Promise<unknown>)[] = [];
+    const lost: Store['put'] = async (...given) => {
+      late.push(() => one.store.put(...given));
+      throw new Error('no response');
+    };
+    for (const failed of [1, 0]) {
+      const found = await readChunkRow({ batch: 'b1', chunk: 0 }, one.storage);
+      await writeChunkRow({ batch: 'b1', chunk: 0 }, ended(0, { failed }), found?.token ?? null, one.storage);
+      const finish = finishBatch('b1', { ...one.storage, store: { ...one.store, put: lost } });
+      await expect(finish).rejects.toThrow('no response');
+      await finishBatch('b1', one.storage);
+    }
+
+    for (const arrives of late.toReversed()) await arrives();
+
+    expect(summaryOf(one.store)).toMatchObject({ failed: 0 });
+  });
+
   test('has its parts in the order of the chunks, also if the table lists them in another', async () => {
     const one = world();
     for (const chunk of [0, 1, 2])
