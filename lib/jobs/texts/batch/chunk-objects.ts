@@ -102,14 +102,17 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   return { ...about, topicSentiments, sentiment, model };
 }
 
+/** The start of the keys of the parts that replace the chunk's row with this token. */
+export const partsOver = (chunkId: ChunkId, token: string): string =>
+  `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
+
 /** A part with these rows, each with its batch and chunk. Only what replaces the chunk's row with this token names its key. */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
   const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
   // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
   body[9] = 255;
-  const [over, own] = [sha256(token).slice(0, 8), sha256(body).slice(0, 12)];
-  return { key: `${partPrefix(chunkId)}${over}-${own}.ndjson.gz`, body };
+  return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
 /** Throws `StoredObjectError` for what is not a part, however large it unpacks. */

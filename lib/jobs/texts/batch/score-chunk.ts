@@ -6,7 +6,7 @@ import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/sc
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
 import { type Costs, costsIn, countChunk } from './chunk-counts.ts';
-import { printPart, readOpenChunk, type Score, scoredRow } from './chunk-objects.ts';
+import { partsOver, printPart, readOpenChunk, type Score, scoredRow } from './chunk-objects.ts';
 import { type EndedChunkRow, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 
@@ -64,7 +64,7 @@ export type EndedChunk =
 
 /**
  * Ends a chunk: writes its part, then marks its row, then writes the summary if it was the last one. The first worker
- * ends it for good; ending it again writes what may be missing. The ids of the results are the lines of the rows.
+ * ends it for good; ending it again does what may be missing. The ids of the results are the lines of the rows.
  */
 export async function endChunk(
   chunkId: ChunkId,
@@ -81,15 +81,10 @@ export async function endChunk(
     const rows = staged.map((row) => scoredRow(row, prior.get(row.line) ?? scores.get(row.line)));
     const part = printPart(chunkId, rows, token);
     const counts = countChunk(rows, results, open);
-    // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
-    const leftovers = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
     await store.put(part.key, part.body);
     const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
     const now = await writeChunkRow(chunkId, ended, token, options);
-    if (now?.row === ended) {
-      for (const key of leftovers) if (key !== part.key) await store.delete(key);
-      return conclude('ended', chunkId, ended, options);
-    }
+    if (now?.row === ended) return conclude('ended', chunkId, ended, options);
     // The row has ended, or one of the chunk's texts was forgotten: then the part is made again.
     if (now?.row.part !== part.key) await store.delete(part.key);
   }
@@ -106,17 +101,29 @@ async function findChunk(
   return { kind: 'open', ...stored };
 }
 
-const conclude = async (
+async function conclude(
   kind: 'ended' | 'was-ended',
-  { batch }: ChunkId,
+  chunkId: ChunkId,
   { part, counts }: EndedChunkRow,
   options: BatchStorage,
-): Promise<EndedChunk> => ({
-  kind,
-  part,
-  costs: costsIn(counts),
-  summary: await finishBatch(batch, options),
-});
+): Promise<EndedChunk> {
+  await deleteLeftovers(chunkId, options);
+  return { kind, part, costs: costsIn(counts), summary: await finishBatch(chunkId.batch, options) };
+}
+
+/**
+ * Deletes parts that no row will ever name: those of ends that failed, and the one of before the chunk was reopened. What
+ * replaces the row that there is now stays, since forgetting a text makes such a part.
+ */
+async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
+  const { store } = options;
+  const keys = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
+  // Only now: a part that was named since is not listed.
+  const stored = keys.length > 1 ? await readChunkRow(chunkId, options) : undefined;
+  if (stored === undefined || !isEnded(stored.row)) return;
+  for (const key of keys)
+    if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
+}
 
 /** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
 export type ChunkFailure = { readonly error: string; readonly payer: string };

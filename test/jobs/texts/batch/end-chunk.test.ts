@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { printPart } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import {
   type ChunkRow,
   readChunkRow,
@@ -79,6 +80,30 @@ describe('a chunk', () => {
     const ended = await endChunk(CHUNK, results, one.storage);
 
     expect(partsIn(one)).toEqual([ended.kind === 'gone' ? '' : ended.part]);
+  });
+
+  test('that was opened again leaves no part of before, though the first try to delete it fails', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
+    await reopenChunk(CHUNK, one.storage);
+    const busy = before(one, ['store', 'delete', /part-/], () => Promise.reject(new Error('busy')));
+
+    await expect(endChunk(CHUNK, results, busy)).rejects.toThrow('busy');
+    const ended = await endChunk(CHUNK, results, one.storage);
+
+    expect(ended).toMatchObject({ kind: 'was-ended', part: partsIn(one)[0], summary: { scored: 2 } });
+    expect(partsIn(one)).toHaveLength(1);
+  });
+
+  test('keeps the part that somebody who forgets a text is about to name', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, results, one.storage);
+    const next = printPart(CHUNK, [], (await rowOf(one)).token);
+    await one.store.put(next.key, next.body);
+
+    await endChunk(CHUNK, results, one.storage);
+
+    expect(partsIn(one)).toContain(next.key);
   });
 
   test('keeps a part of an earlier attempt that has the same bytes', async () => {

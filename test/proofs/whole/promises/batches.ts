@@ -99,6 +99,9 @@ async function rowsOf(
       rows.push(row);
     }
   }
+  const named = new Set(parts.map(({ key }) => key));
+  for await (const { key } of scene.store.list(`scores/${name}/part-`))
+    if (!named.has(key)) wrong(`does not name ${key}, whose rows SQL would read twice`);
   const lines = rows.map(({ line }) => line);
   if (lines.some((line, at) => line !== at + 1)) wrong(`has the lines ${lines.join(' ')}`);
   return rows;
