@@ -10,7 +10,9 @@ export type Places = Readonly<
 >;
 
 /** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
-export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)$/s.exec(place)?.[1];
+export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)/s.exec(place)?.[1];
+
+const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : place);
 
 export const DEFAULT_STORE = './platform-sync-data';
 
@@ -22,10 +24,10 @@ export function withPlaces(given: Places): Places {
   // What is empty is not set.
   const store = given.SYNC_STORE || DEFAULT_STORE;
   const queue = given.SYNC_QUEUE_URL || undefined;
-  const isSqs = queue !== undefined && sqlitePath(queue) === undefined;
+  const isSqs = queue !== fileIn(queue);
   const table = given.SYNC_TABLE || (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
-  const jobs = queue ?? (table !== undefined && sqlitePath(table) !== undefined ? table : undefined);
-  const dead = given.SYNC_DEAD_LETTER_URL || (jobs === undefined || isSqs ? undefined : jobs);
+  const jobs = queue ?? fileIn(table);
+  const dead = given.SYNC_DEAD_LETTER_URL || fileIn(jobs);
   return {
     ...given,
     ...(table === undefined ? {} : { SYNC_TABLE: table }),

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stateFolder, withPlaces } from '../lib/places.ts';
+import { stateFolder, warnOfThisHost, withPlaces } from '../lib/places.ts';
 
 test('a setting that is empty is not set: all places are those of the store', () => {
   const empty = { SYNC_STORE: '/data', SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
@@ -18,4 +18,57 @@ test.each([
   ['linux', '.local/state/platform-sync'],
 ] as const)('what is of this user and host is where %s has it', (platform, folder) => {
   expect(stateFolder({}, platform)).toBe(join(homedir(), folder));
+});
+
+const IN_STORE = `sqlite:${join('/data', '.store/jobs.db')}`;
+const [SQS, DEAD] = [
+  'https://sqs.eu-west-1.amazonaws.com/1/jobs',
+  'https://sqs.eu-west-1.amazonaws.com/1/dead',
+];
+const allIn = (place: string) => ({
+  SYNC_TABLE: place,
+  SYNC_QUEUE_URL: place,
+  SYNC_DEAD_LETTER_URL: place,
+});
+
+test.each([
+  ['nothing', {}, allIn(IN_STORE)],
+  ['a file for the table', { SYNC_TABLE: 'sqlite:a.db' }, allIn('sqlite:a.db')],
+  ['a table in DynamoDB', { SYNC_TABLE: 'jobs' }, { SYNC_TABLE: 'jobs' }],
+  [
+    'a file for the queue',
+    { SYNC_QUEUE_URL: 'sqlite:a.db' },
+    { ...allIn('sqlite:a.db'), SYNC_TABLE: IN_STORE },
+  ],
+  ['a queue in SQS', { SYNC_QUEUE_URL: SQS }, { SYNC_QUEUE_URL: SQS }],
+  [
+    'a queue in SQS and a file for the table',
+    { SYNC_QUEUE_URL: SQS, SYNC_TABLE: 'sqlite:a.db' },
+    { SYNC_QUEUE_URL: SQS, SYNC_TABLE: 'sqlite:a.db' },
+  ],
+  ['dead letters', { SYNC_DEAD_LETTER_URL: DEAD }, { ...allIn(IN_STORE), SYNC_DEAD_LETTER_URL: DEAD }],
+])('where %s is set, the others are the table’s file, or none', (_, given, places) => {
+  expect(withPlaces({ SYNC_STORE: '/data', ...given })).toStrictEqual({ SYNC_STORE: '/data', ...places });
+});
+
+test('a store in S3 has a file of this host, by whatever slash it ends', () => {
+  const tableOf = (SYNC_STORE: string) => withPlaces({ SYNC_STORE, XDG_STATE_HOME: '/state' }).SYNC_TABLE;
+
+  expect(tableOf('s3://bucket/a')).toMatch(/^sqlite:[/\\]state[/\\]platform-sync[/\\][0-9a-f]{16}\.db$/);
+  expect(tableOf('s3://bucket/a/')).toBe(tableOf('s3://bucket/a'));
+  expect(tableOf('s3://bucket/b')).not.toBe(tableOf('s3://bucket/a'));
+});
+
+test.each([
+  [{ SYNC_STORE: 's3://bucket' }, 1],
+  [{ SYNC_STORE: 's3://bucket', SYNC_TABLE: 'jobs' }, 0],
+  [{ SYNC_STORE: 's3://bucket', SYNC_QUEUE_URL: SQS }, 0],
+  [{ SYNC_STORE: '/data' }, 0],
+  [{}, 0],
+])('of %j a warning is due because others may use the store, and not the table: %i', (given, count) => {
+  const warnings: string[] = [];
+
+  warnOfThisHost(given, (text) => warnings.push(text));
+
+  expect(warnings).toEqual(Array(count).fill(expect.stringContaining('a file of this host')));
 });

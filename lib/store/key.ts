@@ -84,7 +84,7 @@ const FEWEST_IN_RUN = 4;
 
 function shifted(run: string): string {
   const lower = run.toLowerCase();
-  return (run.match(/[A-Z:]/g) ?? []).length >= FEWEST_IN_RUN
+  return run.replace(/[^A-Z:]/g, '').length >= FEWEST_IN_RUN
     ? `!!${lower.replaceAll(':', '_')}!`
     : run.replace(/[A-Z:]/g, (one) => `!${one === ':' ? '-' : one.toLowerCase()}`);
 }

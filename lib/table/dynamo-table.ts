@@ -86,7 +86,7 @@ export function createDynamoTable({
 const MOST_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
 
-const nameOf = ({ pk, sk }: Item) => JSON.stringify([pk?.S, sk?.S]);
+const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]);
 
 type ReadAllParts = Required<Pick<DynamoTableOptions, 'client' | 'sleep'>> & { readonly TableName: string };
 
@@ -101,10 +101,10 @@ function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllP
       if (reads > 1) await sleep(backoffMs(reads - 1, Math.random(), UNREAD_PAUSE));
       const RequestItems = { [TableName]: { Keys, ConsistentRead: true } };
       const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));
-      for (const item of Responses?.[TableName] ?? []) found.set(nameOf(item), toStored(item));
+      for (const item of Responses?.[TableName] ?? []) found.set(nameOf(toKey(item)), toStored(item));
       Keys = UnprocessedKeys?.[TableName]?.Keys ?? [];
     }
-    return keys.map((key) => found.get(nameOf(toItemKey(key))));
+    return keys.map((key) => found.get(nameOf(key)));
   });
 }
 
@@ -166,6 +166,8 @@ type Item = Record<string, AttributeValue>;
 
 const toItemKey = ({ partition, sort }: RowKey): Item => ({ pk: { S: partition }, sk: { S: sort } });
 
+const toKey = ({ pk, sk }: Item): RowKey => ({ partition: pk?.S ?? '', sort: sk?.S ?? '' });
+
 /** A row as DynamoDB stores it, its members as one text; `expires` is in epoch seconds, as its TTL requires. */
 const toItem = (key: RowKey, text: string, token: string, expiresAtMs: number | undefined): Item => ({
   ...toItemKey(key),
@@ -197,7 +199,7 @@ async function* rowsOf(TableName: string, tried: string, send: (start: Start) =>
       const page = await send(last === undefined ? place : { ...place, ExclusiveStartKey: last });
       for (const item of page.Items ?? []) {
         const found = toStored(item);
-        if (found) yield { key: { partition: item['pk']?.S ?? '', sort: item['sk']?.S ?? '' }, ...found };
+        if (found) yield { key: toKey(item), ...found };
       }
       last = page.LastEvaluatedKey;
     } while (last !== undefined);

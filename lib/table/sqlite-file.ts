@@ -221,9 +221,8 @@ function begin(db: DatabaseSync): void {
   insert.run('host', hostname());
 }
 
-/** What tells a file from another one in its place; undefined if there is none, unless it is to be created. */
-export const idOf = (file: SqliteFile, { create }: { readonly create: boolean }) =>
-  file[create ? 'write' : 'read']('look at', (db) => factOf(db, 'id'));
+/** What tells a file from another one in its place; undefined if there is none to read. Writing creates it. */
+export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>
   db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.['value'] as string | undefined;

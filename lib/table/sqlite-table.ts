@@ -98,8 +98,8 @@ async function* pages(file: SqliteFile, from: string, within: string): ReturnTyp
     const page = await file.read(`list ${from}`, (db) => db.prepare(query).all(from, pk, sk) as Found[]);
     for (const each of page ?? [])
       yield { key: { partition: each.pk, sort: each.sk }, row: parseRow(each.row), token: each.token };
-    const end = page?.at(-1);
-    if (page === undefined || end === undefined || page.length < PAGE) return;
+    const end = page?.[PAGE - 1];
+    if (end === undefined) return;
     last = end;
   }
 }

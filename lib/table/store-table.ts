@@ -70,22 +70,22 @@ export const checkedTable = (table: Table, check: CheckTable): Table => ({
 export const NEW_LEDGER_RISK = 'jobs and texts that were sent before may be sent again';
 
 async function naming(table: string, stack: string | undefined): Promise<NamedTable> {
-  const id = await idOf(table, { create: true });
+  const id = await idOf(table, 'write');
   return id === undefined
     ? { version: 1, table, stack }
     : { version: 1, table: `sqlite:${resolve(sqlitePath(table) ?? '')}`, id, host: hostname() };
 }
 
 /** The id of a file; undefined if there is none, and for a table in DynamoDB. */
-async function idOf(table: string, options: { readonly create: boolean }): Promise<string | undefined> {
+async function idOf(table: string, by: 'read' | 'write'): Promise<string | undefined> {
   const path = sqlitePath(table);
   if (path === undefined) return undefined;
   const sqlite = await import('./sqlite-file.ts');
-  return sqlite.idOf(sqlite.sqliteFile(path), options);
+  return sqlite.idOf(sqlite.sqliteFile(path), by);
 }
 
 async function compare(named: NamedTable, table: string, store: string): Promise<void> {
-  const id = await idOf(table, { create: false });
+  const id = await idOf(table, 'read');
   const isFile = sqlitePath(table) !== undefined;
   if (isFile ? id !== undefined && id === named.id : table === named.table) return;
   const got = isFile && id === undefined ? 'no file, or an empty one' : 'another';

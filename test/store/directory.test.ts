@@ -22,7 +22,7 @@ describeStore('a directory store', async () => createDirectoryStore(await makeDi
 
 describe('in a directory', () => {
   test('the store is created with its first object', async () => {
-    const directory = join(parent, 'not/yet/there');
+    const directory = join(await makeDirectory(), 'not/yet/there');
     const store = createDirectoryStore(directory);
 
     const before = await Array.fromAsync(store.list(''));

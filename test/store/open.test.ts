@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { openStore } from '../../lib/store/open.ts';
+import { keyInStore, openStore } from '../../lib/store/open.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
 test.for([
   ['./platform-sync-data', resolve('platform-sync-data')],
   ['/var/none/such', '/var/none/such'],
+  ['./s3/data', resolve('s3/data')],
   ['s3://my-bucket', 's3://my-bucket'],
   ['s3://my-bucket/', 's3://my-bucket'],
   ['s3://my.bucket/a/dt=1', 's3://my.bucket/a/dt=1'],
@@ -27,6 +28,7 @@ test.for([
   ['https://user:secret@host/a', 'got "https://***@host/a"'],
   ['S3://bucket', 'expected s3://bucket/prefix or a directory'],
   ['s3:/bucket/a', 'expected s3://bucket/prefix or a directory'],
+  ['file:s3://bucket', 'expected s3://bucket/prefix or a directory'],
   ['s3://', 'expected s3://bucket/prefix or a directory'],
   ['s3://My_Bucket/a', 'expected s3://bucket/prefix or a directory'],
   ['s3://bucket//a', 'expected s3://bucket/prefix with a prefix that is a valid key, got "s3://bucket//a"'],
@@ -43,6 +45,18 @@ test('a store to read from must exist', async () => {
   await expect(openStore('/var/none/such', { mustExist: true })).rejects.toThrow(
     'expected a directory that exists, got "/var/none/such"',
   );
+  expect(await openStore('.', { mustExist: true })).toMatchObject({ location: resolve('.') });
+});
+
+test.each(['s3://bucket/a/b', 's3://bucket/a/b/'])('an event names an object of the store %s', (location) => {
+  expect(keyInStore(location, 'bucket', 'a/b/inbox/x.csv')).toBe('inbox/x.csv');
+  for (const [bucket, key] of [
+    ['bucket', 'a/bc/x.csv'],
+    ['other', 'a/b/x.csv'],
+  ] as const)
+    expect(() => keyInStore(location, bucket, key)).toThrow(
+      `find an object of the store: expected an object within s3://bucket/a/b/, got "s3://${bucket}/${key}"`,
+    );
 });
 
 test('a bucket can be opened with an environment or with the caller’s client', async () => {

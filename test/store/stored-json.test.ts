@@ -5,7 +5,15 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
-import { findStored, printBounded, printStored, readStored } from '../../lib/store/stored-json.ts';
+import {
+  findStored,
+  parseStored,
+  printBounded,
+  printStored,
+  readStored,
+  StoredObjectError,
+  unlessDamaged,
+} from '../../lib/store/stored-json.ts';
 import { storeOfEach } from './store-of-each.ts';
 
 const store = storeOfEach();
@@ -61,6 +69,10 @@ test('an object that is larger than its kind may be is not read: the key, the li
     kind: 'invalid',
     message: 'a.json: expected at most 100 bytes, got 131',
   });
+  expect(await readStored(store, 'a.json', { ...expected, mostBytes: 131 })).toBeDefined();
+  expect(() => parseStored('a.json', Buffer.alloc(101), schema, 100)).toThrow(
+    'a.json: expected at most 100 bytes, got 101',
+  );
 });
 
 test('an object of more values than memory should hold is not parsed', async () => {
@@ -102,4 +114,16 @@ test('what could not be read again is not written', () => {
   expect(() => printBounded('a.json', { ids: ['1', '2'] }, 20)).toThrow(
     'a.json: expected at most 20 bytes, got 36',
   );
+  expect(() => printBounded('a.json', Array(3_000_001).fill(0))).toThrow('at most 3000000 values');
+});
+
+test('what is damaged is reported instead of it, and every other error thrown', async () => {
+  const faults: string[] = [];
+  const orFault = unlessDamaged((fault) => faults.push(fault));
+  const denied = new StoreError('get a.json', { kind: 'denied', code: 'EACCES' });
+
+  expect(orFault(new StoredObjectError('invalid', 'a.json is damaged'))).toBeUndefined();
+  expect(() => orFault(denied)).toThrow(denied);
+
+  expect(faults).toEqual(['a.json is damaged']);
 });

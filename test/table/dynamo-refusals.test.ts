@@ -11,15 +11,17 @@ const key = { partition: 'job#a', sort: '-' };
 /** A table over a server that gives the replies in turn, and the last one forever. */
 async function tableOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
+  const slept: number[] = [];
   const operations = () =>
     server.requests.map(({ headers }) => String(headers['x-amz-target']).replace(/^.*\.(.*)Item$/, '$1'));
   return {
     table: createDynamoTable({
       tableName: 'jobs',
       environment: environmentOf(server),
-      sleep: async () => undefined,
+      sleep: async (ms) => slept.push(ms),
     }),
     operations,
+    slept,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
@@ -96,6 +98,7 @@ describe('what the table leaves out when many rows are read', () => {
   });
 
   test('is a busy table if it does so eight times', async () => {
+    vi.mocked(Math.random).mockReturnValue(0.5);
     await using dynamo = await tableOver(jsonReply({ Responses: {}, UnprocessedKeys: unread('job#a') }));
 
     await expect(dynamo.table.getAll([key])).rejects.toThrow(
@@ -103,5 +106,6 @@ describe('what the table leaves out when many rows are read', () => {
     );
 
     expect(dynamo.operations()).toEqual(Array.from({ length: 8 }, () => 'BatchGet'));
+    expect(dynamo.slept).toEqual([25, 50, 100, 200, 400, 800, 1_600]);
   });
 });

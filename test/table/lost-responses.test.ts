@@ -91,7 +91,7 @@ describe('a put whose response was lost', () => {
 
   test('is thrown if the row cannot be read either, within a bounded number of requests', async () => {
     const { table, reliable, sent, slept } = await fatedTable(
-      ['lose', 'lose', 'lose', 'lose', 'lose', 'lose'],
+      ['lose', 'deny', 'lose', 'deny', 'lose', 'deny'],
       1,
     );
 
@@ -179,6 +179,15 @@ test('a write is repeated if its condition failed and the row cannot be read', a
 
   expect(result).toEqual({ kind: 'other', current: undefined });
   expect(sent).toEqual(['Put', 'Get', 'Put', 'Get']);
+});
+
+test('why the row cannot be read is thrown if it never can', async () => {
+  const { table, sent } = await fatedTable(['pass', 'lose', 'pass', 'lose', 'pass', 'lose'], 1);
+
+  const put = table.put(key, { by: 'us' }, { expected: 'gone', token: 'ours' });
+
+  await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
+  expect(sent).toEqual(['Put', 'Get', 'Put', 'Get', 'Put', 'Get']);
 });
 
 test('a delete whose response was lost is stored', async () => {

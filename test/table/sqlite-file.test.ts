@@ -47,14 +47,6 @@ test('reading creates nothing', async () => {
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('old rows are deleted when the file is opened', async () => {
-  const expiresAtMs = Date.now() - 1;
-  await createSqliteTable(sqliteFile(path)).put(key, {}, { expected: null, token: 't1', expiresAtMs });
-  sqliteFile(path).close();
-
-  expect(await createSqliteTable(sqliteFile(path)).get(key)).toBeUndefined();
-});
-
 test.skipIf(process.platform === 'win32')('nobody else may read the file, its log or its index', async () => {
   await put('t1');
 

@@ -6,7 +6,7 @@ import { openTimedTable } from '../../lib/jobs/job-storage.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
-import { TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
+import { NEW_LEDGER, TABLE_KEY, tableCheckOf } from '../../lib/table/store-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { storeOfEach } from '../store/store-of-each.ts';
@@ -95,6 +95,36 @@ test('a store without a name is one whose ledger begins', async () => {
   await expect(send(store, file('a.db'))).rejects.toMatchObject(refused);
 });
 
+test('a new ledger is named in the place of the other', async () => {
+  await send(store, file('a.db'));
+
+  await tableCheckOf(file('b.db'), { [NEW_LEDGER]: '' }, async () => store)();
+
+  await send(store, file('b.db'));
+  await expect(send(store, file('a.db'))).rejects.toMatchObject(refused);
+});
+
+test.each([
+  ['busy', 'TableError'],
+  ['unreachable', 'TableError'],
+  ['denied', 'StoreError'],
+] as const)('a store that is %s is a %s', async (kind, name) => {
+  const away = new StoreError('get', { kind, code: 'x' });
+
+  const check = tableCheckOf(file('a.db'), {}, () => Promise.reject(away));
+
+  await expect(check()).rejects.toMatchObject({ name, failure: { kind } });
+});
+
+test('what is no name of a table is reported as such', async () => {
+  await store.put(TABLE_KEY, Buffer.from('{}'));
+
+  await expect(send(store, file('a.db'))).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: expect.stringContaining(TABLE_KEY),
+  });
+});
+
 describe('however the first senders meet or end', () => {
   test('of two at once with a file each, one sends', async () => {
     for (let round = 0; round < 20; round += 1) {
@@ -149,4 +179,5 @@ test('a table stores nothing for a store that names another, and still reads', a
 
   expect(await other.get(key)).toBeUndefined();
   expect(await readdir(folder.path)).not.toContain('b.db');
+  expect(await readdir(environment.SYNC_STORE)).toContain(TABLE_KEY);
 });

@@ -311,6 +311,7 @@ function describeLimits(makeTable: () => Promise<Table>): void {
     const table = await makeTable();
     const calls = [
       () => table.get(bad),
+      () => table.getAll([bad]),
       () => table.put(bad, {}, { expected: null, token: 't' }),
       () => table.delete(bad, 't'),
     ];

@@ -128,13 +128,15 @@ export const groups = {
       'lib/places.ts',
     ],
     tests: [
-      'test/table/{table,lost-responses,dynamo-refusals,dynamo-table,sqlite-leases,store-table}.test.ts',
-      'test/{places,base/aws/client-attempts}.test.ts',
+      'test/table/{table,lost-responses,dynamo-refusals,dynamo-table,sqlite-table,store-table}.test.ts',
+      'test/{places,settings,base/aws/{client-attempts,missing-settings}}.test.ts',
     ],
   },
   store: {
     mutate: ['lib/store/{key,error,stored-json,until,open,boundary}.ts'],
-    tests: ['test/store/{make-folder,id-in-key,stored-json,until,open,memory-store,directory}.test.ts'],
+    tests: [
+      'test/{store/{make-folder,id-in-key,stored-json,until,open,memory-store,directory},base/aws/missing-settings}.test.ts',
+    ],
   },
 } as const satisfies Record<string, Group>;
 

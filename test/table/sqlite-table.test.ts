@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { createSqliteInMemory } from './sqlite-in-memory.ts';
+
+const folder = folderOfEach();
+const key = { partition: 'job#a', sort: '-' };
+const held = { state: 'SENT', leaseUntilMs: 5_000, leaseEndsMs: 6_000 };
+
+test('a lease lasts as long as its time, or the process that wrote it', async () => {
+  const open = createSqliteInMemory();
+  const options = { leases: ['leaseUntilMs', 'leaseEndsMs'], now: () => 5_500 };
+  const [one, other] = ['one', 'other'].map((name) =>
+    createSqliteTable(open({ name, isAlive: true }), options),
+  );
+  await one?.put(key, held, { expected: null, token: 't1' });
+
+  const whileAlive = await other?.get(key);
+  open({ name: 'one', isAlive: false });
+
+  expect(whileAlive?.row).toEqual(held);
+  // What is over by the clock stays as it was.
+  expect((await other?.get(key))?.row).toEqual({ ...held, leaseEndsMs: 0 });
+});
+
+test('when the file is opened, the rows are deleted that have expired', async () => {
+  const open = () => sqliteFile(join(folder.path, 'a.db'));
+  const table = createSqliteTable(open());
+  const put = (partition: string, expiresAtMs?: number) =>
+    table.put(
+      { partition, sort: '-' },
+      {},
+      { expected: null, token: 't1', ...(expiresAtMs && { expiresAtMs }) },
+    );
+  await Promise.all([put('old', Date.now() - 1), put('young', Date.now() + 3_600_000), put('forever')]);
+  open().close();
+
+  const left = await Array.fromAsync(createSqliteTable(open()).scan(''));
+  open().close();
+
+  expect(left.map(({ key: { partition } }) => partition)).toEqual(['forever', 'young']);
+});
+
+test.each([499, 500, 501, 1_001])('%i rows are listed and scanned, each once', async (count) => {
+  const table = createSqliteTable(createSqliteInMemory()({ name: 'one', isAlive: true }));
+  const sorts = Array.from({ length: count }, (_, index) => String(index).padStart(4, '0'));
+  for (const sort of sorts) await table.put({ partition: 'p', sort }, {}, { expected: null, token: 't1' });
+
+  const [listed, scanned] = [await Array.fromAsync(table.list('p')), await Array.fromAsync(table.scan(''))];
+
+  expect(listed.map(({ key: { sort } }) => sort)).toEqual(sorts);
+  expect(scanned).toEqual(listed);
+});
