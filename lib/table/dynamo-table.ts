@@ -187,16 +187,15 @@ function rowInTheWay(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
-type Start = { readonly TableName: string; readonly ConsistentRead: true; readonly ExclusiveStartKey?: Item };
+type Start = Readonly<{ TableName: string; ConsistentRead: true; ExclusiveStartKey: Item | undefined }>;
 type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
 
 /** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last. */
 async function* rowsOf(TableName: string, tried: string, send: (start: Start) => Promise<Page>) {
-  const place = { TableName, ConsistentRead: true } as const;
   let last: Item | undefined;
   try {
     do {
-      const page = await send(last === undefined ? place : { ...place, ExclusiveStartKey: last });
+      const page = await send({ TableName, ConsistentRead: true, ExclusiveStartKey: last });
       for (const item of page.Items ?? []) {
         const found = toStored(item);
         if (found) yield { key: toKey(item), ...found };

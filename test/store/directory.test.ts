@@ -33,6 +33,17 @@ describe('in a directory', () => {
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'a name that is too long for a file is an error, and no missing object',
+    async () => {
+      const store = createDirectoryStore(await makeDirectory());
+
+      await expect(store.get('a'.repeat(300))).rejects.toMatchObject({
+        failure: { kind: 'other', code: 'ENAMETOOLONG' },
+      });
+    },
+  );
+
   test('a key cannot be both an object and a folder', async () => {
     const store = createDirectoryStore(await makeDirectory());
     await store.put('a', Buffer.from('x'));

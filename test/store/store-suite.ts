@@ -169,6 +169,7 @@ function describeObjects(makeStore: () => Promise<Store>): void {
       name: 'StoreError',
       failure: { kind: 'missing', what: 'object' },
     });
+    await expect(copy).rejects.toThrow('there is no such object');
   });
 
   test('a deleted object is gone, and deleting it again is not an error', async () => {

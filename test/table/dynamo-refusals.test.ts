@@ -78,6 +78,16 @@ test('a page is not mistaken for a response from DynamoDB', async () => {
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
 });
 
+test('whether a write was made to which a page came back, the row shows', async () => {
+  const Item = { row: { S: '{}' }, token: { S: 't1' } };
+  await using dynamo = await tableOver(page('a portal'), jsonReply({ Item }));
+
+  const put = await dynamo.table.put(key, {}, { expected: null, token: 't1' });
+
+  expect(put).toEqual({ kind: 'stored' });
+  expect(dynamo.operations()).toEqual(['Put', 'Get']);
+});
+
 describe('what the table leaves out when many rows are read', () => {
   const other = { partition: 'job#b', sort: '-' };
   const item = (pk: string) => ({ pk: { S: pk }, sk: { S: '-' }, row: { S: '{}' }, token: { S: 't1' } });

@@ -1,6 +1,6 @@
-import { GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type AwsEnvironment, awsClientConfig } from '../../../lib/base/aws/client-config.ts';
+import type { AwsEnvironment } from '../../../lib/base/aws/client-config.ts';
 import { readAwsFault } from '../../../lib/base/aws/fault.ts';
 import { createSqsClient } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
@@ -42,11 +42,10 @@ test('the environment may set the number, except for the budget', async () => {
 
 test('each attempt ends by itself if the service never responds', async () => {
   await using server = await startServer(silence);
-  const times = { connectionTimeoutMs: 50, requestTimeoutMs: 50 };
-  const client = new GlueClient(awsClientConfig(environmentOf(server), { service: 'GLUE', ...times }));
+  const client = createDynamoClient(environmentOf(server), { attempts: 3, timeoutMs: 50 });
 
   const error = await client
-    .send(new GetTableCommand({ DatabaseName: 'd', Name: 't' }))
+    .send(new GetItemCommand({ TableName: 'jobs', Key: { pk: { S: 'a' } } }))
     .catch((thrown) => thrown);
 
   expect(readAwsFault(error)).toMatchObject({ code: 'ETIMEDOUT', status: undefined, attempts: 3 });
