@@ -76,6 +76,10 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
   const rate = dice.pick([2, 4, 6]);
   const calmFromMs = dice.pick([2, 4, 8, 15]) * MINUTE;
   const isRough = dice.percent(80);
+  const ofBatches = createDice(seed ^ OF_BATCHES);
+  const batches = ofBatches.percent(50)
+    ? batchesOf(ofBatches, { most: 2, toMs: Math.min(calmFromMs, 5 * MINUTE) })
+    : [];
   const jobs = Array.from({ length: 20 + dice.below(10 * rate) }, () => ({
     job: jobOf(dice),
     atMs: dice.below(Math.min(calmFromMs, 5 * MINUTE)),
@@ -85,11 +89,14 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     rate,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
-    batches: [],
+    batches,
     snapshotsAtMs: Array.from({ length: 2 }, () => dice.below(calmFromMs)).concat(calmFromMs + 30_000),
     records: 100 + dice.below(300),
     datasets: 0,
-    deeds: deedsOf(dice, { jobs: jobs.length, calmFromMs }),
+    deeds: [
+      ...deedsOf(dice, { jobs: jobs.length, calmFromMs }),
+      ...deedsOnBatches(ofBatches, { batches, calmFromMs }),
+    ],
     backlogMs: 2 * MINUTE,
     spells: isRough ? spellsOf(dice, calmFromMs) : [],
     noisePercent: dice.pick([0, 0.2, 1, 3]),
@@ -99,11 +106,14 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
   };
 }
 
+/** Makes the dice of batches others than those of the rest of the plan. */
+const OF_BATCHES = 0x80_0000;
+
 /** Makes the dice of what a kind adds others than those of the rest of the plan. */
 const OF_KIND = 0x40_0000;
 
 /** An outage of an hour or two takes as long as twenty schedules: one in forty has it, not one in ten. */
-function withoutScans({ seed, calmFromMs, spells }: Plan) {
+function jobsAlone({ seed, calmFromMs, spells, deeds }: Plan) {
   const times = seed % 4 === 0 ? { calmFromMs, spells } : shortPlanOf(seed);
   return {
     calmFromMs: times.calmFromMs,
@@ -111,12 +121,14 @@ function withoutScans({ seed, calmFromMs, spells }: Plan) {
     snapshotsAtMs: [],
     records: 0,
     backlogMs: 1_000,
+    batches: [],
+    deeds: deeds.filter(({ kind }) => !onBatches.includes(kind)),
   };
 }
 
 /** Work of one kind, so that a schedule is run several times sooner. One or two jobs follow the last fault even so. */
 export const kinds = {
-  jobs: withoutScans,
+  jobs: jobsAlone,
   /** Few records, since their pages overlap as those of many do; cards follow, and prunes are in the way. */
   scans({ seed, rate, calmFromMs, snapshotsAtMs, records, deeds }) {
     const dice = createDice(seed ^ OF_KIND);
@@ -124,12 +136,13 @@ export const kinds = {
       Array.from({ length: dice.below(most + 1) }, () => dice.below(calmFromMs));
     return {
       jobs: [],
+      batches: [],
       backlogMs: 1_000,
       records: Math.ceil(records / 4),
       datasets: dice.pick([0, 2]),
       snapshotsAtMs: [...often(rate - 1), ...snapshotsAtMs],
       deeds: [
-        ...deeds.filter(({ kind }) => !ofJobs.includes(kind)),
+        ...deeds.filter(({ kind }) => ![...ofJobs, ...onBatches].includes(kind)),
         ...often(1).map((atMs) => ({ kind: 'deploy' as const, atMs })),
         ...often(3).map((atMs) => ({ kind: 'prune' as const, atMs })),
       ],
@@ -138,7 +151,7 @@ export const kinds = {
   /** Batches of texts that they share with each other and with jobs; some are cancelled, or forgotten in part. */
   batches(plan) {
     const dice = createDice(plan.seed ^ OF_KIND);
-    const times = withoutScans(plan);
+    const times = jobsAlone(plan);
     const { calmFromMs } = times;
     const batches = batchesOf(dice, { most: 3, toMs: Math.min(calmFromMs, 5 * MINUTE) });
     return {
@@ -146,7 +159,7 @@ export const kinds = {
       jobs: plan.jobs.filter(({ job }) => job.type === 'score'),
       batches,
       deeds: [
-        ...plan.deeds.filter(({ kind }) => !ofJobs.includes(kind)),
+        ...times.deeds.filter(({ kind }) => !ofJobs.includes(kind)),
         ...deedsOnBatches(dice, { batches, calmFromMs }),
       ],
     };
@@ -156,6 +169,7 @@ export const kinds = {
 export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
 
 const ofJobs: readonly string[] = ['cancel', 'redrive', 'send again'];
+const onBatches: readonly string[] = ['cancel batch', 'redrive batch', 'forget'];
 
 /** A chunk holds a hundred rows: most texts are there several times, since a schedule has no time for more. */
 function batchesOf(dice: Dice, { most, toMs }: { readonly most: number; readonly toMs: number }) {
@@ -180,7 +194,7 @@ function deedsOnBatches(
   dice: Dice,
   { batches, calmFromMs }: Pick<Plan, 'batches' | 'calmFromMs'>,
 ): readonly Deed[] {
-  return Array.from({ length: dice.below(9) }, (): Deed => {
+  return Array.from({ length: batches.length === 0 ? 0 : dice.below(9) }, (): Deed => {
     const batch = 1 + dice.below(batches.length);
     const soonMs = (batches[batch - 1]?.atMs ?? 0) + dice.below(20_000);
     const atMs = dice.percent(50) ? Math.min(soonMs, calmFromMs) : dice.below(calmFromMs);
