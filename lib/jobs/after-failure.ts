@@ -2,7 +2,7 @@ import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
-import { HandBackError, JobCancelledError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
+import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
 export type FailureFacts = {
   readonly error: unknown;
@@ -57,7 +57,6 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
   if (error instanceof TurnLostError) return { kind: 'leave' };
   if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
-  if (error instanceof JobCancelledError) return failed({ kind: 'cancelled', message: error.message });
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
   // A failure of our own. What left and got no response is never sent again.

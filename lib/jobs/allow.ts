@@ -25,11 +25,12 @@ export type Allow = z.infer<typeof allowSchema>;
 
 /** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `SettingsError` with every fault. */
 export function readAllow(text: string | undefined): Allow {
-  if (text === undefined || text === '') return {};
-  const parsed = checkedBy(allowSchema, jsonOf(text));
+  if (text === undefined) return {};
+  const given = jsonOf(text);
+  const parsed = checkedBy(allowSchema, given);
   if (parsed.success) return parsed.data;
   throw new SettingsError(
-    faultsOf(parsed.error, jsonOf(text), { place: (path) => ['SYNC_ALLOW', ...path].join('.') }),
+    faultsOf(parsed.error, given, { place: (path) => ['SYNC_ALLOW', ...path].join('.') }),
   );
 }
 

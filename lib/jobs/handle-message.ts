@@ -17,7 +17,7 @@ import { storeFailedMessage } from './redrive.ts';
 import { storeRefused, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { isCausedBy, thrownError } from './thrown-error.ts';
-import { TurnLostError } from './turn.ts';
+import { type JobClock, TurnLostError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
@@ -35,7 +35,7 @@ export type EndedJob = Omit<JobFinished, 'result'> & {
 };
 
 /** What a worker works with. Times are in epoch milliseconds. */
-export type Worker = {
+export type Worker = JobClock & {
   readonly ledger: Ledger;
   readonly store: Store;
   readonly batches: BatchStorage;
@@ -52,9 +52,6 @@ export type Worker = {
   readonly logger: Logger;
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
   readonly mustLastMs: (job: Job) => number;
   /** Stops jobs while the platform is away. Absent: nothing does. */
   readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;

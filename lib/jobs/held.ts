@@ -1,10 +1,9 @@
 import type { Breaker } from '../pace/breaker.ts';
-import type { Store } from '../store/index.ts';
+import type { Worker } from './handle-message.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
 import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
 import { findLateOutcome } from './record-end.ts';
-import { HandBackError, JobCancelledError, type Turn, TurnLostError } from './turn.ts';
+import { HandBackError, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
 import { definitionOf, type Job, shareOf } from './types/job-types.ts';
 
 export type Lease = {
@@ -51,11 +50,7 @@ export type HeldOptions = {
   readonly request: JobRequest;
   /** Most likely nobody has seen the job yet. */
   readonly isNew: boolean;
-  readonly worker: {
-    readonly ledger: Ledger;
-    readonly store: Store;
-    readonly now: () => number;
-    readonly mustLastMs: (job: Job) => number;
+  readonly worker: Pick<Worker, 'ledger' | 'store' | 'now' | 'mustLastMs'> & {
     readonly breaker?: Pick<Breaker, 'knownBlockedMs'>;
   };
   readonly lease: Lease;
@@ -159,7 +154,7 @@ function createTurn(
   const checkMaySend = (): void => {
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
-      throw new JobCancelledError(`${CANCELLED} while it was under way`);
+      throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
     const awayMs = breaker?.knownBlockedMs();
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());

@@ -17,7 +17,7 @@ export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused' | 'onTableAway'> 
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
-/** Throws `SettingsError` or `ExecutionInputError` for a wrong setting, and a `bad-table` TableError for another table. */
+/** Throws `SettingsError` for a wrong setting, and a `bad-table` TableError for another table. */
 export async function openWorker(
   session: Session,
   storage: JobStorage,

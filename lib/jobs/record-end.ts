@@ -6,6 +6,7 @@ import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledg
 import type { Ledger } from './ledger/ledger.ts';
 import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
+import type { JobClock } from './turn.ts';
 
 type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
   readonly ledger: Pick<Ledger, 'end'>;
@@ -74,14 +75,11 @@ export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outco
 
 const lateSchema = z.object({ version: z.literal(1), outcome: outcomeSchema });
 
-export type PersistOptions = {
+export type PersistOptions = JobClock & {
   /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
   readonly untilMs: () => number;
   /** Called after each try that failed, and while one takes long: with what went wrong. */
   readonly onTrouble?: (error: unknown) => void;
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
 };
 
 class OutOfTimeError extends Error {

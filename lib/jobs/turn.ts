@@ -2,6 +2,13 @@ import { errorText } from '../base/index.ts';
 import type { Share } from '../pace/fair-order.ts';
 import type { RunOutcome } from './ledger/job-row.ts';
 
+/** A clock in epoch milliseconds, a sleep on it, and chance. */
+export type JobClock = {
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+};
+
 export type Turn = {
   readonly signal: AbortSignal;
   readonly share?: Share | undefined;
@@ -53,10 +60,6 @@ export class UnfinishedError extends Error {
     this.cause = cause;
     this.response = response;
   }
-}
-
-export class JobCancelledError extends TurnError {
-  override readonly name = 'JobCancelledError';
 }
 
 /** The job must not be done as things stand: it ends as failed, with an error of this kind. */

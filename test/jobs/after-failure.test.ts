@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import {
-  HandBackError,
-  JobCancelledError,
-  JobRefusedError,
-  TurnLostError,
-  UnfinishedError,
-} from '../../lib/jobs/turn.ts';
+import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from '../../lib/jobs/turn.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -157,7 +151,7 @@ test.each<[string, Partial<typeof facts>, Error, number, string]>([
 });
 
 test('a job that a person cancelled ends so, even if it had sent', () => {
-  const error = new JobCancelledError('cancelled by a person while it was under way');
+  const error = new JobRefusedError('cancelled', 'cancelled by a person while it was under way');
 
   expect(afterFailure({ ...facts, error })).toEqual({
     kind: 'end',

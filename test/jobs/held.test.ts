@@ -3,7 +3,7 @@ import { createHeld, type HeldOptions } from '../../lib/jobs/held.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
-import { HandBackError, JobCancelledError, TurnLostError } from '../../lib/jobs/turn.ts';
+import { HandBackError, JobRefusedError, TurnLostError } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
@@ -106,7 +106,7 @@ test('sends nothing if the row that SENT was written over was cancelled', async 
   const { turn } = await turnOver([{ kind: 'sent', claim: { ...claim, cancelled: true } }]);
   await turn.beforeSend();
 
-  expect(turn.onLeave).toThrow(JobCancelledError);
+  expect(turn.onLeave).toThrow(JobRefusedError);
 });
 
 test('sends nothing that could outlast the lease or the deadline', async () => {
@@ -165,7 +165,7 @@ test('looks whether its job was cancelled once three seconds have passed', async
 });
 
 test('is ended on purpose by errors that the log shows without a stack', () => {
-  const errors = [new HandBackError('x', 0), new TurnLostError('x'), new JobCancelledError('x')];
+  const errors = [new HandBackError('x', 0), new TurnLostError('x'), new JobRefusedError('cancelled', 'x')];
 
   expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);
 });

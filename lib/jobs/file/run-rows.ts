@@ -1,20 +1,15 @@
 import PQueue from 'p-queue';
-import { handleMessage, type Worker } from '../handle-message.ts';
-import type { Lease } from '../held.ts';
+import { handleMessage } from '../handle-message.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
 import { isServiceAway } from '../service-away.ts';
+import type { WorkOptions } from '../work.ts';
 import type { FileRow } from './job-file.ts';
 
-export type RunRowsOptions = {
-  readonly worker: Worker;
-  readonly lease: Lease;
+export type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
   /** Called for each job that has ended before, or that another process has ended. */
   readonly onEndedElsewhere: (row: EndedJobRow) => void;
-  /** Ends the work: running jobs are finished, and no new ones are started. */
-  readonly signal: AbortSignal;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /** How many rows are under way, or wait until they are due: memory holds their messages. */

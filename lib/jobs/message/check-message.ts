@@ -38,6 +38,16 @@ export const isObject = (value: unknown): value is GivenMessage =>
 
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
+/** The object that a text is as JSON; undefined for any other text. */
+export function objectIn(text: string): GivenMessage | undefined {
+  try {
+    const value = parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A rule on several fields, reported at `at`, checked on the message as received: zod skips it after other faults. */
 export type FieldRule = {
   readonly at: string;

@@ -24,10 +24,8 @@ export type MessageOptions = {
 
 export function parseMessage(text: string, options: MessageOptions): ParsedMessage {
   const read = readMessageJson(text);
-  return read.kind === 'fault' ? { kind: 'refused', faults: [read.fault] } : parseValue(read.value, options);
-}
-
-function parseValue(given: unknown, options: MessageOptions): ParsedMessage {
+  if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
+  const given = read.value;
   if (!isObject(given))
     return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };
   const { data: type } = jobType.safeParse(given['type']);

@@ -1,6 +1,5 @@
-import { parseJson } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
-import { isObject } from '../message/check-message.ts';
+import { objectIn } from '../message/check-message.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 
@@ -59,7 +58,7 @@ async function readResult(store: Pick<Store, 'get'>, key: string, signal?: Abort
   const body = await bytesOfResult(store, key, signal);
   if (body === undefined) return undefined;
   const text = body.toString().trim();
-  return { key, text, value: recordIn(text) };
+  return { key, text, value: objectIn(text) };
 }
 
 /** The bytes of a result; undefined if it was deleted. */
@@ -69,15 +68,6 @@ export async function bytesOfResult(
   signal?: AbortSignal,
 ): Promise<Buffer | undefined> {
   return (await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) }))?.body;
-}
-
-function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = parseJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A result that does not say when its job ended is wanted in any case. */

@@ -125,7 +125,7 @@ async function findHeld(forgotten: Forgotten, options: BatchStorage) {
 function hashesOf(key: string, body: Buffer): readonly (string | undefined)[] {
   if (chunkOfStaged(key) !== undefined)
     return parseStaged(key, body).rows.map((row) => ('text' in row ? textHashOf(row.text) : undefined));
-  return chunkOfPart(key) === undefined ? [] : parsePart(key, body).map(({ textHash }) => textHash);
+  return parsePart(key, body).map(({ textHash }) => textHash);
 }
 
 async function* cacheRowsOf(hashes: ReadonlySet<string>, table: Table) {

@@ -7,7 +7,7 @@ import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
-import type { RunJob } from '../turn.ts';
+import type { JobClock, RunJob } from '../turn.ts';
 
 /** Everything that is specific to one job type. `Message`: the message once checked; `Input`: the message as sent. */
 export type JobTypeDefinition<
@@ -40,16 +40,13 @@ export type JobTypeDefinition<
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };
 
-export type RunnerParts = {
+export type RunnerParts = JobClock & {
   /** Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
   readonly storage: JobStorage;
   /** A client that returns a job to the queue rather than wait long for its turn. */
   readonly platform: Platform;
   readonly onSentiment?: ((response: Sentiment) => void) | undefined;
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
 };
 
 /** What `faultsHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */

@@ -31,20 +31,7 @@ export type ChunkCounts = z.infer<typeof countsSchema>;
 
 export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
 
-const NO_COSTS: Costs = {
-  cached: 0,
-  calls: 0,
-  paidAgain: 0,
-  tokens: { input: 0, output: 0, total: 0, reasoning: 0 },
-};
-
 const NO_SENTIMENTS: ChunkCounts['sentiments'] = { overall: {}, topics: {} };
-
-const NOTHING: ChunkCounts = {
-  ...{ rows: 0, scored: 0, failed: 0, cancelled: 0, bad: 0, erased: 0 },
-  ...NO_COSTS,
-  sentiments: NO_SENTIMENTS,
-};
 
 /** Adds the numbers of two objects by their names, at any depth. */
 function added<Counts extends object>(one: Counts, other: Counts): Counts {
@@ -56,7 +43,8 @@ function added<Counts extends object>(one: Counts, other: Counts): Counts {
   return Object.fromEntries(sums) as Counts;
 }
 
-export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts => chunks.reduce(added, NOTHING);
+export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts =>
+  chunks.reduce(added, countChunk([], [], { badRows: [] }));
 
 export const costsIn = ({ cached, calls, paidAgain, tokens }: ChunkCounts): Costs => ({
   cached,
@@ -71,13 +59,15 @@ export function countChunk(
   results: readonly TextResult[],
   chunk: { readonly badRows: readonly unknown[]; readonly counts?: ChunkCounts | undefined },
 ): ChunkCounts {
-  const costs = added(costsOf(results), chunk.counts === undefined ? NO_COSTS : costsIn(chunk.counts));
-  return { ...countRowsOf(rows, chunk.badRows.length), ...costs };
+  const costs = costsOf(results);
+  const all = chunk.counts === undefined ? costs : added(costs, costsIn(chunk.counts));
+  return { ...countRowsOf(rows, chunk.badRows.length), ...all };
 }
 
-export const costsOf = (results: readonly TextResult[]): Costs => results.map(costOf).reduce(added, NO_COSTS);
+export const costsOf = (results: readonly TextResult[]): Costs =>
+  results.map(costOf).reduce(added, costOf({ cached: false, calls: 0, paidAgain: 0 }));
 
-function costOf({ cached, calls, paidAgain, result }: TextResult): Costs {
+function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'id'>): Costs {
   const usage = calls > 0 ? result?.modelProviderUsage : undefined;
   const tokens = {
     input: usage?.inputTokens ?? 0,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../base/index.ts';
+import { objectIn } from '../../message/check-message.ts';
 import type { SourceRecord } from '../rows/read-rows.ts';
 import { printed } from '../rows/row.ts';
 import { csvCell } from './text-file.ts';
@@ -66,12 +66,5 @@ function membersIn(record: SourceRecord, names: readonly string[]): string {
   return membersOf(record).size === 0 ? '' : onOneLine.slice(1, -1).trimEnd();
 }
 
-export function membersOf(text: string): ReadonlyMap<string, unknown> {
-  try {
-    const value = parseJson(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return new Map(isObject ? Object.entries(value) : []);
-  } catch {
-    return new Map();
-  }
-}
+export const membersOf = (text: string): ReadonlyMap<string, unknown> =>
+  new Map(Object.entries(objectIn(text) ?? {}));

@@ -189,7 +189,7 @@ function gatherRows(pieces: SourceLines) {
   // How many lines of the next row were looked at, and their quotes and characters.
   let [count, quotes, length] = [0, 0, 0];
   const isBlank = (line: SourceLine | undefined) =>
-    line?.fault === undefined && /^ *$/.test(line?.text ?? '-');
+    line !== undefined && line.fault === undefined && /^ *$/.test(line.text);
   /** The lines of the next row, if what was read so far holds all of them. */
   const gathered = (): readonly SourceLine[] | undefined => {
     while (count === 0 && isBlank(held[start])) start += 1;

@@ -46,7 +46,7 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
     const format = formatOf(source.head, options);
     const lines = source.lines(format === 'json' ? 'element' : 'line');
     const { rows, ...header } =
-      format === 'csv' ? await openCsv(lines, options) : { rows: () => jsonRows(lines, format, options) };
+      format === 'csv' ? await openCsv(lines, options) : { rows: () => jsonRows(lines, options) };
     return { format: { format, encoding, isMarked, ...header }, rows, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
@@ -54,16 +54,12 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
   }
 }
 
-async function* jsonRows(
-  batches: SourceLines,
-  format: 'ndjson' | 'json',
-  columns: RowColumns,
-): AsyncGenerator<RowOfSource> {
+async function* jsonRows(batches: SourceLines, columns: RowColumns): AsyncGenerator<RowOfSource> {
   let isFirst = true;
   for await (const lines of batches)
     for (const { number: line, text, fault } of lines) {
-      if (isFirst && format === 'ndjson' && text.trim() === '{')
-        throw notRows('one JSON object over several lines');
+      // An element of an array has its closing brace.
+      if (isFirst && text.trim() === '{') throw notRows('one JSON object over several lines');
       const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
       if (row === undefined) continue;
       isFirst = false;

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { BLOCK_MS } from '../../../pace/budget.ts';
 import type { CallOptions, RetryLimits, Sentiment, SentimentRequest } from '../../../platform/index.ts';
+import type { JobClock } from '../../turn.ts';
 import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { createFailures, type Failures } from './failures.ts';
@@ -8,7 +9,7 @@ import { createFailures, type Failures } from './failures.ts';
 /** Calls the platform: `platform.sentiment.analyze`. */
 export type Analyze = (request: SentimentRequest, options?: CallOptions) => Promise<Sentiment>;
 
-export type ScoreTextsOptions = {
+export type ScoreTextsOptions = JobClock & {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
   /** Default: no bound. */
@@ -21,10 +22,6 @@ export type ScoreTextsOptions = {
   readonly atOnce?: number | undefined;
   /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */
   readonly payer?: string | undefined;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
   /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;

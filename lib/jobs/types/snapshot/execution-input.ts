@@ -42,10 +42,10 @@ function snapshotJobOf(name: string, value: unknown): SnapshotJob {
   return read.job;
 }
 
-/** SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `ExecutionInputError`. */
+/** SYNC_FOLLOWERS: `snapshot` messages that take their ids from another source. Throws `SettingsError`. */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   try {
-    return text === undefined || text === '' ? [] : followersIn(text);
+    return text === undefined ? [] : followersIn(text);
   } catch (error) {
     throw error instanceof ExecutionInputError ? new SettingsError([error.message]) : error;
   }

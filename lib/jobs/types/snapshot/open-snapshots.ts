@@ -7,7 +7,7 @@ import type { RunJob } from '../../turn.ts';
 import { followersOf, printExecutionInput, readFollowers } from './execution-input.ts';
 import type { SnapshotJob } from './message.ts';
 
-/** Starts durable executions if there is a function for them. Throws `ExecutionInputError` for SYNC_FOLLOWERS. */
+/** Starts durable executions if there is a function for them. Throws `SettingsError` for SYNC_FOLLOWERS. */
 export async function openSnapshots(
   session: Session,
   { store, host }: Pick<JobStorage, 'store' | 'host'>,

@@ -14,10 +14,10 @@ import { takeRun } from '../../../snapshot/run/take-run.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
-import type { RunJob } from '../../turn.ts';
+import type { JobClock, RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 
-export type SnapshotRunnerOptions = {
+export type SnapshotRunnerOptions = JobClock & {
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
@@ -27,9 +27,6 @@ export type SnapshotRunnerOptions = {
   readonly paceCounts?: () => PaceCounts;
   /** Called with what a publication could not do, although it ended as it should. */
   readonly warn?: Warn | undefined;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
@@ -60,7 +57,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     });
     await putRun(store, job.id, null);
     // Not before: another attempt would find no run to resume.
-    if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
+    await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }

@@ -38,7 +38,9 @@ const aws = () => ({
   AWS_SECRET_ACCESS_KEY: 'sandbox',
 });
 
-const runnerOf = ({ functionName = ARN, followers = '' } = {}) =>
+type Given = { readonly functionName?: string; readonly followers?: string };
+
+const runnerOf = ({ functionName = ARN, followers }: Given = {}) =>
   startSnapshotRunner({
     start: lambdaExecutions({ functionName, environment: aws() }),
     stack: 'acme',
