@@ -30,7 +30,7 @@ test('each row of a CSV is run once, and the output has its columns and its outc
 
   const { code, out } = await jobs.run(['run', '--from-csv', csv, '--template', json, '--output', output]);
 
-  const [header, ...rows] = (await readFile(output, 'utf8')).trim().split('\n');
+  const [header, ...rows] = (await readFile(output, 'utf8')).trimEnd().split('\n');
   expect(code).toBe(0);
   expect(out).toContain(`${csv}: 3 rows: 3 done, 0 failed, 0 unknown, 0 left`);
   expect(header).toBe('n,note,status,job_id,status_2,response,error');

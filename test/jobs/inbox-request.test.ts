@@ -1,5 +1,9 @@
+import pino from 'pino';
 import { expect, test } from 'vitest';
-import { parseInboxRequest, refusedKeyOf } from '../../lib/jobs/split-inbox.ts';
+import { parseInboxRequest, refusedKeyOf, splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { fakeWorker } from './fake-worker.ts';
+import { memoryQueue } from './memory-queue.ts';
 
 const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
@@ -66,4 +70,50 @@ test.each([
   [`inbox/${'a'.repeat(200)}.json`, `refused/inbox-${'a'.repeat(114)}.json`],
 ])('the reasons to refuse %s are stored as %s', (key, refusedKey) => {
   expect(refusedKeyOf(key)).toBe(refusedKey);
+});
+
+/** Splits the request at `inbox/b1.json` in a store with these objects. */
+async function split(objects: Readonly<Record<string, string>>) {
+  await using fake = await fakeWorker({});
+  const { ledger, store, batches } = fake;
+  const { table } = batches;
+  for (const [key, text] of Object.entries(objects)) await store.put(key, Buffer.from(text));
+  const cache = createScoreCache({ ...batches, host: 'h', owner: 'w', attemptMs: 60_000 });
+  const storage = { store, table, ledger, cache, batches, host: 'h' };
+  const queue = memoryQueue();
+  const parts = { storage, queue, rate: 1, logger: pino({ level: 'silent' }) };
+  const outcome = await splitInbox('inbox/b1.json', parts);
+  return { outcome, sent: queue.bodies(), refusal: await fake.stored('refused/inbox-b1.json') };
+}
+
+const REQUEST = '{"object":"texts","text":"review"}';
+
+test('the rows of the object that a request names become jobs', async () => {
+  const { outcome, sent } = await split({
+    'inbox/b1.json': REQUEST,
+    texts: 'review\ngood\n',
+    'texts.csv': '',
+  });
+
+  expect(outcome).toEqual({ kind: 'split', batch: 'b1', chunks: 1, rows: 1 });
+  expect(sent.map((body) => JSON.parse(body).texts)).toEqual([[{ id: '2', text: 'good' }]]);
+});
+
+test.each([
+  ['that is gone', {}, 'inbox/b1.json: expected a request, got nothing'],
+  ['for an object that is missing', { 'inbox/b1.json': REQUEST, 'texts.csv': 'review\n' }, 'does not exist'],
+  ['for another column', { 'inbox/b1.json': REQUEST, texts: 'id\n1\n' }, 'columns: expected "review"'],
+  [
+    'that takes more calls than it may',
+    { 'inbox/b1.json': '{"object":"texts","text":"review","maxCalls":0}', texts: 'review\ngood\n' },
+    'over the limit of 0',
+  ],
+  ['with a fault', { 'inbox/b1.json': '{}' }, 'text: expected text, got nothing'],
+  ['of more bytes than a message', { 'inbox/b1.json': ' '.repeat(262_145) }, 'inbox/b1.json'],
+])('a request %s is refused, with the reason', async (_, objects, fault) => {
+  const { outcome, sent, refusal } = await split(objects);
+
+  expect(outcome).toEqual({ kind: 'refused', refused: 'refused/inbox-b1.json' });
+  expect(refusal).toMatchObject({ faults: expect.arrayContaining([expect.stringContaining(fault)]) });
+  expect(sent).toEqual([]);
 });

@@ -59,6 +59,19 @@ test('a job that is unknown, done or missing is left as it is', async () => {
   expect(queue.bodies()).toEqual([]);
 });
 
+test('a failed job whose row has expired stays as it is, and stops no other', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf({ ...runFunctionJob, id: 'expired' }), fake.worker, leaseOf(fake));
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const { table } = fake.batches;
+  const key = { partition: 'job#expired', sort: '-' };
+  await table.delete(key, (await table.get(key))?.token ?? '');
+
+  const redriven = await redriveFailed([], { ...fake, queue: memoryQueue() });
+
+  expect(redriven).toMatchObject({ opened: ['job-1'], left: [{ id: 'expired', state: 'not known' }] });
+});
+
 test('a redrive that died before it sent a message is completed by the next one', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));

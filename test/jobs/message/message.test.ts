@@ -77,6 +77,7 @@ describe('a message that is refused', () => {
 
   test.each([
     ['{"a": I hate it}', 'message: expected JSON, got 16 characters that are invalid at column 7'],
+    ['{"a": "as it is", "b": !}', 'message: expected JSON, got 25 characters that are invalid at column 24'],
     ['"I hate it"', 'message: expected an object, got text'],
     ['[]', 'message: expected an object, got a list of 0'],
     ['null', 'message: expected an object, got null'],

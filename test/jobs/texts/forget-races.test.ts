@@ -213,6 +213,8 @@ test('chunks without the text are not written, and their batches are not named',
   one.messages.splice(0);
   await runBatch(batchOf([row(1, 'other')], { batch: 'b2' }), one);
   await splitBatch(batchOf([row(1, 'other')], { batch: 'b3' }), one.split);
+  one.messages.splice(0);
+  await runBatch(batchOf([row(1, 'good')], { batch: 'b4' }), one);
   const written: unknown[] = [];
   const table: World['table'] = {
     ...one.table,
@@ -222,6 +224,9 @@ test('chunks without the text are not written, and their batches are not named',
     },
   };
 
-  expect(await forgetText(HASH, { ...one.storage, table })).toMatchObject({ batches: ['b1'] });
-  expect(written).toEqual(['batch#b1']);
+  expect(await forgetText(HASH, { ...one.storage, table })).toMatchObject({
+    parts: 2,
+    batches: ['b1', 'b4'],
+  });
+  expect(written).toEqual(['batch#b1', 'batch#b4']);
 });

@@ -87,6 +87,7 @@ export const groups = {
     tests: [
       'test/jobs/{redrive,redrive-batch,cancel-under-way,result,work,handle-message,record-end,persist}.test.ts',
       'test/jobs/{allow,event-bridge,job-advice,inbox-request,ids-in-keys,platform-away,put-back}.test.ts',
+      'test/jobs/{thrown-error,unnamed-message}.test.ts',
       'test/jobs/{message,types,file}/**/*.test.ts',
       'test/cli/{work,run,submit,formula-apply,formula-log}.test.ts',
       'test/hostile/messages.test.ts',

@@ -108,6 +108,10 @@ describe('files as programs write them', () => {
     ]);
   });
 
+  test('blank lines, with spaces or without', async () => {
+    expect(await read('id,text\n  \n1,one\n\n')).toEqual([good(3, '1', 'one')]);
+  });
+
   test('a short text with one accent', async () => {
     expect(await read(singleBytes('id;text\n1;crème\n', 'windows-1252'))).toEqual([good(2, '1', 'crème')]);
   });

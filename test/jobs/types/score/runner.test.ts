@@ -88,6 +88,17 @@ describe('a score job', () => {
     expect(first.platform.seen.paid).toBeLessThanOrEqual(1);
   });
 
+  test('pays for nothing if its turn ends just before a call leaves', async () => {
+    const onLeave = () => {
+      throw new HandBackError('too late', 0);
+    };
+
+    const { thrown, platform } = await runOn({}, { onLeave });
+
+    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(platform.seen.paid).toBe(0);
+  });
+
   test('starts no text after its last moment', async () => {
     const { thrown, platform } = await runOn({}, { lastSendMs: 1_000_000 });
 
