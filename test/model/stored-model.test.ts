@@ -17,7 +17,7 @@ import {
 } from '../../lib/model/index.ts';
 import { eachUse } from '../../lib/model/rules.ts';
 import { keysOfModel } from '../../lib/model/stored/open-model.ts';
-import type { Place } from '../../lib/snapshot/keys.ts';
+import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
 import { calculations } from '../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -103,6 +103,17 @@ describe('a model that is stored', () => {
     expect(again).toEqual(first);
     expect([isBehind(first, runs), isBehind(next, runs)]).toEqual([true, false]);
     expect(await rowsOf('calculations')).toHaveLength(2);
+  });
+
+  test('is computed again once a source is published no longer', async () => {
+    await publish('calculations', monday, revenue);
+    await publish('cards', monday, { id: 31, datasourceId: 'd-1' });
+    await renew();
+    await store.delete(latestKey('cards'));
+
+    await renew();
+
+    expect(await rowsOf('cards')).toEqual([]);
   });
 
   test('leaves the one that it replaces to its readers, and what is older to nobody', async () => {
@@ -272,22 +283,32 @@ describe('the uses of a part', () => {
     expect(found).toEqual(expected);
   });
 
-  test('are the same where another pass reads the lines, one part after another', async () => {
-    await publish('calculations', monday, revenue, margin);
+  test('are the same where another pass reads the lines, in row groups of any size, one part after another', async () => {
+    const all = ['DATA_SOURCE', 'FUNCTION_TEMPLATE', 'CARD', 'page', 'Data_Source', 'card'].map(
+      (type, at) => ({
+        id: at + 1,
+        links: [link(type, String(at + 10), { visible: at % 2 === 1, valid: `SAYS ${at}` })],
+        activeLinks: { [type]: [String(at + 10), String(at + 20)] },
+        functionTemplateDependencies: [String(at + 30)],
+      }),
+    );
+    await publish('calculations', monday, ...all);
     const { runs } = await lastRuns(store, ['calculations'], () => undefined);
     const [part] = runs[0]?.manifest.parts ?? [];
     if (part === undefined) throw new Error('expected a part, got none');
     const fitter = createLineFitter(calculations.columns);
     const maker = createUsesMaker('calculations', fitter);
 
-    for (const round of [1, 2]) {
+    for (const ends of [[3, 5, 6], [6]]) {
+      let rows = 0;
       await eachLine({ store, part }, (lines) => {
         fitter.add(lines.line.json, lines.line.start, lines.line.end);
         maker.add(lines);
+        rows += 1;
+        if (ends.includes(rows)) for (const leaf of fitter.leaves) leaf.clear();
       });
-      for (const leaf of fitter.leaves) leaf.clear();
-      expect({ round, body: maker.end() }).toEqual({
-        round,
+      expect({ ends, body: maker.end() }).toEqual({
+        ends,
         body: await makeUses({ store, source: 'calculations', part }),
       });
     }

@@ -43,6 +43,10 @@ export const craftedStore: NaiveStore = {
     { id: 20, activeLinks: { CARD: ['31:1', 33], FUNCTION_TEMPLATE: '19', constructor: '1' } },
     { id: -3, links: [link('FUNCTION_TEMPLATE', '-003'), link('DATA_SOURCE', ' spaced ')] },
     { id: 21, links: [link('FUNCTION_TEMPLATE', '0'), link('DATA_SOURCE', 'ÄÖ-ſ')] },
+    {
+      id: 22,
+      links: [link('DATA_SOURCE', 'A'), link('FUNCTION_TEMPLATE', '22'), link('FUNCTION_TEMPLATE', '1')],
+    },
     { links: [link('DATA_SOURCE', 'nobody')] },
     null,
   ],
