@@ -108,14 +108,12 @@ async function reopen(
     const parsed = parseMessage(body, { messageId: id, allow: {} });
     if (parsed.kind === 'job') await definitionOf(parsed.job).beforeReopen?.(parsed.job, { store, batches });
   }
-  const { kind, row } = await ledger.reopen(id, options);
+  const { row } = await ledger.reopen(id, options);
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.
   if (row?.state === 'DONE') await store.delete(key);
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
-  return kind === 'reopened' || row?.state === 'CLAIMED'
-    ? { kind: 'open', id, body }
-    : { kind: 'left', id, state: stateOf(row) };
+  return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : { kind: 'left', id, state: stateOf(row) };
 }
 
 function stateOf(row: JobRow | undefined): string {
@@ -209,8 +207,7 @@ async function moveBatch(
   { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },
 ): Promise<number> {
   if (messages.length === 0) return 0;
-  const bodies = messages.map(namedBody);
-  const unsent = await sendAll(to, bodies);
+  const unsent = await sendAll(to, messages.map(namedBody));
   for (const [index, { messageId, receipt }] of messages.entries()) {
     const error = unsent.get(index);
     if (error === undefined) await from.delete(receipt);

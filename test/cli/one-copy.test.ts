@@ -2,12 +2,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { clearAfter } from '../../lib/snapshot/history/clear-work.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { folderOfEach } from '../folder-of-each.ts';
-import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
-import { createMemoryStore } from '../store/memory-store.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
@@ -75,30 +72,4 @@ test('a published run that is damaged is not said to be published', async () => 
 
   expect(again.code).toBe(2);
   expect(again.err).toContain('expected a manifest, got nothing');
-});
-
-test('what a process that was killed left of published runs goes with the next', async () => {
-  const store = createDirectoryStore(folder.path);
-  await publishLines(store, { run: monday });
-  await publishLines(store, { run: tuesday });
-  for (const { id } of [monday, tuesday]) await store.put(`work/calculations/${id}/part-0`, Buffer.from('x'));
-  await store.put('work/calculations/20261116T090000Z-999999/part-0', Buffer.from('x'));
-  await store.put('work/calculations.mine/20261116T090000Z-aaaaaa/part-0', Buffer.from('x'));
-
-  await clearAfter(store, 'calculations', () => undefined);
-
-  expect(await keysUnder(store, 'work/')).toEqual([
-    'work/calculations.mine/20261116T090000Z-aaaaaa/part-0',
-    'work/calculations/20261116T090000Z-999999/part-0',
-  ]);
-});
-
-test('a store whose objects are no files is left to its lifecycle', async () => {
-  const store = createMemoryStore();
-  await publishLines(store, { run: monday });
-  await store.put(`work/calculations/${monday.id}/part-0`, Buffer.from('x'));
-
-  await clearAfter(store, 'calculations', () => undefined);
-
-  expect(await keysUnder(store, 'work/')).toHaveLength(1);
 });

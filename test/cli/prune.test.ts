@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
-import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
+import { planPrune, type RunToPrune } from '../../lib/snapshot/history/plan-prune.ts';
 import { type PruneOptions, pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
 import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
@@ -309,6 +309,31 @@ test.each(['Ctrl-C', 'the store'])(
     expect([...store.objects.keys()].join()).not.toContain('pruned');
   },
 );
+
+test('ended by the store while it removes a run, it leaves the mark of that one to the next prune, and no other', async () => {
+  const failing = beforeFirst(
+    store,
+    'delete',
+    (key) => key.includes('part-'),
+    () => expect.fail('no response'),
+  );
+
+  await expect(execute({ store: failing })).rejects.toThrow('no response');
+
+  expect([...store.objects.keys()].filter((key) => key.includes('pruned'))).toEqual([
+    `${publishedFolder(PLACE, tuesday)}_manifest-pruned.json`,
+  ]);
+});
+
+test('what publishers have left goes where nothing is published, and is not said to be a removed run', async () => {
+  store = createMemoryStore();
+  await store.put(`${publishedFolder(PLACE, monday)}part-00000-aa.ndjson.gz`, Buffer.from('x'));
+  const removed: RunToPrune[] = [];
+
+  expect(await execute({ onRemoved: (run) => removed.push(run) })).toEqual([]);
+
+  expect([...store.objects.keys(), ...removed]).toEqual([]);
+});
 
 describe('of two prunes at once', () => {
   const TAKEN = 'another prune is removing it, or was a few minutes ago';

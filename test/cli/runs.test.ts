@@ -1,24 +1,19 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
-import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
-import { folderOfEach } from '../folder-of-each.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
 import { runCommand } from './run-command.ts';
 
-const folder = folderOfEach();
-let store: Store;
+const store = storeOfEach();
 
-beforeEach(async () => {
-  store = createDirectoryStore(folder.path);
-});
+const run = (...argv: readonly string[]) => runCommand(argv, {}, '', { openStore: async () => store });
 
-const runs = (...argv: readonly string[]) => runCommand(['runs', ...argv], { SYNC_STORE: folder.path });
+const runs = (...argv: readonly string[]) => run('runs', ...argv);
 
 const lines = ['{"id":1}', '{"id":2}'];
 
@@ -88,7 +83,7 @@ test('says if nothing has been published', async () => {
   const people = await runs();
   const machines = await runs('--json');
 
-  expect(people).toEqual({ code: 0, out: `nothing has been published in ${folder.path}`, err: '' });
+  expect(people).toEqual({ code: 0, out: 'nothing has been published in memory', err: '' });
   expect(machines.out).toBe('[]');
 });
 
@@ -201,7 +196,7 @@ describe('--all', () => {
 
     const { out, err } = await runs('--all', '--limit', '1', '--json');
 
-    expect(none.out).toBe(`no runs in ${folder.path}`);
+    expect(none.out).toBe('no runs in memory');
     expect(JSON.parse(out)).toMatchObject([{ run: stopped.id }]);
     expect(err).toBe('2 earlier runs not listed; use --limit to list more');
   });
@@ -216,7 +211,7 @@ test('a machine whose clock is two days back hides no run, here or in SQL, and n
     await publishLines(store, { run, lines: [`{"id":1,"name":"${run.id}"}`], manifest: { begunAfter } });
     begunAfter = run.id;
   }
-  const say = async (...argv: readonly string[]) => (await runCommand(argv, { SYNC_STORE: folder.path })).out;
+  const say = async (...argv: readonly string[]) => (await run(...argv)).out;
 
   const listed = JSON.parse((await runs('calculations', '--json')).out);
   const rows = JSON.parse(

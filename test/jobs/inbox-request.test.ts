@@ -2,6 +2,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { parseInboxRequest, refusedKeyOf, splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 
@@ -73,13 +74,13 @@ test.each([
 });
 
 /** Splits the request at `inbox/b1.json` in a store with these objects. */
-async function split(objects: Readonly<Record<string, string>>) {
+async function split(objects: Readonly<Record<string, string>>, fault: Partial<Store> = {}) {
   await using fake = await fakeWorker({});
   const { ledger, store, batches } = fake;
   const { table } = batches;
   for (const [key, text] of Object.entries(objects)) await store.put(key, Buffer.from(text));
   const cache = createScoreCache({ ...batches, host: 'h', owner: 'w', attemptMs: 60_000 });
-  const storage = { store, table, ledger, cache, batches, host: 'h' };
+  const storage = { store: { ...store, ...fault }, table, ledger, cache, batches, host: 'h' };
   const queue = memoryQueue();
   const parts = { storage, queue, rate: 1, logger: pino({ level: 'silent' }) };
   const outcome = await splitInbox('inbox/b1.json', parts);
@@ -101,6 +102,7 @@ test('the rows of the object that a request names become jobs', async () => {
 
 test.each([
   ['that is gone', {}, 'inbox/b1.json: expected a request, got nothing'],
+  ['for an object in an empty folder', { 'inbox/b1.json': REQUEST }, 'does not exist'],
   ['for an object that is missing', { 'inbox/b1.json': REQUEST, 'texts.csv': 'review\n' }, 'does not exist'],
   ['for another column', { 'inbox/b1.json': REQUEST, texts: 'id\n1\n' }, 'columns: expected "review"'],
   [
@@ -109,11 +111,21 @@ test.each([
     'over the limit of 0',
   ],
   ['with a fault', { 'inbox/b1.json': '{}' }, 'text: expected text, got nothing'],
-  ['of more bytes than a message', { 'inbox/b1.json': ' '.repeat(262_145) }, 'inbox/b1.json'],
+  ['of more bytes than a message', { 'inbox/b1.json': ' '.repeat(262_145) }, 'expected at most 262144 bytes'],
 ])('a request %s is refused, with the reason', async (_, objects, fault) => {
   const { outcome, sent, refusal } = await split(objects);
 
   expect(outcome).toEqual({ kind: 'refused', refused: 'refused/inbox-b1.json' });
   expect(refusal).toMatchObject({ faults: expect.arrayContaining([expect.stringContaining(fault)]) });
   expect(sent).toEqual([]);
+});
+
+test.each<[string, Partial<Store>, string]>([
+  ['it is read', { get: () => Promise.reject(new Error('away')) }, 'away'],
+  ['its texts are read', { stream: () => Promise.reject(new Error('away')) }, 'away'],
+  ['its texts go', { stream: async () => undefined }, 'texts in memory: it was there, but is gone now'],
+])('a request is no refusal of its own if the store fails while %s', async (_, fault, error) => {
+  const objects = { 'inbox/b1.json': REQUEST, texts: 'review\ngood\n' };
+
+  await expect(split(objects, fault)).rejects.toThrow(error);
 });

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import { readBatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';
 import type { Costs } from '../../lib/jobs/texts/batch/chunk-counts.ts';
 import { failChunk } from '../../lib/jobs/texts/batch/score-chunk.ts';
 import { scoredBatch } from './scored-batch.ts';
@@ -96,6 +98,33 @@ test('redrive of a chunk whose job failed, by its id, scores all of its rows', a
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 3, failed: 0 });
 });
 
+test('a chunk stays ended whose job is unknown, or was cancelled and is not named', async () => {
+  await using unknown = await scoredBatch({ refused: [], ends: ['unknown'] });
+  await using cancelled = await scoredBatch({ refused: [] });
+  await unknown.drain();
+  const jobs = (await cancelBatch('b1', cancelled.parts)).jobs.map(({ id }) => id);
+  await cancelled.drain();
+
+  expect(jobs).toEqual([CHUNK]);
+  expect((await redriveFailed([CHUNK], unknown.parts)).left).toEqual([{ id: CHUNK, state: 'UNKNOWN' }]);
+  expect((await redriveFailed([], cancelled.parts)).left).toEqual([{ id: CHUNK, state: 'cancelled' }]);
+  expect(await readBatchStatus('b1', unknown.batches)).toMatchObject({ status: 'done', failed: 3 });
+  expect(await readBatchStatus('b1', cancelled.batches)).toMatchObject({ status: 'done', cancelled: 3 });
+  expect((await redriveFailed([CHUNK], cancelled.parts)).opened).toEqual([CHUNK]);
+  await cancelled.drain();
+  expect(await cancelled.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('a batch that nobody scores yet has ended once it was cancelled', async () => {
+  await using batch = await scoredBatch({ refused: [] });
+
+  const { jobs, ...counts } = await cancelBatch('b1', batch.parts);
+
+  expect(counts).toEqual({ batch: 'b1', chunks: 1, ended: 0, isSplit: true });
+  expect(jobs).toMatchObject([{ id: CHUNK, answer: { kind: 'cancelled' } }]);
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 0, cancelled: 3, bad: 1 });
+});
+
 test('a chunk whose job is unknown is scored with its batch, since a repeat does no harm', async () => {
   await using batch = await scoredBatch({ refused: [], ends: ['unknown'] });
   await batch.drain();
@@ -144,6 +173,18 @@ test.for([
   await expect(dead).rejects.toThrow();
 
   expect((await redriveBatch('b1', batch.parts)).opened).toEqual([CHUNK]);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('a repeated delivery that ended a chunk after its redrive is undone by the next one, by its id too', async () => {
+  await using batch = await scoredBatch({ refused: [], ends: ['failed'] });
+  await batch.drain();
+  await redriveFailed([CHUNK], batch.parts);
+  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', payer: CHUNK }, batch.batches);
+
+  await redriveFailed([CHUNK], batch.parts);
   await batch.drain();
 
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);

@@ -59,6 +59,25 @@ test('a job that is unknown, done or missing is left as it is', async () => {
   expect(queue.bodies()).toEqual([]);
 });
 
+test('a job that is done is named at most once: if it had failed before', async () => {
+  const outcomes: Outcome[] = [failure];
+  await using fake = await fakeWorker({
+    'run-function': async () => outcomes.shift() ?? { status: 'done', response: '1' },
+  });
+  const parts = { ...fake, queue: memoryQueue() };
+  for (const id of ['job-1', 'job-2'])
+    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  const before = await redriveFailed([], parts);
+  fake.clock.nowMs += 60_000;
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+  const [first, second] = [await redriveFailed([], parts), await redriveFailed([], parts)];
+
+  expect(before).toEqual({ opened: ['job-1'], left: [], notSent: [] });
+  expect(first).toEqual({ opened: [], left: [{ id: 'job-1', state: 'DONE' }], notSent: [] });
+  expect(second.left).toEqual([]);
+});
+
 test('a failed job whose row has expired stays as it is, and stops no other', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf({ ...runFunctionJob, id: 'expired' }), fake.worker, leaseOf(fake));
@@ -165,6 +184,33 @@ test('a dead letter that cannot be sent stays, is named, and stops no other', as
   expect(moved).toEqual({ moved: 2, notMoved: [{ id: 'm-2', error: REFUSED }], held: 0 });
   expect(queue.bodies()).toEqual(['a', 'c']);
   expect(dead.bodies()).toEqual(['bad']);
+});
+
+test('a dead letter that cannot be sent is tried once, though it is received again', async () => {
+  const dead = memoryQueue(['held', 'bad']);
+  const [, bad] = await dead.receive({ most: 2, waitSeconds: 0, visibilitySeconds: 60 });
+  const from = { ...dead, receive: async () => (bad === undefined ? [] : [bad]) };
+  const { send } = refusing('bad');
+  const sent: string[] = [];
+  const to = {
+    send: async (bodies: readonly string[]) => {
+      sent.push(...bodies);
+      await send(bodies);
+    },
+  };
+
+  const moved = await moveDeadLetters({ from, to, polls: { waitSeconds: 0, quiet: 1 } });
+
+  expect(moved).toEqual({ moved: 0, notMoved: [{ id: 'm-2', error: REFUSED }], held: 1 });
+  expect(sent).toEqual(['bad']);
+});
+
+test('there may be more dead letters than an empty queue is asked for', async () => {
+  const dead = memoryQueue(letters);
+
+  const moved = await moveDeadLetters({ from: dead, to: memoryQueue(), polls: { waitSeconds: 0, quiet: 1 } });
+
+  expect(moved.moved).toBe(60);
 });
 
 const letters = Array.from({ length: 60 }, (_, index) => `letter ${index}`);

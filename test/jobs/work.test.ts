@@ -232,3 +232,33 @@ test('a delay that is refused is a warning, and the job counts as handed back', 
   expect(logged.join()).toContain('message not delayed');
   expect(logged.join()).not.toContain('message not handled');
 });
+
+test('a message that goes back is not hidden for its job any longer', async () => {
+  await using fake = await fakeWorker({
+    'run-function': async () => {
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+      throw new HandBackError('not now', 0);
+    },
+  });
+  const stop = new AbortController();
+  const calls: string[] = [];
+  const queue: Queue = {
+    ...memoryQueue([JSON.stringify(runFunctionJob)]),
+    extend: async () => void calls.push('hidden'),
+    async delay() {
+      calls.push('back');
+      stop.abort();
+    },
+  };
+  const rest: WorkOptions['rest'] = async (_ms, signal) => {
+    await turn();
+    signal.throwIfAborted();
+  };
+  const parts = { ...options, worker: fake.worker, lease: leaseOf(fake), queue, sleep, rest };
+
+  await work({ ...parts, drain: false, signal: stop.signal });
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+
+  expect(calls).toContain('hidden');
+  expect(calls.at(-1)).toBe('back');
+});

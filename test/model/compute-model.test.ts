@@ -105,6 +105,22 @@ describe('the model equals a naive computation', () => {
     await expectNaive({ calculations });
   });
 
+  test('of a calculation that two narrowed runs hold', async () => {
+    const calculations = [
+      { id: 1, name: 'Revenue', owner: 5, status: 'VALID' },
+      { id: '01', name: 'Turnover', owner: 6, status: 'INVALID', locked: true },
+    ];
+
+    await expectNaive({ calculations, narrowed: ['calculations'] });
+    await expectNaive({ calculations: calculations.toReversed(), narrowed: ['calculations'] });
+  });
+
+  test('of thousands of calculations and names', async () => {
+    const calculations = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `name ${id % 2_900}` }));
+
+    await expectNaive({ calculations });
+  });
+
   test('of any small store', async () => {
     await fc.assert(fc.asyncProperty(anyStore, expectNaive), { numRuns: 60 });
   });

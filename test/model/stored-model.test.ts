@@ -254,6 +254,9 @@ describe('the uses of a part', () => {
     '{"id":"007","functionTemplateDependencies":["7","07",3,null]}',
     '{"id":7,"functionTemplateDependencies":["7","8"],"functionTemplateDependencies":["9"]}',
     '{"id":7,"links":[{"resource":{"type":"Data_Source","id":"x"},"visible":false,"valid":"BAD"},{"resource":{"type":"CARD","id":"ſ"}}],"more":{}}',
+    '{"id":7,"links":[{"resource":{"type":"DATA_SOURCE","id":"8"}},{"resource":{"type":"FUNCTION_TEMPLATE","id":"8"}},{"resource":{"type":"CARD","id":"8"}}]}',
+    '{"id":7,"activeLinks":{"CARD":["8"]}}',
+    '{"id":7,"links":[{"resource":{"type":"CARD","id":"8"}},{"resource":{"type":"CARD","id":"8"}}],"activeLinks":{"CARD":["8","9"],"FUNCTION_TEMPLATE":["1"]}}',
     '["id"]',
   ])('are those of the parsed record, however it is written: %s', async (line) => {
     const lines = [

@@ -12,6 +12,7 @@ const ILLEGAL = { visible: true, valid: 'ILLEGAL_REFERENCE' };
 /** A store with every shape that a link may have. */
 export const craftedStore: NaiveStore = {
   calculations: [
+    { status: 'INVALID', links: [link('DATA_SOURCE', 'nobody')] },
     { id: 1, name: 'Revenue', owner: 5, status: 'VALID', links: [link('DATA_SOURCE', 'D-1')] },
     { id: '0002', name: 'Margin', owner: '5', status: 'VALID', links: [link('FUNCTION_TEMPLATE', '001')] },
     { id: 3, name: 'Margin', owner: '05', links: [link('CARD', '31:1'), link('CARD', '31:2', ILLEGAL)] },
@@ -47,7 +48,9 @@ export const craftedStore: NaiveStore = {
       id: 22,
       links: [link('DATA_SOURCE', 'A'), link('FUNCTION_TEMPLATE', '22'), link('FUNCTION_TEMPLATE', '1')],
     },
-    { links: [link('DATA_SOURCE', 'nobody')] },
+    { id: 23, links: [link('FUNCTION_TEMPLATE', '23'), link('FUNCTION_TEMPLATE', '1')] },
+    { id: 24, links: [link('FUNCTION_TEMPLATE', '24'), link('FUNCTION_TEMPLATE', '1')] },
+    { id: 25, links: [link('FUNCTION_TEMPLATE', '404'), link('FUNCTION_TEMPLATE', '5')] },
     null,
   ],
   cards: [

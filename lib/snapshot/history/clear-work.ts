@@ -1,7 +1,6 @@
 import { type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
-import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
-import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
+import { type Place, workFolder } from '../keys.ts';
 
 /** Called with what could not be done after a publication, in words, and with the reason. */
 export type Warn = (what: string, reason: Error) => void;
@@ -24,9 +23,7 @@ export async function clearAfter(store: Store, place: Place, warn: Warn): Promis
   }
 }
 
-/** Deletes the work folder of a run. First what others could resume or publish it by. */
+/** Deletes the work folder of a run. What others could resume or publish it by goes first: it is listed first, by its `_`. */
 export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
-  const folder = workFolder(place, { id: run });
-  for (const name of [CHECKPOINT_NAME, MANIFEST_NAME]) await store.delete(`${folder}${name}`);
-  for await (const { key } of store.list(folder)) await store.delete(key);
+  for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);
 }

@@ -118,8 +118,8 @@ async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string
   const found = new Map<string, Folder>();
   for (const prefix of foldersOf(`${place}/`))
     for await (const { key } of store.list(prefix)) {
-      const [folder, run] = /^dt=[^/]+\/run=([^/]+)\//.exec(key.slice(prefix.length)) ?? [];
-      if (folder === undefined || run === undefined) continue;
+      const [folder = '', run] = /^dt=[^/]+\/run=([^/]+)\//.exec(key.slice(prefix.length)) ?? [];
+      if (run === undefined) continue;
       const isMarked = found.get(run)?.isMarked === true || key.endsWith(`/${PRUNED_NAME}`);
       found.set(run, { folder: `${place}/${folder}`, isMarked });
     }

@@ -45,17 +45,17 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     if (taken.size > 0) needed.push(...(await stillNeeded(options, [...taken.values()])));
     for (const run of [...runs, ...left]) {
       signal.throwIfAborted();
-      const whole = runs.find((each) => each === run);
       const marked = taken.get(run.run);
       taken.delete(run.run);
       const isNeeded = needed.some((each) => each.run === run.run);
+      const whole = isNeeded ? undefined : runs.find((each) => each === run);
       if (!isNeeded && marked !== undefined && !(await removePublished(options, run, { marked, marks }))) {
         needed.push({ run: run.run, reason: TAKEN });
         continue;
       }
-      if (!isNeeded && whole !== undefined) await deleteWork(store, place, whole.run);
+      if (whole !== undefined) await deleteWork(store, place, whole.run);
       if (marked !== undefined) await marks.drop(marked);
-      if (!isNeeded && whole !== undefined) onRemoved(whole);
+      if (whole !== undefined) onRemoved(whole);
     }
   } finally {
     // Whatever ends it, Ctrl-C or the store: what has not begun to go is as it was.

@@ -14,12 +14,9 @@ import {
 import { type Latest, latestSchema, MOST_LATEST_BYTES } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 
-/** The manifests in a run's folder: more than one if several processes publish it, or if one was killed meanwhile. */
-export async function manifestKeys(store: Store, place: Place, run: Run): Promise<readonly string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list(publishedFolder(place, run))) if (isManifestKey(key)) keys.push(key);
-  return keys;
-}
+/** True if the run's folder has a manifest, whether or not it was published. */
+export const hasManifest = (store: Store, place: Place, run: Run): Promise<boolean> =>
+  hasMark(store, publishedFolder(place, run), isManifestKey);
 
 /** Stores a manifest under a key that no other has or had, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
 export async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
@@ -60,11 +57,10 @@ export async function markLatest(
   place: Place,
   { latest, next }: { readonly latest: Latest | undefined; readonly next: string },
 ): Promise<void> {
-  const manifests = latest === undefined ? [] : [latest.manifest];
-  if (latest === undefined)
-    for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) manifests.push(key);
+  const keys = latest === undefined ? [] : [latest.manifest];
+  if (latest === undefined) for await (const { key } of store.list(`${place}/dt=`)) keys.push(key);
   const markOf = latest === undefined ? wasPerhapsLatestKey : wasLatestKey;
-  for (const key of manifests)
+  for (const key of keys)
     if (key !== next && isManifestKey(key) && key.startsWith(`${place}/`))
       await store.put(markOf(key), printStored({ manifest: key }), { condition: { ifAbsent: true } });
 }
@@ -83,13 +79,11 @@ export async function refreshLatest({ store, place, signal }: AtPlace): Promise<
     const stored = await store.get(key, { mostBytes: MOST_LATEST_BYTES });
     if (stored === undefined) return undefined;
     const latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
-    const text = stored.body.toString();
-    const spaces = ((/ *(?=\n?$)/.exec(text)?.[0].length ?? 0) % MOST_SPACES) + 1;
-    const body = Buffer.from(`${text.trimEnd()}${' '.repeat(spaces)}\n`);
-    const put = await store.put(key, body, {
-      condition: { ifMatch: stored.etag },
-      ...(signal && { signal }),
-    });
+    const text = stored.body.toString().trimEnd();
+    // One more than before: the line feed counts too.
+    const spaces = (stored.body.byteLength - Buffer.byteLength(text)) % MOST_SPACES;
+    const body = Buffer.from(`${text}${' '.repeat(spaces)}\n`);
+    const put = await store.put(key, body, { condition: { ifMatch: stored.etag }, signal });
     if (put.kind === 'stored') return latest;
   }
   throw new StoredObjectError('invalid', `${key}: moved by publishers ${MOST_ROUNDS} times in a row`);

@@ -35,7 +35,7 @@ async function storeChanges(
   const packed = packChanges(found, compressionOf(key), ({ change }) => {
     counts[change] += 1;
   });
-  await to.putStream(key, packed, { ...(signal && { signal }) });
+  await to.putStream(key, packed, { signal });
   return counts;
 }
 

@@ -15,15 +15,12 @@ const AT_ONCE = 3;
 
 /** Copies parts that are not there yet. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
 export async function publishParts({ store, parts, work, folder }: PartsToPublish): Promise<Part[]> {
-  const published = parts.map((part, index) => ({
-    ...part,
-    key: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,
+  const all = parts.map((part, index) => ({
+    part,
+    to: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,
   }));
   const there = await sizesIn(store, folder);
-  const left = parts.flatMap((part, index) => {
-    const to = published[index];
-    return to === undefined || there.get(to.key) === to.bytes ? [] : [{ part, to: to.key }];
-  });
+  const left = all.filter(({ part, to }) => there.get(to) !== part.bytes);
   const lost = await missingPart(
     store,
     work,
@@ -36,5 +33,5 @@ export async function publishParts({ store, parts, work, folder }: PartsToPublis
     await Promise.allSettled(copying);
     await Promise.all(copying);
   }
-  return published;
+  return all.map(({ part, to }) => ({ ...part, key: to }));
 }

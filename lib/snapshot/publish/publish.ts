@@ -92,15 +92,15 @@ const isOfObject = (error: unknown): error is Error =>
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, finished, force, now = Date.now } = options;
   const { latest } = last;
-  if (latest?.run === run.id && last.manifest !== undefined && last.broken === undefined)
-    return { kind: 'published', manifest: last.manifest, key: latest.manifest };
+  const before = last.broken === undefined ? last.manifest : undefined;
+  if (latest?.run === run.id && before !== undefined)
+    return { kind: 'published', manifest: before, key: latest.manifest };
   const isLate = latest !== undefined && isSuperseded(finished, latest, now());
   const manifest = judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(key, printBounded(key, manifest, MOST_LIST_BYTES));
   if (isLate && !force) return { kind: 'superseded', manifest, key, latest };
   if (!manifest.publishable && !force) return { kind: 'refused', manifest, key, broken: last.broken };
-  const before = last.broken === undefined ? last.manifest : undefined;
   try {
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
@@ -184,10 +184,7 @@ async function moveLatest(
   // Else the newest run might expire.
   await untagLatest({ store, place: source, run });
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
-  const moved = await store.put(latestKey(source), printStoredLine(next), {
-    condition,
-    ...(signal && { signal }),
-  });
+  const moved = await store.put(latestKey(source), printStoredLine(next), { condition, signal });
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {

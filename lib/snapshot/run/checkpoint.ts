@@ -48,7 +48,7 @@ export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
 
-export const CHECKPOINT_NAME = '_checkpoint.json';
+const CHECKPOINT_NAME = '_checkpoint.json';
 
 const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}${CHECKPOINT_NAME}`;
 

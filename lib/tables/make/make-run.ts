@@ -13,7 +13,7 @@ import {
   TAGGED_NAME,
 } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
-import { manifestKeys } from '../../snapshot/publish/manifest-key.ts';
+import { hasManifest } from '../../snapshot/publish/manifest-key.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
@@ -152,7 +152,7 @@ async function manifestNow({ store, place, at, run }: Making): Promise<Manifest 
     return await manifestOf(store, run.manifest, { place, run: at.id });
   } catch (error) {
     if (!(error instanceof StoredObjectError) || error.kind !== 'missing') throw error;
-    if ((await manifestKeys(store, place, at)).length === 0) return undefined;
+    if (!(await hasManifest(store, place, at))) return undefined;
     throw error;
   }
 }

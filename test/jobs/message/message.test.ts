@@ -218,7 +218,7 @@ describe('data-files', () => {
       job: { ids: ['1', '2'], expand: ['revisions', 'metadata'] },
     });
     expect(parse({ ...files, expand: ['metadata'] })).toMatchObject({ job: { expand: ['metadata'] } });
-    expect(faultsOf({ ...files, expand: 'all' })).toHaveLength(1);
+    expect(faultsOf({ ...files, expand: 'metadata, all' })).toHaveLength(1);
   });
 
   test('takes 1 to 100 ids, each once', () => {

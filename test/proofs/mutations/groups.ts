@@ -109,10 +109,11 @@ export const groups = {
   publish: {
     mutate: ['lib/snapshot/{publish,history}/*.ts'],
     tests: [
-      'test/snapshot/{publish,history}/*.test.ts',
-      'test/snapshot/run/take-run.test.ts',
+      'test/snapshot/{history/*,publish/!(publish-races|two-publishers|resumed)}.test.ts',
+      'test/cli/prune.test.ts',
+      'test/cli/runs.test.ts',
+      'test/snapshot/publish/publish-races.test.ts',
       'test/tables/make/tag-runs.test.ts',
-      'test/cli/{prune,publish,runs,one-copy}.test.ts',
     ],
   },
   changes: {
@@ -121,7 +122,10 @@ export const groups = {
   },
   model: {
     mutate: ['lib/model/**/*.ts'],
-    tests: ['test/model/*.test.ts', 'test/report/graph/where-used.test.ts'],
+    tests: [
+      'test/model/{closure,compute-model,rules,stored-model,read-columns}.test.ts',
+      'test/report/graph/where-used.test.ts',
+    ],
   },
   table: {
     mutate: [

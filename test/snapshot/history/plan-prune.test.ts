@@ -87,10 +87,10 @@ test('a run that started after one of those that stay does too, although more wo
 
 test('what is left of a run that nobody knows goes as a run only if that started before those that stay', async () => {
   await publish(tuesday);
-  await leave(monday);
-  await leave(wednesday);
+  const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
+  for (const run of [monday, wednesday, thursday]) await leave(run);
 
-  expect(await plan()).toEqual({ runs: [`${monday.id} left`], left: [wednesday.id] });
+  expect(await plan()).toEqual({ runs: [`${monday.id} left`], left: [wednesday.id, thursday.id] });
 });
 
 test('a half-pruned run goes, whatever is asked and wherever the rest of it is', async () => {
@@ -122,14 +122,21 @@ test('a run that started at the very moment stays', async () => {
   await publish(monday);
   await publish(tuesday);
   const old = await begin(monday.startedAt);
-  const at = (beforeMs: number) => plan({ kind: 'older', beforeMs });
+  const at = async (beforeMs: number) =>
+    (await plan({ kind: 'older', beforeMs }, startedMs + 7 * DAY_MS)).runs;
 
   expect((await plan({ kind: 'keep', keep: 2 }, startedMs + 7 * DAY_MS)).runs).toEqual([]);
-  expect((await at(startedMs)).runs).toEqual([]);
-  expect((await at(startedMs + 1)).runs).toEqual([`${monday.id} published`]);
-  expect((await plan({ kind: 'older', beforeMs: NOW }, startedMs + 7 * DAY_MS)).runs).toContain(
-    `${old.id} unfinished`,
-  );
+  expect(await at(startedMs)).toEqual([]);
+  expect(await at(startedMs + 1)).toEqual([`${monday.id} published`, `${old.id} unfinished`]);
+});
+
+test('nothing goes while the newest run is damaged', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await leave(wednesday);
+  await store.put(`${PLACE}/latest.json`, Buffer.from('{'));
+
+  expect(await plan()).toEqual({ runs: [], left: [] });
 });
 
 test('where nothing is published no run goes, but what publishers have left does', async () => {

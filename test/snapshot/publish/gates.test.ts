@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
-import { type GatedRun, refusals as refusalsIn } from '../../../lib/snapshot/publish/gates.ts';
+import { type GatedRun, isSuperseded, refusals as refusalsIn } from '../../../lib/snapshot/publish/gates.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 const NOW = '2026-11-21T09:00:00.000Z';
@@ -17,6 +17,14 @@ const run: GatedRun = {
   consistency: 'proved',
   scanRefused: [],
 };
+
+test('a run that began after the newest one is not superseded by it, although the clock was back', () => {
+  const begun = { run: 'b', startedAt: '2026-11-20T09:00:00.000Z' };
+  const latest = { run: 'a', manifest: 'x', startedAt: NOW };
+
+  expect(isSuperseded({ ...begun, begunAfter: 'a' }, latest, Date.parse(NOW))).toBe(false);
+  expect(isSuperseded({ ...begun, begunAfter: 'earlier' }, latest, Date.parse(NOW))).toBe(true);
+});
 
 test('a first run that is proved is published', () => {
   expect(refusals(run, undefined)).toEqual([]);
@@ -57,7 +65,7 @@ describe('against a last run of 100 records', () => {
     ],
     ['an unproved run', { ...run, consistency: 'best-effort' }, ['unproved']],
     ['a run that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
-    ['a different type', { ...run, fields: { id: ['string'] } }, ['type']],
+    ['a different type', { ...run, fields: { id: ['string'], name: ['string'] } }, ['type']],
     ['a type besides the one before', { ...run, fields: { id: ['number', 'string'] } }, ['type']],
     ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
     ['a removed field and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],

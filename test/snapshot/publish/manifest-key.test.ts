@@ -7,7 +7,7 @@ import {
   refreshLatest,
   storeManifest,
 } from '../../../lib/snapshot/publish/manifest-key.ts';
-import { printStoredLine } from '../../../lib/store/index.ts';
+import { printStoredLine, type Store } from '../../../lib/store/index.ts';
 import { beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { monday } from './finished-run.ts';
@@ -43,15 +43,16 @@ test('once latest.json is stored again, nobody moves it who read it before', asy
   expect(await store.put(latestKey(place), body, { condition })).toEqual({ kind: 'condition-failed' });
 });
 
-test('however often latest.json is stored again, it never is as it was', async () => {
+test('however often latest.json is stored again, it never is as it was, and one line', async () => {
   await twoManifests();
-  const etags = [];
+  const bodies: string[] = [];
   for (let round = 0; round < 4; round += 1) {
     await refreshLatest({ store, place });
-    etags.push((await store.get(latestKey(place)))?.etag);
+    bodies.push(String(store.objects.get(latestKey(place))));
   }
 
-  expect(new Set(etags).size).toBe(4);
+  expect(new Set(bodies).size).toBe(4);
+  expect(bodies.join('').match(/\n/g)).toHaveLength(4);
 });
 
 test('latest.json that is moved meanwhile is stored again as it is then', async () => {
@@ -69,6 +70,24 @@ test('latest.json that is moved meanwhile is stored again as it is then', async 
   expect(await readLatest(store, place)).toMatchObject(moved);
 });
 
+test('latest.json that is moved 20 times in a row is not stored again', async () => {
+  await twoManifests();
+  let moves = 0;
+  const losing: Store = {
+    ...store,
+    put: async () => {
+      moves += 1;
+      return { kind: 'condition-failed' };
+    },
+  };
+
+  await expect(refreshLatest({ store: losing, place })).rejects.toThrow(
+    'moved by publishers 20 times in a row',
+  );
+
+  expect(moves).toBe(20);
+});
+
 test('where nothing is published, nothing is stored again', async () => {
   expect(await refreshLatest({ store, place })).toBeUndefined();
   expect(await store.get(latestKey(place))).toBeUndefined();
@@ -78,6 +97,15 @@ test('a manifest that was withdrawn leaves its name to no other', async () => {
   await deleteManifest(store, await storeManifest(store, place, monday, body));
 
   expect(await storeManifest(store, place, monday, body)).toMatch(/_manifest-[0-9a-f]{8}\.json$/);
+});
+
+test('of a run with several manifests, only the one that latest.json names is marked as published', async () => {
+  const { latest, lost } = await twoManifests();
+
+  await markLatest(store, place, { latest, next: 'another' });
+
+  expect(await store.get(wasLatestKey(latest.manifest))).toBeDefined();
+  expect(await store.get(wasLatestKey(lost))).toBeUndefined();
 });
 
 test('where nobody can read what was published, every run with a manifest stays published', async () => {

@@ -82,6 +82,31 @@ describe('runs in about the same order', () => {
   });
 });
 
+test('where nothing changed, there is a whole frame of no changes', async () => {
+  const { before, ...options } = await ordered();
+
+  const counts = await publishChanges({ ...options, before, after: before });
+
+  expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
+  expect(changesIn(options.store)).toEqual([]);
+});
+
+test('changes are stored in frames of a megabyte or more, each of whole lines', async () => {
+  const store = createMemoryStore();
+  const lines = [1, 1e6, 1, 1e6].map((length, at) => calculation(at, 'x'.repeat(length)));
+  const after = await storeRun(store, 'new', lines);
+  const frames: number[] = [];
+  const putStream: MemoryStore['putStream'] = async (_, pieces) => {
+    for await (const piece of pieces) frames.push(gunzipSync(piece).toString().split('\n').length - 1);
+  };
+
+  await publishChanges({
+    ...optionsOf({ ...store, putStream }, 'calculations', { before: { parts: [] }, after }),
+  });
+
+  expect(frames).toEqual([2, 2]);
+});
+
 test('runs in different orders are put into buckets in a folder of their own', async () => {
   const filesOf = (ids: string, name: string) => [...ids].map((id) => file(id, name));
 

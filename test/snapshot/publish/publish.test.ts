@@ -116,6 +116,12 @@ test('a refused run can be published by force, and its manifest says so', async 
   await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
 });
 
+test('a run that is published by force although nothing refuses it is not one that was forced', async () => {
+  const { manifest } = await publish(monday, {}, true);
+
+  expect(manifest).toMatchObject({ publishable: true, refused: [], forced: false });
+});
+
 test.each<[string, Run, Partial<FinishedRun>]>([
   ['started earlier', monday, {}],
   ['started earlier, and was under way at the same time', monday, { begunAfter: null }],

@@ -57,7 +57,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     });
     await putRun(store, job.id, null);
     // Not before: another attempt would find no run to resume.
-    await clearAfter(store, place, options.warn ?? (() => undefined));
+    if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }

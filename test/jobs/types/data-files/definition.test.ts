@@ -4,9 +4,11 @@ import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definitio
 import { type Call, PlatformError } from '../../../../lib/platform/index.ts';
 
 /** Reads data files of a platform that responds to each id with its number, or with this status. */
-const read = (statuses: Readonly<Record<string, number>>, { expand, log = [] }: Asked = {}) => {
-  const raw = async (_: unknown, { path, query }: GivenInput, { beforeSend, onLeave }: Turn) => {
+const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], signal }: Asked = {}) => {
+  const raw = async (_: unknown, { path, query }: GivenInput, { beforeSend, onLeave, signal }: Turn) => {
     const { dataFileId: id } = path;
+    signal.addEventListener('abort', () => log.push(`${id} need not be sent`));
+    if (signal.aborted) throw signal.reason;
     await beforeSend();
     onLeave();
     log.push(`${id} ${JSON.stringify(query)}`);
@@ -16,19 +18,27 @@ const read = (statuses: Readonly<Record<string, number>>, { expand, log = [] }: 
         { kind: 'status', status },
         { operation: 'getDataFile', about: id, attempts: 1 },
       );
-    return { text: ` {"dataFileId":${id}} `, json: { dataFileId: Number(id) } };
+    const dataFileId = OTHERS[id] ?? Number(id);
+    return { text: ` {"dataFileId":${dataFileId}} `, json: { dataFileId } };
   };
   const ids = Object.keys(statuses);
   const job = { version: 1, type: 'data-files', id: 'job-1', ids, expand } as const;
   return dataFilesRunner({ raw } as unknown as Call)(job, {
-    signal: new AbortController().signal,
+    signal: signal ?? new AbortController().signal,
     beforeSend: async () => void log.push('recorded'),
     onLeave: () => void log.push('leaves'),
   });
 };
 
 type GivenInput = { readonly path: { readonly dataFileId: string }; readonly query: object };
-type Asked = { readonly expand?: readonly ('revisions' | 'metadata')[] | undefined; readonly log?: string[] };
+type Asked = {
+  readonly expand?: readonly ('revisions' | 'metadata')[] | undefined;
+  readonly log?: string[];
+  readonly signal?: AbortSignal;
+};
+
+/** Ids for which the platform responds with another file. */
+const OTHERS: Readonly<Record<string, number>> = { 91: 1, 92: 2, 93: 3 };
 
 test('files that are gone, or not to be seen, are missing; the others are as they came', async () => {
   const outcome = await read({ 1: 200, 2: 404, 3: 403 });
@@ -47,9 +57,32 @@ test.each([
 
   await read({ 1: 200 }, { expand, log });
 
-  expect(log).toEqual(['recorded', 'leaves', `1 ${query}`]);
+  expect(log.slice(0, 3)).toEqual(['recorded', 'leaves', `1 ${query}`]);
 });
 
-test('any other refusal ends the attempt', async () => {
-  await expect(read({ 1: 200, 2: 400 })).rejects.toThrow('400');
+test('any other refusal ends the attempt, and the calls that have not left', async () => {
+  const log: string[] = [];
+
+  await expect(read({ 1: 200, 2: 400 }, { log })).rejects.toThrow('400');
+
+  expect(log).toContain('1 need not be sent');
+});
+
+test('an attempt that is stopped sends nothing', async () => {
+  await expect(read({ 1: 200 }, { signal: AbortSignal.abort(new Error('stopped')) })).rejects.toThrow(
+    'stopped',
+  );
+});
+
+test.each([
+  [{ 1: 200, 91: 200 }, ''],
+  [{ 1: 200, 91: 200, 92: 200, 93: 200 }, ', and 2 more like it'],
+])('a response with another file fails the job, whose result has the others: %j', async (statuses, more) => {
+  const message = `the response does not match the contract: data file 91: dataFileId: expected 91, got 1${more}`;
+
+  expect(await read(statuses)).toEqual({
+    status: 'failed',
+    error: { kind: 'shape', message },
+    response: '{"files":[{"dataFileId":1}],"missing":[]}',
+  });
 });

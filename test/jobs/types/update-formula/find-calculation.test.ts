@@ -5,6 +5,12 @@ import {
 } from '../../../../lib/jobs/types/update-formula/find-calculation.ts';
 import type { Platform } from '../../../../lib/platform/index.ts';
 
+const LAST_MODIFIED: Readonly<Record<string, string | number | null>> = {
+  4: null,
+  5: 5_000,
+  6: '1970-01-01T00:00:05Z',
+};
+
 type Page = { readonly ids: readonly string[]; readonly degraded?: boolean };
 
 /** Finds 5 on these pages; `read`: how many of them were read. */
@@ -17,11 +23,11 @@ async function find(...given: readonly Page[]) {
   return { id: row?.id, degraded, read };
 }
 
-function over(given: readonly Page[], onPage = () => {}) {
-  async function* pages() {
+function over(given: readonly Page[], onPage = (_search: object) => {}) {
+  async function* pages(search: object) {
     for (const { ids, degraded = false } of given) {
-      onPage();
-      yield { rows: ids.map((id) => ({ id, lastModified: Number(id) * 1_000 })), degraded };
+      onPage(search);
+      yield { rows: ids.map((id) => ({ id, lastModified: LAST_MODIFIED[id] })), degraded };
     }
   }
   const platform = { calculations: { pages } } as unknown as Pick<Platform, 'calculations'>;
@@ -37,7 +43,7 @@ test.each([
   ],
   [
     'is passed by a page in order',
-    [{ ids: ['3'] }, { ids: [] }, { ids: ['4', '6'] }, { ids: ['9'] }],
+    [{ ids: ['3'] }, { ids: [] }, { ids: ['3', '4', '6'] }, { ids: ['9'] }],
     { id: undefined, degraded: false, read: 3 },
   ],
   [
@@ -49,9 +55,19 @@ test.each([
   expect(await find(...pages)).toEqual(found);
 });
 
-test('of calculations with one name, the one that is to be updated must not have changed', async () => {
-  const given = { ...over([{ ids: ['9', '5'] }]), name: 'Margin', id: '5' };
+test.each([
+  ['5', 5_000, undefined],
+  ['5', 4_999, 'expected no change since 4999, got one at 5000; nothing was sent'],
+  ['6', 5_000, undefined],
+  ['6', 4_999, 'got one at 5000'],
+  ['4', 4_999, 'got one at an unknown time'],
+  ['3', 4_999, 'calculation 3: expected a search for the name "Margin" to find it, got no such row'],
+])('of calculations with one name, %s must not have changed since %i', async (id, sinceMs, refusal) => {
+  const searches: object[] = [];
+  const given = over([{ ids: ['9', '4', '5', '6'] }], (search) => searches.push(search));
 
-  await expect(refuseIfChanged({ ...given, sinceMs: 5_000 })).resolves.toBeUndefined();
-  await expect(refuseIfChanged({ ...given, sinceMs: 4_999 })).rejects.toThrow('got one at 5000');
+  const checked = refuseIfChanged({ ...given, name: 'Margin', id, sinceMs });
+
+  await (refusal === undefined ? checked : expect(checked).rejects.toThrow(refusal));
+  expect(searches).toEqual([{ name: 'Margin', sort: { field: 'id', ascending: true } }]);
 });

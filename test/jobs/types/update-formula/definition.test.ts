@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { formulaRunner, updateFormula } from '../../../../lib/jobs/types/update-formula/definition.ts';
+import type { Platform } from '../../../../lib/platform/index.ts';
+import { calculation } from '../../../platform/sample-records.ts';
+
+type Change = { readonly strict?: boolean; readonly unlessChangedSince?: number; readonly name?: string };
+
+const job = { version: 1, type: 'update-formula', id: 'f', calculationId: '5', expression: '1' } as const;
+
+/** Updates a calculation of a platform that responds with this; `log`: what was done in which order. */
+async function update(json: object, change: Change = {}) {
+  const log: unknown[] = [];
+  const raw = async (_: unknown, { body, query }: Given, { beforeSend, onLeave, ...options }: Options) => {
+    await beforeSend();
+    onLeave();
+    log.push({ ...body, ...query, ...options });
+    return { text: ` ${JSON.stringify(json)}\n`, json };
+  };
+  async function* pages() {
+    log.push('searched');
+    yield { rows: [{ id: '5', lastModified: 5_000 }], degraded: false };
+  }
+  const platform = { call: { raw }, calculations: { pages } } as unknown as Platform;
+  const { signal } = new AbortController();
+  const turn = {
+    signal,
+    share: 'high',
+    beforeSend: async () => void log.push('recorded'),
+    onLeave: () => void log.push('leaves'),
+  } as const;
+  const { response, ...outcome } = await formulaRunner(platform)({ ...job, ...change }, turn);
+  const sent = { expression: '1', signal, share: 'high', once: true, finishes: true };
+  return { outcome, log, sent, response };
+}
+
+type Given = { readonly body: object; readonly query: object };
+type Options = { readonly beforeSend: () => Promise<void>; readonly onLeave: () => void };
+
+const INVALID =
+  'calculation 5: expected a formula that the platform can parse, got one that it calls INVALID; it is stored';
+const OTHER = 'the expression in the response is not the one that was sent: look at the calculation';
+const SHAPELESS = 'the response does not match the contract: look at the calculation';
+
+test.each([
+  [calculation({ expression: '1' }), { status: 'done' }],
+  [calculation({ expression: '1', status: null }), { status: 'done' }],
+  [
+    calculation({ expression: '1', status: 'invalid' }),
+    { status: 'failed', error: { kind: 'invalid-formula', message: INVALID } },
+  ],
+  [calculation({ expression: '2' }), { status: 'failed', error: { kind: 'answer', message: OTHER } }],
+  [{ expression: '1' }, { status: 'unknown', error: { kind: 'answer', message: SHAPELESS } }],
+])('an update is sent once, and is judged by the response %#', async (json, expected) => {
+  const { outcome, log, sent, response } = await update(json);
+
+  expect(outcome).toEqual(expected);
+  expect(log).toEqual(['recorded', 'leaves', sent]);
+  expect(response).toBe(JSON.stringify(json));
+});
+
+test('a search comes first if the calculation must not have changed', async () => {
+  const { log, sent } = await update(calculation({ expression: '1' }), {
+    strict: true,
+    unlessChangedSince: 5_000,
+    name: 'Margin',
+  });
+
+  expect(log).toEqual(['searched', 'recorded', 'leaves', { ...sent, strict: true }]);
+});
+
+test('how many calls an update takes is known unless it is searched for', () => {
+  expect(updateFormula.mostCalls(job)).toBe(1);
+  expect(updateFormula.mostCalls({ ...job, unlessChangedSince: 1, name: 'Margin' })).toBeUndefined();
+  expect(updateFormula.mayRepeat(job)).toBe(false);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { clearAfter, deleteWork } from '../../../lib/snapshot/history/clear-work.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { beforeEvery } from '../../store/before.ts';
+import { storeOfEach } from '../../store/store-of-each.ts';
+import { monday, publishLines, tuesday } from '../changes/publish-lines.ts';
+
+const objects = storeOfEach();
+const store: Store = { ...objects, fileOf: async () => undefined };
+
+const leave = (folder: string, name = 'part-0') => store.put(`work/${folder}/${name}`, Buffer.from('x'));
+
+const keysUnderWork = async () => (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
+
+test('what a process that was killed left of published runs goes with the next', async () => {
+  const others = ['calculations.mine/20261116T090000Z-aaaaaa', 'calculations/20261116T090000Z-999999'];
+  for (const run of [monday, tuesday]) await publishLines(store, { run });
+  for (const { id } of [monday, tuesday]) await leave(`calculations/${id}`);
+  for (const folder of others) await leave(folder);
+
+  await clearAfter(store, 'calculations', () => undefined);
+
+  expect(await keysUnderWork()).toEqual(others.map((folder) => `work/${folder}/part-0`));
+});
+
+test('a store whose objects are no files is left to its lifecycle', async () => {
+  await publishLines(objects, { run: monday });
+  await leave(`calculations/${monday.id}`);
+
+  await clearAfter(objects, 'calculations', () => undefined);
+
+  expect(await keysUnderWork()).toHaveLength(1);
+});
+
+test('what cannot be deleted costs a warning', async () => {
+  await publishLines(store, { run: monday });
+  await leave(`calculations/${monday.id}`);
+  const warnings: string[] = [];
+  const failing = beforeEvery(store, 'delete', (key) => store.copy('none', key));
+
+  await clearAfter(failing, 'calculations', (what, { message }) => void warnings.push(what, message));
+
+  expect(warnings).toEqual([
+    'what published runs of calculations have left under work/ could not be deleted',
+    expect.stringContaining('none'),
+  ]);
+});
+
+test('so does latest.json if it is damaged; a fault of our own is thrown', async () => {
+  await leave(`calculations/${monday.id}`);
+  await store.put('calculations/latest.json', Buffer.from('{'));
+  const warnings: string[] = [];
+  const warn = (_: string, { message }: Error) => void warnings.push(message);
+  const faulty: Store = { ...store, folders: () => expect.fail('a fault') };
+
+  await clearAfter(store, 'calculations', warn);
+  await expect(clearAfter(faulty, 'calculations', warn)).rejects.toThrow('a fault');
+
+  expect(warnings).toEqual([expect.stringContaining('calculations/latest.json is not what')]);
+});
+
+test('what a run could be resumed or published by goes before all else of it', async () => {
+  const deleted: string[] = [];
+  for (const name of ['open-a', 'part-0', '_manifest.json', '_checkpoint.json'])
+    await leave(`calculations/${monday.id}`, name);
+
+  await deleteWork(
+    beforeEvery(store, 'delete', (key) => deleted.push(key.slice(key.lastIndexOf('/') + 1))),
+    'calculations',
+    monday.id,
+  );
+
+  expect(deleted).toEqual(['_checkpoint.json', '_manifest.json', 'open-a', 'part-0']);
+});
