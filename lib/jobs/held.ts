@@ -1,6 +1,7 @@
 import type { Breaker } from '../pace/breaker.ts';
-import type { Worker } from './handle-message.ts';
+import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
 import { findLateOutcome } from './record-end.ts';
 import { HandBackError, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
@@ -50,7 +51,11 @@ export type HeldOptions = {
   readonly request: JobRequest;
   /** Most likely nobody has seen the job yet. */
   readonly isNew: boolean;
-  readonly worker: Pick<Worker, 'ledger' | 'store' | 'now' | 'mustLastMs'> & {
+  readonly worker: {
+    readonly ledger: Ledger;
+    readonly store: Store;
+    readonly now: () => number;
+    readonly mustLastMs: (job: Job) => number;
     readonly breaker?: Pick<Breaker, 'knownBlockedMs'>;
   };
   readonly lease: Lease;

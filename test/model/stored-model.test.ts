@@ -46,6 +46,8 @@ async function renew(of: Store = store): Promise<StoredModel> {
   return model;
 }
 
+const open = () => openModel({ store, now: () => Date.parse('2026-11-20T13:00:00Z') });
+
 const keysIn = (folder: string) => [...store.objects.keys()].filter((key) => key.startsWith(folder)).sort();
 
 const keysOf = keysOfModel;
@@ -93,10 +95,11 @@ describe('a model that is stored', () => {
 
   test('is not computed again until another run is published', async () => {
     await publish('calculations', monday, revenue);
+    await publish('cards', monday, { id: 31, datasourceId: 'd-1' });
     const first = await renew();
     const again = await renew();
     await publish('calculations', tuesday, revenue, margin);
-    const { runs } = await lastRuns(store, ['calculations'], () => undefined);
+    const { runs } = await lastRuns(store, ['calculations', 'cards'], () => undefined);
 
     const next = await renew();
 
@@ -199,13 +202,70 @@ describe('a model that is stored', () => {
     };
   }
 
-  test('is one of two that are written at once, with all that it names', async () => {
-    await publish('calculations', monday, revenue, margin);
+  test.each([
+    { which: 'first', before: [] },
+    { which: 'next', before: [monday] },
+  ])('is one of two $which ones that are written at once, with all that it names', async ({ before }) => {
+    for (const run of before) {
+      await publish('calculations', run, revenue);
+      await renew();
+    }
+    const there = keysIn('model/');
+    await publish('calculations', tuesday, revenue, margin);
 
     const [one, other] = await Promise.all([renew(), renew()]);
 
     expect(one).toEqual(other);
-    expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(one)].sort());
+    expect(keysIn('model/')).toEqual([...new Set(['model/latest.json', ...there, ...keysOf(one)])].sort());
+  });
+
+  test('keeps the tables of the model before if two are written at once without tables', async () => {
+    await publish('calculations', monday, revenue);
+    const before = await renew();
+    await publish('calculations', tuesday, revenue, margin);
+
+    await Promise.all([open(), open()]);
+
+    const { model } = await findModel(store);
+    expect(keysIn('model/')).toEqual(['model/latest.json', ...keysOf(before), model?.packed].sort());
+    expect(model?.asOf).toBe('2026-11-20T13:00:00.000Z');
+  });
+
+  test.each([
+    { how: 'lost', lose: (key: string) => store.delete(key) },
+    { how: 'damaged', lose: (key: string) => store.put(key, Buffer.from('damaged')) },
+  ])('is computed again if it is $how', async ({ lose }) => {
+    await publish('calculations', monday, revenue);
+    const before = await renew();
+    await lose(before.packed);
+
+    const { model, asOfMs } = await open();
+
+    expect(model.calculations.nodes).toHaveLength(1);
+    expect(asOfMs).toBe(Date.parse('2026-11-20T13:00:00Z'));
+    expect((await findModel(store)).model?.asOf).toBe('2026-11-20T13:00:00.000Z');
+  });
+
+  test('is of the whole run of a source, whatever narrowed ones there are', async () => {
+    await publish('calculations.mine' as Place, tuesday, margin);
+    await publish('calculations', monday, revenue);
+
+    expect(Object.keys((await renew()).runs)).toEqual(['calculations']);
+  });
+
+  test.each([
+    { datasets: 'calculations', missing: [], isMissing: true },
+    { datasets: ['d-1'], missing: [], isMissing: false },
+    { datasets: 'calculations', missing: [{ id: 'd-2', status: 403 }], isMissing: false },
+  ])('lacks a card by a run of all cards alone: of $datasets, without $missing', async (of) => {
+    const { datasets, missing, isMissing } = of;
+    const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];
+    const manifest = { selection: { datasets }, missing };
+    await publishLines(store, { place: 'cards', run: monday, lines, manifest });
+
+    await renew();
+
+    expect(await rowsOf('cards')).toMatchObject([{ record_id: '32', missing_target: isMissing }]);
   });
 });
 
