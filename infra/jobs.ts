@@ -164,6 +164,8 @@ function grantWork(
   storage.grantRead(role, ['results/*', 'work/*', 'table.json']);
   storage.grantWrite(role, ['results/*', 'refused/*', 'work/*', 'table.json']);
   if (types.includes('score')) {
+    // Of a chunk that is scored again, the part of before; and the summary that the next one replaces.
+    storage.grantRead(role, ['scores/*']);
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);
   }

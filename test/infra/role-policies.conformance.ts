@@ -68,6 +68,8 @@ const jobs = {
     ['put', 'work/new.json'],
     ['put', 'refused/new.json'],
     ['put if absent', 'formulas/1/new.json'],
+    ['get', 'scores/b/old.json'],
+    ['get', 'scores/b/none.json'],
     ['put in parts', 'scores/b/part.gz'],
     ['delete', 'scores/b/old.json'],
     ['list', 'scores/b/'],
@@ -89,7 +91,12 @@ const cases = {
   // Scores are of the other role's jobs only.
   JobsRunFunctionsRole: {
     may: jobs.may.filter(([act, key]) => act === 'list' || !key.startsWith('scores/')),
-    mayNot: [...jobs.mayNot, ['put in parts', 'scores/b/part.gz'], ['delete', 'scores/b/old.json']],
+    mayNot: [
+      ...jobs.mayNot,
+      ['get', 'scores/b/old.json'],
+      ['put in parts', 'scores/b/part.gz'],
+      ['delete', 'scores/b/old.json'],
+    ],
   },
   SnapshotsSnapshotRole: {
     may: [

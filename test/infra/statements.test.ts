@@ -49,7 +49,7 @@ test('no role may do more than it uses', () => {
       "JobsRunJobsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunJobsLog",
       "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
       "JobsRunJobsRole: Allow s3:DeleteObject on StorageBucket/scores/*",
-      "JobsRunJobsRole: Allow s3:GetObject on StorageBucket/results/*, StorageBucket/table.json, StorageBucket/work/*",
+      "JobsRunJobsRole: Allow s3:GetObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/table.json, StorageBucket/work/*",
       "JobsRunJobsRole: Allow s3:ListBucket on StorageBucket",
       "JobsRunJobsRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
       "JobsRunJobsRole: Allow sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ReceiveMessage, sqs:SendMessage on JobsQueue",
