@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { valueFaults } from '../lib/contract.ts';
 import { name, text, uuid } from './config-fields.ts';
-import { parsePattern } from './event-pattern/parse-pattern.ts';
-import { feedsItself } from './own-events.ts';
+import type { RuleFault } from './config-schedules.ts';
+import { feedsItself, type OwnPlace } from './own-events.ts';
 
 const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
@@ -34,19 +34,42 @@ const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,2
 
 const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
-const NO_LOOP =
-  'a pattern that matches no end of a run-function job: its function would run again each time that it ends, for ever; narrow source, or detail.type';
+const EXPECTED_FIELDS = 'an object of fields, each ending in a list of what matches';
 
-/** What EventBridge accepts as a pattern, checked by what matches events in the local stack too. */
+/** The form of a pattern: what stands in its lists is checked by EventBridge, which refuses the rule. */
+function shapeFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
+  if (Array.isArray(value))
+    return value.length > 0 && path.length > 0 ? [] : [{ path, expected: EXPECTED_FIELDS }];
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  if (fields.length === 0) return [{ path, expected: EXPECTED_FIELDS }];
+  return fields.flatMap(([name, each]) => shapeFaults(each, [...path, name]));
+}
+
 const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).check(({ value, issues }) => {
-  const parsed = parsePattern(value);
-  if (parsed.kind === 'pattern') {
-    if (feedsItself(parsed.pattern)) issues.push({ code: 'custom', message: NO_LOOP, input: undefined });
-    return;
-  }
-  for (const { path, expected } of parsed.faults)
+  for (const { path, expected } of shapeFaults(value))
     issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });
+
+/** The rules whose functions would run again each time that they end. */
+export function loopFaults(
+  rules: readonly Readonly<Record<string, unknown>>[],
+  place: OwnPlace,
+): readonly RuleFault[] {
+  return rules.flatMap(({ pattern: given }, index) => {
+    if (typeof given !== 'object' || given === null) return [];
+    const own = feedsItself(given as Readonly<Record<string, unknown>>, place);
+    if (own === undefined) return [];
+    const { source, detailType } = own;
+    const narrower = NARROWER[source] ?? 'other calls in detail.eventName';
+    const expected = `a pattern that cannot match what its own function causes (${source}, ${detailType}), which would run it again for ever: outside $or, name another source or detail-type, or ${narrower}`;
+    return [{ path: ['eventRules', index, 'pattern'], expected }];
+  });
+}
+
+const NARROWER: Readonly<Record<string, string>> = {
+  'platform-sync': 'other types in detail.type',
+  'aws.s3': 'another bucket in detail.bucket.name, or keys that are not of the store in detail.object.key',
+};
 
 /** A bus of the same account and region: only there may a rule send to the stack's queue without a role. */
 const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1,256}$/);

@@ -2,8 +2,12 @@ import type { RuleFault } from './config-schedules.ts';
 import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
-/** An account and a region; undefined where the one of the deployment counts. */
-export type Home = { readonly account?: string | undefined; readonly region?: string | undefined };
+/** An account and a region, undefined where those of the deployment count, and the name of a bucket that is given. */
+export type Home = {
+  readonly account?: string | undefined;
+  readonly region?: string | undefined;
+  readonly bucket?: string;
+};
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -85,7 +89,8 @@ function placesIn(instance: Given) {
   });
 }
 
-function textAt(value: unknown, ...names: readonly string[]): string | undefined {
+/** A field that is text. */
+export function textAt(value: unknown, ...names: readonly string[]): string | undefined {
   const found = at(value, ...names);
   return typeof found === 'string' ? found : undefined;
 }

@@ -1,7 +1,8 @@
 import type * as z from 'zod/mini';
 import { allowFaults } from './allowed-types.ts';
 import { fewestWorkers } from './capacity.ts';
-import { type Home, placeFaults } from './config-places.ts';
+import { loopFaults } from './config-events.ts';
+import { type Home, placeFaults, textAt } from './config-places.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
@@ -109,9 +110,12 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
         ? [describe(['schedules', index, 'digest'], 'false or absent without writeReport')]
         : [],
     ),
-    ...[...followFaults(schedules), ...allowFaults(instance), ...placeFaults(instance)].map((fault) =>
-      describe(fault.path, fault.expected),
-    ),
+    ...[
+      ...followFaults(schedules),
+      ...allowFaults(instance),
+      ...placeFaults(instance),
+      ...loopFaults(rules, { bucket: textAt(instance, 'bucket'), prefix: textAt(instance, 'prefix') }),
+    ].map((fault) => describe(fault.path, fault.expected)),
     ...(rules.length > 0 && instance['functionsQueue'] === false
       ? [describe(['functionsQueue'], 'true or absent: event rules send to this queue')]
       : []),

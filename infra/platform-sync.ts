@@ -191,11 +191,13 @@ export class PlatformSync extends Construct {
     const where = `PlatformSync ${this.node.path}`;
     const faults = [...resourceFaults(props), ...this.sharedFaults(props)];
     const { account, region } = Stack.of(this);
+    const given = partsOf(props).resources.storage.bucket;
+    const bucket = typeof given === 'object' ? given.bucketName : given;
     try {
       const instance = readSettings({
         settings: { name: tagOf(serviceName), ...partsOf(props).settings },
         where,
-        home: { account: known(account), region: known(region) },
+        home: { account: known(account), region: known(region), ...(bucket && { bucket }) },
       });
       if (faults.length === 0) return instance;
     } catch (error) {

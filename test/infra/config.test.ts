@@ -57,7 +57,9 @@ describe('the configuration', () => {
             { source: 'cards', accept: ['no-such-reason'] },
             { source: 'reports' },
           ],
-          eventRules: [{ name: 'rule', pattern: {}, packageId: 'x', packageVersion: '1', functionName: 'f' }],
+          eventRules: [
+            { name: 'rule', pattern: { a: [] }, packageId: 'x', packageVersion: '1', functionName: 'f' },
+          ],
           lifetimes: { work: 3, logs: 8 },
           alarms: { email: 'nobody' },
         },
@@ -72,7 +74,7 @@ describe('the configuration', () => {
       'instances.1.schedules.1 (files).filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
       'instances.1.schedules.3 (cards).accept.0: expected one of empty, shrunk, degraded, type, selection, platform, unproved, incomplete, future, broken, got "no-such-reason"',
       'instances.1.schedules.4 (reports).source: expected a schedule of calculations, files, cards or data-files, got "reports"',
-      'instances.1.eventRules.0 (rule).pattern: expected an object of fields, each ending in a list of what matches, got {}',
+      'instances.1.eventRules.0 (rule).pattern.a: expected an object of fields, each ending in a list of what matches, got []',
       'instances.1.eventRules.0 (rule).packageId: expected the UUID of a package, got "x"',
       'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
@@ -82,6 +84,9 @@ describe('the configuration', () => {
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
       'instances.1.schedules.2 (cards).cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',
+      expect.stringMatching(
+        /^instances.1.eventRules.0 \(rule\).pattern: expected a pattern that cannot match/,
+      ),
       'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 for each schedule, got 3',
     ]);
   });
@@ -118,11 +123,11 @@ describe('what EventBridge would refuse is refused', () => {
   test('in a pattern: the rule, the place in it, what was expected, and what it got', () => {
     const pattern = {
       source: ['aws.s3'],
-      detail: { size: ['big', { numeric: ['>', 5, '<', 5] }], key: 'a' },
+      detail: { bucket: { name: ['uploads'] }, size: [], key: 'a' },
     };
 
     expect(faultsIn({ eventRules: [{ ...full.eventRules[1], name: 'uploads', pattern }] })).toEqual([
-      'instances.0.eventRules.0 (uploads).pattern.detail.size.1.numeric: expected ["=", number], one bound such as [">", 0], or a lower and a higher one, such as [">", 0, "<=", 5], got [">",5,"<",5]',
+      'instances.0.eventRules.0 (uploads).pattern.detail.size: expected an object of fields, each ending in a list of what matches, got []',
       'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each ending in a list of what matches, got "a"',
     ]);
   });
@@ -381,28 +386,66 @@ describe('what an instance names is where the instance is', () => {
 });
 
 describe('a rule that would feed itself', () => {
-  const faultsOfPattern = (pattern: object) => faultsIn({ eventRules: [{ ...full.eventRules[1], pattern }] });
+  const faultsOfPattern = (pattern: object, place: object = {}) =>
+    faultsIn({ ...place, eventRules: [{ ...full.eventRules[1], pattern }] });
+  const s3 = { source: ['aws.s3'], 'detail-type': ['Object Created'] };
+  const trail = { 'detail-type': ['AWS API Call via CloudTrail'] };
+  const theirs = { bucket: 'lake', prefix: 'teams/acme' };
+  const finished = 'platform-sync, JobFinished';
+  const stored = 'aws.s3, Object Created';
 
-  test.each<[string, object]>([
-    ['all that comes from here', { source: ['platform-sync'] }],
-    ['all of an account', { account: ['111122223333'] }],
-    ['functions that fail', { source: ['platform-sync'], detail: { status: ['failed'] } }],
-    ['anything but another type', { detail: { type: [{ 'anything-but': ['snapshot'] }] } }],
-    ['one of several sources', { $or: [{ source: ['aws.s3'] }, { source: [{ prefix: 'platform-' }] }] }],
-    ['whatever has no tags', { detail: { tags: [{ exists: false }] } }],
-    ['results in a store', { 'detail-type': ['JobFinished'], detail: { store: ['s3://elsewhere'] } }],
-  ])('is refused: %s', (_, pattern) => {
-    expect(faultsOfPattern(pattern)).toEqual([
-      expect.stringContaining('expected a pattern that matches no end of a run-function job'),
+  test.each<[string, string, object, object?]>([
+    ['all that comes from here', finished, { source: ['platform-sync'] }],
+    ['all of an account', finished, { account: ['111122223333'] }],
+    ['a field alone', finished, { detail: { tags: [{ exists: false }] } }],
+    ['functions that fail', finished, { source: ['platform-sync'], detail: { status: ['failed'] } }],
+    ['any type but another', finished, { detail: { type: [{ 'anything-but': ['snapshot'] }] } }],
+    ['several sources in branches', finished, { $or: [{ source: ['mine'] }, { source: ['yours'] }] }],
+    ['a beginning of our source', finished, { source: [{ prefix: 'platform-' }] }],
+    ['what another match type may find', finished, { source: [{ wildcard: 'mine*' }] }],
+    ['results in a store', finished, { 'detail-type': ['JobFinished'], 'detail.store': ['s3://elsewhere'] }],
+    ['what any bucket stores', stored, s3],
+    ['all that AWS sends', stored, { source: [{ prefix: 'aws.' }] }],
+    ['anything but our ends of jobs', stored, { source: [{ 'anything-but': 'platform-sync' }] }],
+    ['any bucket with a name', stored, { ...s3, 'detail.bucket.name': [{ prefix: 'acme-' }] }],
+    ['keys of results', stored, { ...s3, detail: { object: { key: [{ prefix: 'results/run-' }] } } }],
+    ['keys that end like results', stored, { ...s3, detail: { object: { key: [{ suffix: '.json' }] } } }],
+    ['the bucket that is given', stored, { ...s3, detail: { bucket: { name: ['lake'] } } }, theirs],
+    ['its folder', stored, { ...s3, 'detail.object.key': [{ prefix: 'teams/' }] }, theirs],
+    ['puts that a trail records', 'aws.s3, AWS API', { ...trail, source: ['aws.s3'] }],
+    ['rows that a trail records', 'aws.dynamodb, AWS API', { ...trail, source: ['aws.dynamodb'] }],
+  ])('is refused: %s', (_, event, pattern, place) => {
+    expect(faultsOfPattern(pattern, place)).toEqual([
+      expect.stringContaining(`cannot match what its own function causes (${event}`),
     ]);
   });
 
-  test.each<[string, object]>([
+  test.each<[string, object, object?]>([
     ['snapshots that are published', { source: ['platform-sync'], detail: { type: ['snapshot'] } }],
-    ['another source', { source: ['aws.s3'] }],
-    ['a field that no job has', { detail: { object: { key: [{ prefix: 'a' }] } } }],
-  ])('is not one on %s', (_, pattern) => {
-    expect(faultsOfPattern(pattern)).toEqual([]);
+    ['another source', { source: ['mine'] }],
+    [
+      'another source, or one of several',
+      { source: ['mine', { 'anything-but': ['platform-sync', 'aws.s3'] }], 'detail-type': ['Any'] },
+    ],
+    ['a bucket of others, whatever happens there', { source: ['aws.s3'], 'detail.bucket.name': ['uploads'] }],
+    ['another detail-type', { 'detail-type': ['Order Placed'] }],
+    ['a bucket of others', { ...s3, detail: { bucket: { name: ['uploads'] } } }],
+    ['keys of others', { ...s3, detail: { object: { key: [{ prefix: 'uploads/' }, 'a.csv'] } } }],
+    [
+      'other folders of the bucket that is given',
+      { ...s3, detail: { bucket: { name: ['lake'] }, object: { key: [{ prefix: 'results/' }] } } },
+      theirs,
+    ],
+    [
+      'changes of a bucket’s policy',
+      { ...trail, source: ['aws.s3'], 'detail.eventName': ['PutBucketPolicy'] },
+    ],
+    [
+      'tables that are created',
+      { ...trail, source: ['aws.dynamodb'], detail: { eventName: ['CreateTable'] } },
+    ],
+  ])('is not one on %s', (_, pattern, place) => {
+    expect(faultsOfPattern(pattern, place)).toEqual([]);
   });
 });
 

@@ -58,6 +58,18 @@ function faultsOf(props: object): readonly string[] {
   }
 }
 
+test('an event rule on the bucket that is given is refused, whatever its name will be', () => {
+  const stack = stackOfOthers();
+  const bucket = new Bucket(stack, 'Lake');
+  const detail = { bucket: { name: [bucket.bucketName] } };
+  const [rule] = settings.eventRules;
+  const eventRules = [{ ...rule, pattern: { source: ['aws.s3'], detail } }];
+
+  expect(() => new PlatformSync(stack, 'Sync', { ...settings, bucket, eventRules })).toThrow(
+    /eventRules\.0.*aws\.s3, Object Created/,
+  );
+});
+
 describe('several constructs', () => {
   const stack = stackOfOthers();
   const first = new PlatformSync(stack, 'First', settings);

@@ -39,7 +39,7 @@ const instance = {
     },
     {
       name: 'days',
-      pattern: { detail: { 'placed-at': [{ exists: true }] } },
+      pattern: { source: ['orders'], detail: { 'placed-at': [{ exists: true }] } },
       packageId,
       packageVersion: '1.0.0',
       functionName: 'businessDays',

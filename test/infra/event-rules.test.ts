@@ -100,7 +100,7 @@ test('in an update, the function that reads the messages comes before the rules'
 
 test('a pattern with all match types and branches is deployed unchanged', () => {
   const pattern = {
-    source: ['mine', { 'anything-but': { prefix: ['aws.'] } }],
+    source: ['mine', { prefix: 'com.acme.' }],
     'detail.size': [{ numeric: ['>', 0, '<=', 5] }, { exists: false }],
     $or: [{ a: [{ suffix: { 'equals-ignore-case': '.PNG' } }] }, { b: [{ cidr: '10.0.0.0/24' }, null, 1.5] }],
   };

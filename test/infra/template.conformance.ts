@@ -39,13 +39,16 @@ const configurations = {
       {
         ...target,
         name: 'numbers',
-        pattern: { detail: { size: [{ numeric: ['>', 0, '<=', 5] }, null, 1.5, true] } },
+        pattern: { source: ['mine'], detail: { size: [{ numeric: ['>', 0, '<=', 5] }, null, 1.5, true] } },
       },
       {
         ...target,
         name: 'texts',
         inputVariables: { key: '$.detail.key', size: { $path: '$.detail.size', $default: null } },
-        pattern: { 'detail.key': [{ 'anything-but': { suffix: ['.tmp', '.log'] } }, { wildcard: 'a\\*b*' }] },
+        pattern: {
+          source: ['mine'],
+          'detail.key': [{ 'anything-but': { suffix: ['.tmp', '.log'] } }, { wildcard: 'a\\*b*' }],
+        },
       },
       {
         ...target,

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
-import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
 import { enginesOf } from '../../base/aws/engines.ts';
 import { linesOf } from '../../run-program.ts';
 import { arbitraryPair } from './arbitrary-pair.ts';
 import { invalidPatterns } from './invalid-patterns.ts';
+import { matchesPattern } from './match-event.ts';
 import { matchingCases } from './matching-cases.ts';
+import { parsePattern } from './parse-pattern.ts';
 
 type Pair = { readonly pattern: unknown; readonly event: string };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
-import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
 import { invalidPatterns } from './invalid-patterns.ts';
+import { matchesPattern } from './match-event.ts';
 import { matchingCases } from './matching-cases.ts';
+import { parsePattern } from './parse-pattern.ts';
 
 function faultsOf(pattern: unknown): readonly string[] {
   const parsed = parsePattern(pattern);

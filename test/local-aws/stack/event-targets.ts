@@ -1,6 +1,6 @@
-import { matchesPattern } from '../../../infra/event-pattern/match-event.ts';
-import { parsePattern } from '../../../infra/event-pattern/parse-pattern.ts';
-import type { PatternFault } from '../../../infra/event-pattern/pattern.ts';
+import { matchesPattern } from '../../infra/event-pattern/match-event.ts';
+import { parsePattern } from '../../infra/event-pattern/parse-pattern.ts';
+import type { PatternFault } from '../../infra/event-pattern/pattern.ts';
 import { ACCOUNT } from '../identity.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 import type { Resolve } from './template-values.ts';
