@@ -70,6 +70,9 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
 /** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
 const MOST_RECEIVES = 200;
 
+/** Or with one receive left, for a worker that dies, where the queue's limit is lower. */
+const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MOST_RECEIVES, maxReceives - 1);
+
 /** A message is copied at this age, in milliseconds: some queues delete messages after 4 days, SQS's default. */
 const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 
@@ -82,9 +85,9 @@ export async function putBack(
   { delayMs }: { readonly delayMs: number },
   { worker, queue }: Pick<HandleOnceParts, 'worker' | 'queue'>,
 ): Promise<HandledOnce> {
-  const { messageId, receipt, receives, sentAtMs } = message;
+  const { messageId, receipt, receives, maxReceives, sentAtMs } = message;
   const { logger, now } = worker;
-  if (receives >= MOST_RECEIVES || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
+  if (receives >= copyAfter(maxReceives) || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
     try {
       const body = await copyOf(message, worker);
       if (body !== undefined) {

@@ -23,9 +23,12 @@ import { beginCommand } from './run-command.ts';
 export async function startJobs({
   latencyMs = 0,
   isInAws = enginesOf(process.env).sqs !== undefined,
+  maxReceives = 1_000,
 }: {
   readonly latencyMs?: number;
   readonly isInAws?: boolean;
+  /** Of the queue in AWS: how often a message is received before it is a dead letter. */
+  readonly maxReceives?: number;
 } = {}) {
   await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'jobs-'));
@@ -35,7 +38,7 @@ export async function startJobs({
   const shared: Readonly<Record<string, string>> = {
     SYNC_STORE: folder,
     LOG_LEVEL: 'silent',
-    ...(isInAws ? await placesInAws(started) : {}),
+    ...(isInAws ? await placesInAws(started, maxReceives) : {}),
   };
   const settings: Readonly<Record<string, string>> = {
     ...shared,
@@ -84,8 +87,9 @@ export async function startJobs({
   };
 }
 
-async function placesInAws(started: AsyncDisposableStack) {
-  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
+async function placesInAws(started: AsyncDisposableStack, maxReceiveCount: number) {
+  const jobs = { name: 'jobs', deadLetter: { queue: 'dead', maxReceiveCount } };
+  const aws = await startTestAws({ queues: [{ name: 'dead' }, jobs], tables: ['ledger'] });
   started.defer(aws.close);
   return {
     SYNC_TABLE: 'ledger',

@@ -133,7 +133,7 @@ describe('on a terminal', () => {
     ).ended;
 
     expect(code).toBe(1);
-    expect(err).toContain(`platform-sync: receive from ${url}: ECONNREFUSED`);
+    expect(err).toContain(`platform-sync: read the limits of ${url}: ECONNREFUSED`);
     expect(err).toContain('check SYNC_QUEUE_URL');
   });
 });
@@ -187,4 +187,24 @@ test('without the table or the queue that is named it exits 2 and says which; jo
   expect(table.err).toContain('no-table');
   expect(queue.err).toMatch(/jobs-(?:\w+-)?none/);
   expect(await jobs.countsOf(jobs.queue)).toMatchObject({ waiting: 1, inFlight: 0 });
+});
+
+test('--drain says what a queue of one’s own made dead letters meanwhile, and exits 3', async () => {
+  await using jobs = await startJobs({ isInAws: true, maxReceives: 2 });
+  await submit(jobs, adds('sum'), adds('unlucky'));
+  // Two workers were killed with both in hand.
+  const received = new Set<string>();
+  while (received.size < 4) {
+    const messages = await jobs.queue.receive({ most: 10, waitSeconds: 1, visibilitySeconds: 60 });
+    for (const { messageId, receives } of messages) received.add(`${messageId} ${receives}`);
+    for (const { receipt } of messages) await jobs.queue.delay(receipt, 0);
+  }
+  await submit(jobs, adds('another'));
+
+  const { code, out, err } = await jobs.run(['work', '--drain', '--json']);
+
+  expect(JSON.parse(out)).toMatchObject({ failed: 0, deadLetters: 2 });
+  expect(await jobs.countsOf(jobs.deadLetters)).toMatchObject({ waiting: 2 });
+  expect(err).toContain('SYNC_QUEUE_URL: maxReceiveCount is 2, expected 1000');
+  expect(code).toBe(3);
 });

@@ -11,7 +11,11 @@ type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: 
  * A queue with these messages that counts receives as SQS does, and loses what is received too often or too old. What was
  * put back last comes last.
  */
-export function countingQueue(now: () => number, bodies: readonly string[]) {
+export function countingQueue(
+  now: () => number,
+  bodies: readonly string[],
+  maxReceives: number = MOST_RECEIVES,
+) {
   const queued = new Map<string, Queued>();
   const lost: QueueMessage[] = [];
   const seen = { mostReceives: 0, copies: 0 };
@@ -19,7 +23,7 @@ export function countingQueue(now: () => number, bodies: readonly string[]) {
   const put = (body: string, sender: string, delayMs = 0) => {
     sent += 1;
     const [receipt, sentAtMs] = [`r-${sent}`, now()];
-    const made = { messageId: `m-${sent}`, body, sender, receives: 0, receipt, sentAtMs };
+    const made = { messageId: `m-${sent}`, body, sender, receives: 0, maxReceives, receipt, sentAtMs };
     queued.set(receipt, { ...made, visibleAtMs: sentAtMs + delayMs });
   };
   for (const body of bodies) put(body, 'AIDASUBMITTER');
@@ -48,7 +52,7 @@ export function countingQueue(now: () => number, bodies: readonly string[]) {
       return [...visible.take(most)].flatMap((message) => {
         const received = { ...message, receives: message.receives + 1, visibleAtMs: now() + hiddenMs };
         seen.mostReceives = Math.max(seen.mostReceives, received.receives);
-        const isLost = received.receives > MOST_RECEIVES || now() - message.sentAtMs > RETENTION_MS;
+        const isLost = received.receives > maxReceives || now() - message.sentAtMs > RETENTION_MS;
         if (isLost) lost.push(message);
         if (isLost) queued.delete(message.receipt);
         else queued.set(message.receipt, received);

@@ -12,8 +12,8 @@ const HOUR = 3_600_000;
 
 type Clock = { nowMs: number };
 /** A queue of one message, whose clock `next` moves to the next message that it receives. */
-function queueOfOne(clock: Clock) {
-  const counting = countingQueue(() => clock.nowMs, [JSON.stringify(runFunctionJob)]);
+function queueOfOne(clock: Clock, maxReceives?: number) {
+  const counting = countingQueue(() => clock.nowMs, [JSON.stringify(runFunctionJob)], maxReceives);
   return {
     ...counting,
     next(): QueueMessage | undefined {
@@ -39,7 +39,7 @@ async function drain(
 }
 
 /** A worker that hands its message back for some hours, for `waitMs` each time, and the queue that has the message. */
-async function handsBack(hours: number, waitMs = 60_000) {
+async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
   const fake = await fakeWorker({
     'run-function': async (_, turn) => {
       if (fake.clock.nowMs < untilMs)
@@ -51,7 +51,7 @@ async function handsBack(hours: number, waitMs = 60_000) {
   });
   const untilMs = fake.clock.nowMs + hours * HOUR;
   const runs: number[] = [];
-  return { ...fake, untilMs, runs, counting: queueOfOne(fake.clock) };
+  return { ...fake, untilMs, runs, counting: queueOfOne(fake.clock, maxReceives) };
 }
 
 describe('a message that waits', () => {
@@ -71,6 +71,20 @@ describe('a message that waits', () => {
       sender: 'AIDASUBMITTER',
     });
   });
+
+  test.each([1, 3, 10])(
+    'for ten hours is no dead letter of a queue whose limit is %i receives',
+    async (maxReceives) => {
+      await using waiting = await handsBack(10, 60_000, maxReceives);
+
+      await drain(waiting.counting, waiting.worker, waiting.clock);
+
+      expect(waiting.counting.lost).toEqual([]);
+      expect(waiting.finished).toHaveLength(1);
+      // One is left for a worker that dies.
+      expect(waiting.counting.seen.mostReceives).toBe(Math.max(1, maxReceives - 1));
+    },
+  );
 
   test('for 40 days is not deleted by the queue, though each wait is long', async () => {
     await using waiting = await handsBack(40 * 24, Number.POSITIVE_INFINITY);

@@ -1,11 +1,13 @@
 import { AwsError } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { watchDeadLetters } from '../../jobs/queue/queue-limits.ts';
 import { work } from '../../jobs/work.ts';
 import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
-import { shown } from '../terminal/terminal.ts';
+import { commandLine } from '../options/command-lines.ts';
+import { counted, shown } from '../terminal/terminal.ts';
 
 /** How long a received message is hidden from other workers, at a time. */
 const VISIBILITY_SECONDS = 60;
@@ -15,7 +17,12 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   const { environment, signal, screen, polls, err } = terminal;
   const settings = readSettings(environment);
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
-  const queue = await openQueue(queueUrl, environment);
+  const jobs = await openQueue(queueUrl, environment);
+  const { SYNC_DEAD_LETTER_URL: url } = settings;
+  const dead = url === undefined ? undefined : { url, queue: await openQueue(url, environment, 'dead') };
+  const { queue, arrived } = await watchDeadLetters({ jobs, dead }, (fault) =>
+    err(shown(`platform-sync: SYNC_QUEUE_URL: ${fault}`)),
+  );
   const isWatched = screen !== undefined;
   const { counts, back, tokenRefusal } = await runJobsHere(
     {
@@ -32,10 +39,16 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   // How often a message went back to the queue: on purpose, and because it could not be handled.
   const { later: handedBack, failed: notHandled } = back;
   if (tokenRefusal !== undefined) err(shown(tokenRefusal));
-  const ended = failed + unknown + refused === 0 ? 'done' : 'incomplete';
+  const deadLetters = await arrived();
+  const ended = failed + unknown + refused + deadLetters === 0 ? 'done' : 'incomplete';
   return {
-    json: { ...counts, handedBack, notHandled },
-    words: `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
+    json: { ...counts, handedBack, notHandled, deadLetters },
+    words: [
+      `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
+      ...(deadLetters === 0
+        ? []
+        : [`${counted(deadLetters, 'dead letter')}: ${commandLine(['redrive'])} moves them back`]),
+    ],
     ended: tokenRefusal === undefined ? ended : 'failed',
   };
 }) satisfies Run<'work'>;

@@ -10,7 +10,21 @@ export type QueueMessage = {
   readonly sender: string;
   readonly sentAtMs?: number;
   readonly receives: number;
+  /** How often it is given out before it is a dead letter. Default: as in the template, 1,000 times. */
+  readonly maxReceives?: number;
   readonly receipt: string;
+};
+
+/** What a queue does by itself with messages that are not deleted. */
+export type QueueLimits = {
+  /** What would be received more often goes to the dead letters; undefined: nothing does. */
+  readonly maxReceives: number | undefined;
+  /** The ARN of the dead-letter queue. */
+  readonly deadLetters: string | undefined;
+  /** Older messages are deleted. */
+  readonly retentionSeconds: number;
+  /** How long a received message stays hidden where its receiver does not say. */
+  readonly visibilitySeconds: number;
 };
 
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
@@ -44,6 +58,8 @@ export type Queue = {
   /** The message stays with who received it, hidden for so long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
+  /** Absent: as in the template. */
+  limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;
   /** It honours `long`. Default: messages come as they come. */
   readonly knowsTypes?: boolean;

@@ -15,11 +15,13 @@ import {
   asAwsError,
   awsClientConfig,
   entryError,
+  parseOwnJson,
   queueEndpoint,
 } from '../../base/index.ts';
 import {
   batchesOf,
   type Queue,
+  type QueueLimits,
   type QueueMessage,
   sendable,
   UnsentError,
@@ -49,6 +51,11 @@ export function createSqsQueue(
   { sleep = delay }: { readonly sleep?: (ms: number) => Promise<unknown> } = {},
 ): Queue {
   const QueueUrl = queueUrl;
+  const attributes = async (tried: string) => {
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
+    const { Attributes = {} } = await asAwsError(`${tried} ${queueUrl}`, () => client.send(command));
+    return Attributes;
+  };
   return {
     send: (bodies, { delayMs = 0 } = {}) =>
       sendMessages(queueUrl, bodies, {
@@ -81,18 +88,31 @@ export function createSqsQueue(
       await asAwsError(`delay a message on ${queueUrl}`, () => client.send(command));
     },
     async counts() {
-      const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-      const { Attributes = {} } = await asAwsError(`count the messages on ${queueUrl}`, () =>
-        client.send(command),
-      );
+      const counted = await attributes('count the messages on');
       return {
-        waiting: Number(Attributes['ApproximateNumberOfMessages'] ?? 0),
-        inFlight: Number(Attributes['ApproximateNumberOfMessagesNotVisible'] ?? 0),
-        delayed: Number(Attributes['ApproximateNumberOfMessagesDelayed'] ?? 0),
+        waiting: Number(counted['ApproximateNumberOfMessages'] ?? 0),
+        inFlight: Number(counted['ApproximateNumberOfMessagesNotVisible'] ?? 0),
+        delayed: Number(counted['ApproximateNumberOfMessagesDelayed'] ?? 0),
       };
     },
+    limits: async () => toLimits(await attributes('read the limits of')),
   };
 }
+
+function toLimits(attributes: Readonly<Record<string, string | undefined>>): QueueLimits {
+  const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout } = attributes;
+  // The count may be a text.
+  const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as RedrivePolicy;
+  return {
+    maxReceives: maxReceiveCount === undefined ? undefined : Number(maxReceiveCount),
+    deadLetters: deadLetterTargetArn,
+    // SQS's defaults, for an engine that does not say.
+    retentionSeconds: Number(MessageRetentionPeriod ?? 345_600),
+    visibilitySeconds: Number(VisibilityTimeout ?? 30),
+  };
+}
+
+type RedrivePolicy = { readonly maxReceiveCount?: number | string; readonly deadLetterTargetArn?: string };
 
 function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage {
   const sent = Attributes.SentTimestamp;

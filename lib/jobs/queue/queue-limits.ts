@@ -1,0 +1,91 @@
+import { AwsError, once } from '../../base/index.ts';
+import { type Queue, total } from './queue.ts';
+
+/** The limit of the template: fewer are used up by workers that are stopped. SQS takes no more. */
+const MIN_MAX_RECEIVES = 1_000;
+
+/** A message that waits is copied when it is three days old, and may be hidden for twelve hours then. */
+const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
+
+/** What to do about each fault. */
+export const LIMITS_ADVICE =
+  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 (aws sqs set-queue-attributes)';
+
+/** A queue of jobs, and the dead-letter queue that the settings name. */
+export type JobQueues = {
+  readonly jobs: Queue;
+  readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
+};
+
+/** The limits of the jobs queue, and what is wrong with those of both, a line each. A queue in SQLite has ours. */
+export async function examineLimits({ jobs, dead }: JobQueues) {
+  const limits = await jobs.limits?.();
+  if (limits === undefined) return { limits, faults: [] };
+  const { maxReceives, deadLetters, retentionSeconds } = limits;
+  // A worker need not see the dead letters.
+  const ofDead = await dead?.queue.limits?.().catch(() => undefined);
+  const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
+  const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
+  const found: Readonly<Record<string, boolean>> = {
+    'no RedrivePolicy: what cannot be handled comes back until the queue deletes it':
+      maxReceives === undefined,
+    [`maxReceiveCount is ${maxReceives}, expected ${MIN_MAX_RECEIVES}: jobs whose workers were only stopped become dead letters`]:
+      (maxReceives ?? MIN_MAX_RECEIVES) < MIN_MAX_RECEIVES,
+    [`MessageRetentionPeriod is ${retentionSeconds}, expected 1209600: jobs that wait longer are deleted unseen`]:
+      retentionSeconds < MIN_RETENTION_SECONDS,
+    [`dead letters go to ${deadLetters}, which SYNC_DEAD_LETTER_URL does not name`]: Boolean(isOther),
+    [`MessageRetentionPeriod of the dead-letter queue is ${deadSeconds}, less than ${retentionSeconds}, and counts from when a job was submitted`]:
+      deadSeconds < retentionSeconds,
+  };
+  return { limits, faults: Object.keys(found).filter((fault) => found[fault]) };
+}
+
+const nameIn = (place: string, separator: string) => place.split(separator).at(-1);
+
+/**
+ * The jobs queue for a worker, whose messages say how often they may be received, and what goes to the dead letters
+ * meanwhile. Faults of its limits are reported before the first receive.
+ */
+export async function watchDeadLetters(
+  { jobs, dead }: JobQueues,
+  onFault: (fault: string) => void,
+): Promise<{ readonly queue: Queue; arrived(): Promise<number> }> {
+  const held = () => dead?.queue.counts().then(total, () => undefined);
+  const before = await held();
+  const maxReceives = once(async () => {
+    const { limits, faults } = await examineLimits({ jobs, dead }).catch(unlessDenied);
+    for (const fault of faults) onFault(fault);
+    return limits?.maxReceives;
+  });
+  // The ids of messages by the receipts of their last receive.
+  const last = new Map<string, string>();
+  const queue: Queue = {
+    ...jobs,
+    async receive(options) {
+      const most = await maxReceives();
+      const messages = await jobs.receive(options);
+      if (most === undefined) return messages;
+      for (const { receipt, messageId, receives } of messages)
+        if (receives >= most) last.set(receipt, messageId);
+      return messages.map((message) => ({ ...message, maxReceives: most }));
+    },
+    async delete(receipt) {
+      await jobs.delete(receipt);
+      const messageId = last.get(receipt);
+      for (const [each, id] of last) if (id === messageId) last.delete(each);
+    },
+  };
+  return {
+    queue,
+    /** SQS's count may be a minute old, but a message that came back from its last receive is one for certain. */
+    async arrived() {
+      const after = (await held()) ?? 0;
+      return Math.max(new Set(last.values()).size, after - (before ?? after));
+    },
+  };
+}
+
+function unlessDenied(error: unknown): { readonly limits: undefined; readonly faults: readonly string[] } {
+  if (!(error instanceof AwsError && error.failure.kind === 'denied')) throw error;
+  return { limits: undefined, faults: [`its limits are not known: ${error.message}`] };
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { AwsError } from '../../../lib/base/aws/fault.ts';
+import type { Queue, QueueLimits } from '../../../lib/jobs/queue/queue.ts';
+import { examineLimits, watchDeadLetters } from '../../../lib/jobs/queue/queue-limits.ts';
+import { memoryQueue } from '../memory-queue.ts';
+
+const DEAD_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/dead';
+const DAY_SECONDS = 86_400;
+const asDeployed: QueueLimits = {
+  maxReceives: 1_000,
+  deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:dead',
+  retentionSeconds: 14 * DAY_SECONDS,
+  visibilitySeconds: 330,
+};
+
+const limited = (limits: Partial<QueueLimits> = {}, queue: Queue = memoryQueue()): Queue => ({
+  ...queue,
+  limits: async () => ({ ...asDeployed, ...limits }),
+});
+const dead = (limits: Partial<QueueLimits> = {}) => ({ url: DEAD_URL, queue: limited(limits) });
+
+describe('the limits of a queue', () => {
+  test.each([
+    ['as in the template: nothing', {}, {}, []],
+    ['three receives', { maxReceives: 3 }, {}, [/^maxReceiveCount is 3, expected 1000: /]],
+    ['one less', { maxReceives: 999 }, {}, [/^maxReceiveCount is 999/]],
+    ['no policy', { maxReceives: undefined, deadLetters: undefined }, {}, [/^no RedrivePolicy: /]],
+    ['three days', { retentionSeconds: 3 * DAY_SECONDS }, {}, [/^MessageRetentionPeriod is 259200, /]],
+    [
+      'dead letters that nobody looks at',
+      { deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:other' },
+      {},
+      [/^dead letters go to arn:.+:other, which SYNC_DEAD_LETTER_URL does not name$/],
+    ],
+    [
+      'dead letters that are deleted first',
+      {},
+      { retentionSeconds: 4 * DAY_SECONDS },
+      [/^MessageRetentionPeriod of the dead-letter queue is 345600, less than 1209600/],
+    ],
+  ])('%s', async (_, jobs, deadLimits, expected) => {
+    const { faults } = await examineLimits({ jobs: limited(jobs), dead: dead(deadLimits) });
+
+    expect(faults).toEqual(expected.map((words) => expect.stringMatching(words)));
+  });
+
+  test('of a queue in SQLite are ours', async () => {
+    expect(await examineLimits({ jobs: memoryQueue() })).toEqual({ limits: undefined, faults: [] });
+  });
+});
+
+/** A queue whose one message is received for the third time, of which three are allowed. */
+function lastReceives(): Queue {
+  const queue = memoryQueue(['a', 'b']);
+  return limited(
+    { maxReceives: 3 },
+    {
+      ...queue,
+      receive: async (options) =>
+        (await queue.receive(options)).map((message) => ({ ...message, receives: 3 })),
+    },
+  );
+}
+
+const RECEIVE = { most: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
+
+describe('dead letters', () => {
+  test('are the messages that were not deleted after their last receive, whatever the queue counts', async () => {
+    const faults: string[] = [];
+    const letters = await watchDeadLetters({ jobs: lastReceives(), dead: dead() }, (fault) =>
+      faults.push(fault),
+    );
+
+    const [first] = await letters.queue.receive(RECEIVE);
+    await letters.queue.delete(first?.receipt ?? '');
+
+    expect(first).toMatchObject({ receives: 3, maxReceives: 3 });
+    expect(await letters.arrived()).toBe(1);
+    expect(faults).toEqual([expect.stringContaining('maxReceiveCount is 3')]);
+  });
+
+  test('are those that came to their queue meanwhile, by its counts', async () => {
+    const dlq = dead();
+    await dlq.queue.send(['of yesterday']);
+    const letters = await watchDeadLetters({ jobs: limited(), dead: dlq }, () => undefined);
+
+    await dlq.queue.send(['one', 'another']);
+
+    expect(await letters.arrived()).toBe(2);
+  });
+
+  test('are none where all messages are deleted, and none where nothing may be counted', async () => {
+    const denied = new AwsError('count', Object.assign(new Error('x'), { code: 'AccessDenied' }));
+    const refuse = () => Promise.reject(denied);
+    const jobs = { ...memoryQueue(['a']), limits: refuse };
+    const blind = { url: DEAD_URL, queue: { ...memoryQueue(), counts: refuse, limits: refuse } };
+    const faults: string[] = [];
+    const letters = await watchDeadLetters({ jobs, dead: blind }, (fault) => faults.push(fault));
+
+    const received = await letters.queue.receive(RECEIVE);
+
+    expect(received).toHaveLength(1);
+    expect(await letters.arrived()).toBe(0);
+    expect(faults).toEqual([expect.stringContaining('its limits are not known: count')]);
+  });
+
+  test('a queue that is away is not taken for one without limits', async () => {
+    const away = new AwsError('read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+    const answers = [() => Promise.reject(away), async () => ({ ...asDeployed, maxReceives: 3 })];
+    const jobs: Queue = {
+      ...memoryQueue(['a']),
+      limits: () => answers.shift()?.() ?? Promise.reject(away),
+    };
+    const letters = await watchDeadLetters({ jobs }, () => undefined);
+
+    await expect(letters.queue.receive(RECEIVE)).rejects.toBe(away);
+    expect(await letters.queue.receive(RECEIVE)).toMatchObject([{ maxReceives: 3 }]);
+  });
+});
