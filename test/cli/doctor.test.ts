@@ -1,12 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkClock } from '../../lib/cli/doctor/checks.ts';
+import { checkClock, checks } from '../../lib/cli/doctor/checks.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { folderOfAll } from '../folder-of-each.ts';
+import { startAws } from '../local-aws/services/start-aws.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfAll();
@@ -16,7 +20,12 @@ const NONE = { calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0
 const platform = running.use(await startPlatform(NONE));
 const aws = await startTestAws({
   buckets: ['bucket'],
-  queues: [{ name: 'jobs' }, { name: 'dead' }],
+  queues: [
+    { name: 'dead' },
+    { name: 'jobs', deadLetter: { queue: 'dead', maxReceiveCount: 1_000 } },
+    { name: 'few', deadLetter: { queue: 'dead', maxReceiveCount: 3 } },
+    { name: 'own' },
+  ],
   tables: ['ledger'],
 });
 running.defer(aws.close);
@@ -41,6 +50,16 @@ const ALONE = {
   SYNC_DEAD_LETTER_URL: '',
   SYNC_STORE: join(folder, 'store'),
 };
+
+/** What a check works with. */
+const examined = () => ({
+  environment: settings,
+  settings: readSettings(settings),
+  session: openSession({ environment: settings, err: () => undefined }),
+  firstRead: async () => undefined,
+  now: Date.now,
+  signal: new AbortController().signal,
+});
 
 /** Each check with its status, and of a failed one what it says. */
 const statuses = (out: string) =>
@@ -129,6 +148,52 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
+  test.each([
+    ['few', 'maxReceiveCount is 3, expected 1000'],
+    ['own', 'no RedrivePolicy'],
+  ])('a queue that turns jobs into dead letters, or into nothing: %s', async (name, words) => {
+    const { code, out } = await doctor({ SYNC_QUEUE_URL: aws.queueUrl(name) });
+
+    expect(statuses(out)).toMatchObject({ queue: 'failed', table: 'ok' });
+    expect(out).toContain(words);
+    expect(out).toContain('→ set on the queue RedrivePolicy');
+    expect(code).toBe(1);
+  });
+
+  test('a store that ignores the conditions of writes, and what breaks without; nothing is left there', async () => {
+    const off = { 's3-conditional-writes': 'an endpoint that ignores them' };
+    await using endpoint = await startAws({ buckets: ['bucket'], off });
+
+    const { code, out } = await doctor({ ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://bucket/acme' });
+
+    const left = await openStore('s3://bucket', { s3: endpoint.settings });
+    expect(statuses(out)).toMatchObject({ bucket: 'failed' });
+    expect(out).toContain('If-None-Match on an existing object; If-Match with the etag of what was replaced');
+    expect(out).toContain('two runs that are published at once');
+    expect(await Array.fromAsync(left.list('acme/work/'))).toEqual([]);
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    ['denied', 'AccessDenied', 'so it was not tried whether the store keeps the conditions'],
+    ['other', '501 NotImplemented', 'overwrite each other’s'],
+  ] as const)('a store that refuses writes (%s) or conditional ones', async (kind, code, words) => {
+    const store = createMemoryStore();
+    const refuse = new StoreError('put', { kind, code });
+    const put: typeof store.put = (key, body, given) =>
+      kind === 'denied' || given?.condition ? Promise.reject(refuse) : store.put(key, body, given);
+
+    const finding = await checks.bucket.check({
+      ...examined(),
+      session: { ...examined().session, store: async () => ({ ...store, put }) },
+    });
+
+    expect(finding.status).toBe('failed');
+    expect(JSON.stringify(finding)).toContain(code);
+    expect(JSON.stringify(finding)).toContain(words);
+    expect([...store.objects.keys()]).toEqual([]);
+  });
+
   test('a token that may not read', async () => {
     await using other = await startPlatform({ ...NONE, forbidden: ['listCards', 'getDataFile'] });
 
@@ -141,16 +206,7 @@ describe('says what to do, exit 1:', () => {
 });
 
 test('a clock that is off by minutes fails', async () => {
-  const examined = {
-    environment: settings,
-    settings: readSettings(settings),
-    session: openSession({ environment: settings, err: () => undefined }),
-    firstRead: async () => undefined,
-    now: () => Date.now() - 300_000,
-    signal: new AbortController().signal,
-  };
-
-  expect(await checkClock(examined)).toMatchObject({
+  expect(await checkClock({ ...examined(), now: () => Date.now() - 300_000 })).toMatchObject({
     status: 'failed',
     detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
     advice: expect.stringContaining('NTP'),

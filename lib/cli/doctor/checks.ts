@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { errorText } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
 import { sqlitePath } from '../../places.ts';
 import { operations } from '../../platform/client.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
+import { type Store, StoreError } from '../../store/index.ts';
+import { whatToDo } from '../errors/what-to-do.ts';
+import { brokenConditions } from './conditions.ts';
 
 /** What a check found. `detail` says what is so; `advice` what to do about it. */
 export type Finding =
@@ -33,33 +38,72 @@ export const failed = (detail: string, advice?: string): Finding => ({
   ...(advice === undefined ? {} : { advice }),
 });
 
-/** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */
-const checkBucket: Check = async ({ session, signal }) => {
+/** What needs the conditions of writes, and where they are kept. */
+const CONDITIONS_ADVICE =
+  'use a store that keeps the conditions of writes (S3 does, and so does a directory): here two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
+
+/**
+ * The store can be written to, read, listed and deleted from, and keeps the conditions of writes: by an object of its own,
+ * which expires if it is left.
+ */
+const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
   const key = `work/doctor/${randomUUID()}.json`;
-  await store.put(key, Buffer.from('{}\n'), { signal });
   try {
-    const read = await store.get(key, { signal });
-    const listed = [];
-    for await (const each of store.list(key, { signal })) listed.push(each.key);
-    if (read?.body.toString() !== '{}\n' || listed.join() !== key)
-      return failed(`${store.location}: what was written is not what is read`);
-  } finally {
-    await store.delete(key);
+    const finding = await tryStore(store, key, signal);
+    await store.delete(key, { signal });
+    return finding;
+  } catch (error) {
+    await store.delete(key).catch(() => undefined);
+    if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
+    const words = `${errorText(error)}; so it was not tried whether the store keeps the conditions of writes`;
+    return failed(words, whatToDo(error, environment));
   }
-  return ok(`${store.location}: written, read, listed and deleted`);
 };
 
-/** The queues of jobs exist, and may be asked for their numbers. */
+async function tryStore(store: Store, key: string, signal: AbortSignal): Promise<Finding> {
+  await store.put(key, Buffer.from('{}\n'), { signal });
+  const read = await store.get(key, { signal });
+  const listed = [];
+  for await (const each of store.list(key, { signal })) listed.push(each.key);
+  await store.delete(key, { signal });
+  if (read?.body.toString() !== '{}\n' || listed.join() !== key)
+    return failed(`${store.location}: what was written is not what is read`);
+  const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
+    // A request that the same store took without a condition.
+    if (error instanceof StoreError && error.failure.kind === 'other') return [errorText(error)];
+    throw error;
+  });
+  return broken.length === 0
+    ? ok(`${store.location}: written, also under conditions, read, listed and deleted`)
+    : failed(`${store.location} ignores or refuses conditions: ${broken.join('; ')}`, CONDITIONS_ADVICE);
+}
+
+/** The queues of jobs exist, may be asked for their numbers, and keep a job that waits. */
 const checkQueue: Check = async ({ settings, environment }) => {
-  const { SYNC_QUEUE_URL: jobs, SYNC_DEAD_LETTER_URL: dead } = settings;
-  if (jobs === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
-  const { waiting, inFlight, delayed } = await (await openQueue(jobs, environment)).counts();
-  const words = `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`;
-  if (dead === undefined) return ok(`${words}; SYNC_DEAD_LETTER_URL is not set`);
-  const letters = await (await openQueue(dead, environment, 'dead')).counts();
-  return ok(`${words}, ${letters.waiting} dead letters`);
+  const { SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: deadUrl } = settings;
+  if (url === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
+  const jobs = await openQueue(url, environment);
+  const { waiting, inFlight, delayed } = await jobs.counts();
+  const dead =
+    deadUrl === undefined
+      ? undefined
+      : { url: deadUrl, queue: await openQueue(deadUrl, environment, 'dead') };
+  const letters = await dead?.queue.counts();
+  const { limits, faults } = await examineLimits({ jobs, dead });
+  if (faults.length > 0) return failed(faults.join('\n'), LIMITS_ADVICE);
+  return ok(
+    [
+      `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`,
+      letters === undefined ? '; SYNC_DEAD_LETTER_URL is not set' : `, ${letters.waiting} dead letters`,
+      limits === undefined
+        ? ''
+        : `; given out ${limits.maxReceives} times, each hidden for ${limits.visibilitySeconds} s, and deleted after ${limits.retentionSeconds / DAY_SECONDS} days`,
+    ].join(''),
+  );
 };
+
+const DAY_SECONDS = 86_400;
 
 /** What somebody with a backup must know. */
 const RESTORED =
