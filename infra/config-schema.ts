@@ -247,6 +247,8 @@ const instanceSchema = z.strictObject(
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
     /** Whether the report is written after each publication, for $0.10 a month; digests need it too. */
     writeReport: z._default(z.boolean({ error: 'true or false' }), true),
+    /** Whether there is a dashboard: $3 a month, after the first three of the account. Default: above 20 requests a second. Its queries are saved in CloudWatch either way. */
+    dashboard: z.optional(z.boolean({ error: 'true or false' })),
     /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),
     /** After how many days what expires. */

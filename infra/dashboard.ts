@@ -19,6 +19,8 @@ import { logQueries, type SavedLogQuery } from './log-queries.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type DashboardProps = {
+  /** Whether there is a dashboard, which costs $3 a month; the queries are saved without it too. */
+  readonly dashboard: boolean;
   /** What its saved queries are found under. */
   readonly serviceName: string;
   /** Where to go from here, as Markdown. */
@@ -41,12 +43,13 @@ const DAY = Duration.days(1);
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    new CloudWatchDashboard(this, 'Dashboard', {
-      defaultInterval: DAY,
-      widgets: [wellRow, linksRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map((row) =>
-        row(props),
-      ),
-    });
+    if (props.dashboard)
+      new CloudWatchDashboard(this, 'Dashboard', {
+        defaultInterval: DAY,
+        widgets: [wellRow, linksRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map(
+          (row) => row(props),
+        ),
+      });
     for (const [name, { title, lines }] of Object.entries(logQueries))
       new CfnQueryDefinition(this, `Query-${name}`, {
         // A slash makes a folder of what is before it.

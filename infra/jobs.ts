@@ -46,10 +46,13 @@ const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs
  * of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs would be killed after they were sent, and nobody
  * would know their outcome.
  */
-const MEMORY_MB = 1_024;
-
-/** Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 226 MB. */
-const TEXTS_MEMORY_MB = 512;
+const MEMORY_MB = {
+  RunJobs: 1_024,
+  // One output of 95 MB at a time: by the same measurement 441 MB.
+  RunFunctions: 768,
+  // Ten chunks are 2 MB at most: by the same measurement, ten outputs of 5 MB take 226 MB.
+  ScoreTexts: 512,
+};
 
 /** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */
 const MOST_RECEIVES = 1_000;
@@ -122,7 +125,7 @@ export class Jobs extends Construct {
       handler: 'run-jobs',
       description: `Runs jobs of ${DESCRIBED[id]}`,
       timeout: TIME_LIMIT,
-      memoryMb: id === 'ScoreTexts' ? TEXTS_MEMORY_MB : MEMORY_MB,
+      memoryMb: MEMORY_MB[id],
       environment: {
         ...environment,
         SYNC_QUEUE_URL: queue.queueUrl,

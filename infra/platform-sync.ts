@@ -37,6 +37,9 @@ import { TokenSecret } from './token-secret.ts';
 /** The default that the design names. */
 const WORKERS = 10;
 
+/** Requests a second up to which an instance costs so little that a dashboard would be a fifth of it, or more. */
+const SMALL_RATE = 20;
+
 /**
  * Switches of CDK that its own new apps have too: with them the construct is the same in every app. (Without the first,
  * access logs would need an ACL, which their bucket refuses.)
@@ -261,6 +264,7 @@ export class PlatformSync extends Construct {
     // What sends digests is watched, and needs the topics of what watches it.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
+      dashboard: instance.dashboard ?? instance.rate > SMALL_RATE,
       serviceName,
       links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
       alarms: Object.values(alarms.all),

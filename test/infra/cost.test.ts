@@ -1,14 +1,46 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { costOf, page } from './cost/page.ts';
-import { FILESET, sizes } from './cost/sizes.ts';
+import { costOf, itemized, page, YEAR } from './cost/page.ts';
+import { type Priced, prices } from './cost/prices.ts';
+import { costOfType } from './cost/resources.ts';
+import { FILESET, networks, sizes } from './cost/sizes.ts';
+import { full, least, propertiesOf, resourcesOf, templateOf, within } from './instances.ts';
 
 test('docs/cost.md is what `npm run bench -- cost` computes', () => {
   expect(readFileSync('docs/cost.md', 'utf8')).toBe(page());
 });
 
-test.each(sizes)('$name costs at most $mostUsd USD on demand', (size) => {
+test.each(sizes)('$name costs at most $mostUsd USD on demand, after a year too', (size) => {
   expect(costOf(size).onDemand).toBeLessThanOrEqual(size.mostUsd);
+  expect(costOf(size, YEAR).onDemand).toBeLessThanOrEqual(size.mostUsd);
+});
+
+const instances = [...sizes, ...networks].map(({ instance }) => instance);
+const templates = [...instances, least, full, within, { ...least, name: 'shown', dashboard: true }].map(
+  templateOf,
+);
+const types = new Set(templates.flatMap((template) => resourcesOf(template).map(([, { Type }]) => Type)));
+
+test('each type of resource in a template has a price, or a reason to cost nothing', () => {
+  expect([...types].sort()).toEqual(Object.keys(costOfType).sort());
+});
+
+test('each price is of a resource, or of what it sends to', () => {
+  const paid = Object.values(costOfType).flatMap((cost) => ('paid' in cost ? cost.paid : []));
+
+  expect([...new Set<Priced>(paid)].sort()).toEqual(Object.keys(prices).sort());
+  expect([...itemized].sort()).toEqual(Object.keys(prices).sort());
+});
+
+test('a dashboard is there above 20 requests a second, or where the settings say so, and its queries everywhere', () => {
+  const dashboardsOf = (settings: object) => {
+    const template = templateOf({ ...least, ...settings });
+    expect(propertiesOf(template, 'AWS::Logs::QueryDefinition').length).toBeGreaterThan(5);
+    return propertiesOf(template, 'AWS::CloudWatch::Dashboard').length;
+  };
+
+  expect([{}, { rate: 20 }, { rate: 21 }].map(dashboardsOf)).toEqual([0, 0, 1]);
+  expect([{ dashboard: true }, { rate: 21, dashboard: false }].map(dashboardsOf)).toEqual([1, 0]);
 });
 
 test('what nightly snapshots cost is of the configuration that docs/deploy.md shows', () => {

@@ -67,6 +67,7 @@ export const full = {
     },
     { name: 'bare', pattern: { source: ['mine'] }, packageId, packageVersion: '1.0.0', functionName: 'f' },
   ],
+  dashboard: true,
   fixedAddress: true,
   lifetimes: {
     work: 20,

@@ -88,11 +88,28 @@ test('no rule expires the newest run, which has no tag', () => {
   const { Rules } = lifecycle as { readonly Rules: readonly Readonly<Record<string, unknown>>[] };
   const ofRuns = Rules.filter(({ Prefix }) =>
     /(^|\/)(calculations|files|cards|data-files)/.test(`${Prefix}`),
-  );
+  ).filter(({ ExpirationInDays }) => ExpirationInDays !== undefined);
 
   expect(ofRuns).toHaveLength(24);
   for (const { TagFilters } of ofRuns)
     expect(TagFilters).toEqual([{ Key: 'platform-sync-run', Value: 'replaced' }]);
+});
+
+test('runs and their Parquet move to tiers that cost less while nobody reads them', () => {
+  const moved = (prefix: string) => ({
+    Prefix: prefix,
+    Transitions: [{ StorageClass: 'INTELLIGENT_TIERING', TransitionInDays: 0 }],
+  });
+
+  large.hasResourceProperties('AWS::S3::Bucket', {
+    LifecycleConfiguration: {
+      Rules: Match.arrayWith(
+        ['calculations', 'files', 'cards', 'data-files', 'parquet/'].map((each) =>
+          Match.objectLike(moved(each)),
+        ),
+      ),
+    },
+  });
 });
 
 test('the token is in a secret of the stack, or in one that already existed', () => {

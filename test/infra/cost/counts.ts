@@ -11,8 +11,11 @@ export const counts = {
   callsInBlock: { seconds: 0.25, most: 4 },
   /** By rule: each invocation with texts adds them to the row of the day; estimated: one chunk in each. */
   scoredInDay: { writes: 1, reads: 1 },
-  /** Estimated: a job a day that fails. By rule: its metric has data in one hour. */
-  problem: { hours: 1 },
+  /**
+   * Estimated: a job a day that fails. By rule: its metric has data in one hour, a query sees it for three, and it is
+   * notified when it comes and when it is over.
+   */
+  problem: { hours: 1, hoursInQuery: 3, emails: 2 },
   /** By rule: a chunk is one message; its texts are staged, and it writes a part and an outcome. */
   textsInChunk: 100,
   putsInChunk: 3,
@@ -26,6 +29,8 @@ export const counts = {
   /** By rule (lib/snapshot/durable/durable-snapshot.ts); operations and lines of a run besides its slices are estimated. */
   sliceSeconds: 180,
   operationsInRun: 8,
+  /** Estimated: what a durable operation stores, for the week that an execution is kept. */
+  durableBytes: 5_000,
   logBytesInRun: 10_000,
   /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
   look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
@@ -50,15 +55,38 @@ export const counts = {
   },
   /**
    * Of each night in which tables are written, besides what is read of jobs and chunks. Estimated: seconds without any,
-   * files with their records, and listings.
+   * files with their records, and listings. Measured (docs/measurements.md, with tables): seconds of a record. By rule:
+   * two files a part, and two tables with a partition a run.
    */
-  tables: { seconds: 20, secondsOfObject: 0.002, puts: 20, lists: 200, logBytes: 2_000 },
+  tables: {
+    seconds: 20,
+    secondsOfObject: 0.002,
+    secondsOfRecord: 0.000_02,
+    puts: 20,
+    putsInPart: 2,
+    partitionsInRun: 2,
+    glueRequestsInRun: 10,
+    lists: 200,
+    logBytes: 2_000,
+  },
   /** By rule: records in a response of each list, in the definitions of the sources. */
   pageRecords: { calculations: 5_000, files: 1_000 },
   /** By rule of Lambda: five pollers of a mapping, each with three long polls a minute. */
   pollsInMonth: 5 * 3 * 60 * 730,
-  /** Estimated, compressed. */
+  /** By rule: the token is read again after five minutes, and DynamoDB asks for the table's key as often. */
+  minutesOfKey: 5,
+  /** By rule of S3: an object that expires is created, marked as deleted, and erased, and each is an event. */
+  eventsOfObject: 3,
+  /** Estimated, compressed; as the platform sends it; and in Parquet with its uses, as a share of what is compressed. */
   bytesInRecord: 150,
+  bytesOnWire: 600,
+  shareInParquet: 0.8,
+  /** Estimated: the result of a job, what is stored of a text, the log of a request of S3, a report with its figures, and a checkpoint. */
+  bytesInResult: 1_000,
+  bytesOfText: 200,
+  bytesOfAccess: 500,
+  bytesInReport: 2_000_000,
+  bytesInCheckpoint: 5_000,
   /** Estimated: a row of the ledger, or of a scored text. */
   bytesInRow: 600,
 } as const;

@@ -1,10 +1,28 @@
+import { cronTimes } from '../../../infra/cron-times.ts';
+import { at } from '../../../infra/template-size.ts';
 import { type Resource, resourcesOf, templateOf } from '../instances.ts';
+import { HOURS, NIGHTS } from './counts.ts';
 
 /** What of a template costs money. */
 export type InTemplate = {
   /** Metrics that alarms evaluate. */
   readonly alarmMetrics: number;
   readonly alarms: number;
+  readonly dashboards: number;
+  /** How often something is started by a schedule in a month. */
+  readonly scheduleRuns: number;
+  /** Tables in the catalog. */
+  readonly glueTables: number;
+  readonly natGateways: number;
+  readonly addresses: number;
+  /** Interface endpoints, in each of their zones. */
+  readonly endpointZones: number;
+  /** Months that something stays, by the folder of its lifecycle; undefined where it stays for ever. */
+  readonly monthsOf: (folder: string) => number | undefined;
+  /** Months that an old version stays. */
+  readonly oldMonths: number;
+  /** Whether runs move to the tiers of what is rarely read. */
+  readonly isTiered: boolean;
   /** Functions that are started every hour. */
   readonly hourlyFunctions: number;
   /** Functions that are started every night. */
@@ -37,11 +55,36 @@ export function countIn(instance: object): InTemplate {
       ({ ScheduleExpression, Target }) =>
         ScheduleExpression === cron && JSON.stringify(Target).includes('Function'),
     ).length;
+  const rules = ofType('AWS::S3::Bucket').flatMap(
+    (bucket) =>
+      (at(bucket, 'LifecycleConfiguration', 'Rules') ?? []) as readonly Readonly<Record<string, unknown>>[],
+  );
   const { schedules } = instance as { readonly schedules: readonly { readonly cron?: string }[] };
   const [{ ScalingConfig: scaling } = {}] = ofType('AWS::Lambda::EventSourceMapping');
   return {
     alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
     alarms: alarms.length,
+    dashboards: ofType('AWS::CloudWatch::Dashboard').length,
+    scheduleRuns: ofType('AWS::Scheduler::Schedule').reduce(
+      (sum, { ScheduleExpression: expression }) => sum + runsInMonth(String(expression)),
+      0,
+    ),
+    glueTables: ofType('AWS::Glue::Table').length,
+    natGateways: ofType('AWS::EC2::NatGateway').length,
+    addresses: ofType('AWS::EC2::EIP').length,
+    endpointZones: ofType('AWS::EC2::VPCEndpoint')
+      .filter(({ VpcEndpointType: type }) => type === 'Interface')
+      .reduce((sum, { SubnetIds: subnets }) => sum + (subnets as readonly unknown[]).length, 0),
+    monthsOf: (folder) => {
+      const rule = rules.find(
+        ({ Prefix, ExpirationInDays: days }) => Prefix === folder && days !== undefined,
+      );
+      return rule && Number(rule['ExpirationInDays']) / NIGHTS;
+    },
+    oldMonths:
+      Number(rules.flatMap((rule) => at(rule, 'NoncurrentVersionExpiration', 'NoncurrentDays') ?? [])[0]) /
+      NIGHTS,
+    isTiered: JSON.stringify(rules).includes('INTELLIGENT_TIERING'),
     hourlyFunctions: started('cron(0 * * * ? *)'),
     nightlyFunctions: started('cron(30 1 * * ? *)'),
     reportFunctions: started('cron(5/10 * * * ? *)'),
@@ -63,3 +106,9 @@ const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
     1,
     ((metrics as Metrics | undefined) ?? []).filter(({ MetricStat }) => MetricStat !== undefined).length,
   );
+
+/** How often a cron expression starts something in a month, as if it did so on each of its days. */
+function runsInMonth(expression: string): number {
+  const [, cron = ''] = /^cron\((.+)\)$/.exec(expression) ?? [];
+  return (cronTimes(cron).minutes.length * HOURS) / 24;
+}

@@ -13,10 +13,13 @@ export type Month = {
   readonly usd: (names: readonly Priced[]) => { readonly onDemand: number; readonly afterFree: number };
 };
 
-/** Computes a month from the synthesized template and the measured counts. */
-export function monthOf({ instance, load }: Size): Month {
+/**
+ * Computes a month from the synthesized template and the measured counts: the first one, or that after so many, when what
+ * is stored has grown.
+ */
+export function monthOf({ instance, load }: Size, months = 1): Month {
   const template = countIn(instance);
-  const amounts = amountsOf(template, load, instance.rate);
+  const amounts = amountsOf(template, load, { rate: instance.rate, months });
   const usdOf = (free: boolean) => (name: Priced) =>
     prices[name] * Math.max(0, amounts[name] - (free ? (freeEachMonth[name] ?? 0) : 0));
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -27,7 +30,9 @@ export function monthOf({ instance, load }: Size): Month {
   };
 }
 
-function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
+type When = { readonly rate: number; readonly months: number };
+
+function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Amounts {
   const { memoryGb } = template;
   const jobs = load.jobsPerDay * NIGHTS;
   const texts = load.textsPerMonth;
@@ -44,7 +49,10 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   const tableNights = template.nightlyFunctions * NIGHTS;
   // Each result and part is read once for the tables.
   const tableObjects = template.nightlyFunctions * (jobs + 2 * chunks);
-  const tableSeconds = tableNights * counts.tables.seconds + tableObjects * counts.tables.secondsOfObject;
+  const tableSeconds =
+    tableNights * counts.tables.seconds +
+    tableObjects * counts.tables.secondsOfObject +
+    tableNights * records * counts.tables.secondsOfRecord;
   const reportLooks = template.reportFunctions * HOURS * 6;
   const reports = template.reportFunctions * NIGHTS * template.times;
   const reportObjects =
@@ -56,7 +64,7 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
         records * counts.writtenReport.secondsOfRecord +
         reportObjects * counts.writtenReport.secondsOfObject);
   const puts =
-    parts * counts.putsInPart +
+    parts * (counts.putsInPart + template.nightlyFunctions * counts.tables.putsInPart) +
     runs * counts.putsInRun +
     jobs * counts.job.puts +
     chunks * counts.putsInChunk +
@@ -65,29 +73,59 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     reports * counts.writtenReport.puts;
   const looks = template.hourlyFunctions * HOURS;
   const rows = jobs + 3 * texts;
+  const failures = load.jobsPerDay > 0 ? NIGHTS : 0;
+  const lambdaRequest =
+    jobs + chunks + 3 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights + reportLooks;
+  const durableOperation = snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun;
+  const durableGb = (durableOperation * counts.durableBytes) / 1e9;
+  // Each process that calls the platform asks again after some minutes, and one that takes nothing asks for nothing.
+  const keyUses = Math.min(
+    jobs + chunks + 3 * runs + snapshotSeconds / counts.sliceSeconds,
+    ((HOURS * 60) / counts.minutesOfKey) * template.workers,
+  );
+  const logGb =
+    (jobs * counts.job.logBytes +
+      texts * counts.text.logBytes +
+      runs * counts.logBytesInRun +
+      looks * counts.look.logBytes +
+      tableNights * counts.tables.logBytes +
+      reportLooks * counts.report.logBytes) /
+    1e9;
+  // A listing costs as much as a write.
+  const s3Write =
+    puts + tableNights * counts.tables.lists + template.reportFunctions * HOURS * counts.report.listsInHour;
+  const s3Read =
+    parts * 2 +
+    chunks * 2 +
+    looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules) +
+    tableObjects +
+    reportLooks * (counts.report.reads + counts.report.readsOfPlace * template.schedules) +
+    reports * (counts.writtenReport.reads + reportObjects + parts / NIGHTS);
   return {
-    alarmMetric: template.alarmMetrics,
-    customMetric: ((load.jobsPerDay > 0 ? NIGHTS : 0) * counts.problem.hours) / HOURS,
-    logGb:
-      (jobs * counts.job.logBytes +
-        texts * counts.text.logBytes +
-        runs * counts.logBytesInRun +
-        looks * counts.look.logBytes +
-        tableNights * counts.tables.logBytes +
-        reportLooks * counts.report.logBytes) /
-      1e9,
+    alarmMetric: template.alarmMetrics + (failures * counts.problem.hoursInQuery) / HOURS,
+    customMetric: (failures * counts.problem.hours) / HOURS,
+    dashboard: template.dashboards,
+    logGb,
+    logStoredGb: logGb,
     secret: template.secrets,
+    secretRequest: template.secrets * keyUses,
+    kmsRequest: keyUses * (template.secrets === 0 ? 2 : 1),
+    scheduleRun: template.scheduleRuns,
+    email: failures * counts.problem.emails,
     lambdaGbSecond:
       snapshotSeconds * memoryGb('Takes snapshots') +
-      jobs * counts.job.lambdaSeconds * memoryGb('Runs jobs of all types') +
+      jobs *
+        counts.job.lambdaSeconds *
+        (memoryGb('Runs jobs of code functions') || memoryGb('Runs jobs of all types')) +
       textSeconds * (memoryGb('Runs jobs of texts') || memoryGb('Runs jobs of all types')) +
       (chunks / 100) * memoryGb('Splits requests') +
       looks * counts.look.seconds * memoryGb('Looks for snapshots') +
       tableSeconds * memoryGb('Writes tables') +
       reportSeconds * memoryGb('Writes the report'),
-    lambdaRequest:
-      jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights + reportLooks,
-    durableOperation: snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun,
+    lambdaRequest,
+    durableOperation,
+    durableWrittenGb: durableGb,
+    durableStoredGb: durableGb / 4,
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
       requests * counts.snapshotRequest.writes +
@@ -97,20 +135,50 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     dynamoRead: texts * counts.text.reads + chunks * counts.scoredInDay.reads,
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
     recoveryGb: (rows * counts.bytesInRow) / 1e9,
-    // A listing costs as much as a write.
-    s3Write:
-      puts + tableNights * counts.tables.lists + template.reportFunctions * HOURS * counts.report.listsInHour,
-    s3Read:
-      parts * 2 +
-      chunks * 2 +
-      looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules) +
-      tableObjects +
-      reportLooks * (counts.report.reads + counts.report.readsOfPlace * template.schedules) +
-      reports * (counts.writtenReport.reads + reportObjects + parts / NIGHTS),
-    s3Gb: (records * NIGHTS * counts.bytesInRecord) / 1e9,
-    event: puts + jobs * counts.job.events + chunks,
+    s3Write,
+    s3Read,
+    ...stored(template, months, {
+      runs: records * NIGHTS * counts.bytesInRecord,
+      checkpoints: parts * counts.bytesInCheckpoint,
+      reports: reports * counts.bytesInReport,
+      results: jobs * counts.bytesInResult,
+      texts: texts * counts.bytesOfText,
+      accesses: (s3Write + s3Read) * counts.bytesOfAccess,
+    }),
+    tierObject: template.isTiered ? parts * (1 + counts.tables.putsInPart) * months : 0,
+    tierMove: template.isTiered ? parts * (1 + counts.tables.putsInPart) : 0,
+    event: puts * counts.eventsOfObject + jobs * counts.job.events + chunks,
+    glueObject: template.glueTables + runs * counts.tables.partitionsInRun * months,
+    glueRequest: runs * counts.tables.glueRequestsInRun,
+    natHour: template.natGateways * HOURS,
+    natGb: template.natGateways === 0 ? 0 : (records * NIGHTS * counts.bytesOnWire) / 1e9 + logGb,
+    addressHour: template.addresses * HOURS,
+    endpointHour: template.endpointZones * HOURS,
   };
 }
+
+/** Bytes of a month, by what they are of. */
+type Bytes = Readonly<Record<'runs' | 'checkpoints' | 'reports' | 'results' | 'texts' | 'accesses', number>>;
+
+/** Gigabytes in S3 after so many months. What expires stays as an old version for a while. */
+function stored({ monthsOf, oldMonths, isTiered }: InTemplate, months: number, bytes: Bytes) {
+  const staying = (folder: string) => Math.min(months, (monthsOf(folder) ?? months) + oldMonths);
+  const published = (bytes.runs * (1 + counts.shareInParquet)) / 1e9;
+  const others =
+    (bytes.runs + bytes.checkpoints) * staying('work/') +
+    bytes.reports * Math.min(months, oldMonths) +
+    bytes.results * staying('results/') +
+    bytes.texts * (staying('inbox/') + staying('scores/')) +
+    bytes.accesses * Math.min(months, ACCESS_MONTHS);
+  return {
+    s3Gb: others / 1e9 + published * (isTiered ? Math.min(months, 1) : months),
+    tierSecondGb: isTiered ? published * Math.min(2, Math.max(0, months - 1)) : 0,
+    tierThirdGb: isTiered ? published * Math.max(0, months - 3) : 0,
+  };
+}
+
+/** Access logs stay 90 days (infra/storage.ts). */
+const ACCESS_MONTHS = 3;
 
 /** Requests of the platform a night. */
 const requestsOf = ({ nightly: { calculations, files, datasets } }: Load) =>

@@ -9,11 +9,21 @@ export const prices = {
   alarmMetric: 0.1,
   /** A custom metric, a month; charged for the hours in which it has data. */
   customMetric: 0.3,
+  dashboard: 3,
   logGb: 0.5,
+  logStoredGb: 0.03,
   secret: 0.4,
+  secretRequest: 0.05 / 10_000,
+  /** Of a key of AWS too, which costs nothing itself. */
+  kmsRequest: 0.03 / 10_000,
+  scheduleRun: 1 / MILLION,
+  /** An e-mail of a topic. */
+  email: 2 / 100_000,
   lambdaGbSecond: 0.0000133334,
   lambdaRequest: 0.2 / MILLION,
   durableOperation: 8 / MILLION,
+  durableWrittenGb: 0.25,
+  durableStoredGb: 0.15,
   sqsRequest: 0.4 / MILLION,
   dynamoWrite: 0.625 / MILLION,
   dynamoRead: 0.125 / MILLION,
@@ -22,8 +32,21 @@ export const prices = {
   s3Write: 5 / MILLION,
   s3Read: 0.4 / MILLION,
   s3Gb: 0.023,
+  /** Tiers of Intelligent-Tiering, of what was not read for 30 and for 90 days, and the watch over an object. */
+  tierSecondGb: 0.0125,
+  tierThirdGb: 0.004,
+  tierObject: 0.0025 / 1_000,
+  tierMove: 0.01 / 1_000,
   /** Events that S3 or a function sends to EventBridge. */
   event: 1 / MILLION,
+  /** A table or a partition of the catalog, a month. */
+  glueObject: 1 / 100_000,
+  glueRequest: 1 / MILLION,
+  natHour: 0.045,
+  natGb: 0.045,
+  addressHour: 0.005,
+  /** An interface endpoint in one zone. */
+  endpointHour: 0.01,
 } as const;
 
 /** What anything above costs money of. */
@@ -38,4 +61,10 @@ export const freeEachMonth: Readonly<Partial<Record<Priced, number>>> = {
   lambdaRequest: MILLION,
   sqsRequest: MILLION,
   dynamoGb: 25,
+  dashboard: 3,
+  kmsRequest: 20_000,
+  scheduleRun: 14 * MILLION,
+  email: 1_000,
+  glueObject: MILLION,
+  glueRequest: MILLION,
 };

@@ -49,7 +49,7 @@ export const sizes: readonly Size[] = [
     name: 'Nothing happens',
     instance: { ...readme, schedules: [] },
     load: { nightly: { calculations: 0, files: 0, datasets: 0 }, jobsPerDay: 0, textsPerMonth: 0 },
-    mostUsd: 1,
+    mostUsd: 1.25,
   },
   {
     name: 'Nightly snapshots only',
@@ -71,6 +71,16 @@ export const sizes: readonly Size[] = [
       jobsPerDay: 10_000,
       textsPerMonth: 1_000_000,
     },
-    mostUsd: 14,
+    mostUsd: 15,
+  },
+];
+
+/** Nightly snapshots from networks, whose parts have prices by the hour. */
+export const networks: readonly Size[] = [
+  {
+    name: 'Nightly snapshots from a fixed address',
+    instance: { ...readme, fixedAddress: true },
+    load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
+    mostUsd: 40,
   },
 ];
