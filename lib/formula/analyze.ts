@@ -1,21 +1,27 @@
-import { catalog, referenceKinds } from './catalog.ts';
+import { entryOf, referenceKindOf } from './catalog.ts';
+import { idOf } from './check.ts';
 import type { ColumnTypes, DataType } from './data-type.ts';
 import type { FormulaFault } from './fault.ts';
 import { dataTypeOf } from './infer-data-type.ts';
 import { parseFormula } from './parse.ts';
 import { quoteColumn } from './quotes.ts';
-import type { Call, Column, Expression, Operator } from './syntax.ts';
+import type { Column, Expression, Operator } from './syntax.ts';
 import { isAggregate, type PlacedNode, walk } from './walk.ts';
 
 /** What the platform reports about a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
 export type FormulaAnalysis =
-  | (FormulaFacts & { readonly status: 'VALID'; readonly dataType: DataType })
+  | (FormulaFacts & {
+      readonly status: 'VALID';
+      readonly dataType: DataType;
+      /** What the platform may refuse, such as a function that it is not known to have: at most 20. */
+      readonly warnings: readonly FormulaFault[];
+    })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
 
 type FormulaFacts = {
   /** Unique function names in upper case, and SERVICE_OP_… for arithmetic; sorted. */
   readonly functions: readonly string[];
-  /** Every occurrence of a column, in the order of the text. */
+  /** Every occurrence of a column in backticks, in the order of the text. */
   readonly columnPositions: readonly ColumnPosition[];
   /** Whether it contains an aggregate. */
   readonly aggregated: boolean;
@@ -39,25 +45,25 @@ type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id
 export function analyzeFormula(text: string, columnTypes?: ColumnTypes): FormulaAnalysis {
   const parsed = parseFormula(text);
   return parsed.kind === 'failed'
-    ? { status: 'INVALID', faults: parsed.faults, ...factsOf([]) }
+    ? { status: 'INVALID', faults: parsed.faults, ...factsOf([], text) }
     : {
         status: 'VALID',
         dataType: dataTypeOf(parsed.formula, columnTypes),
-        ...factsOf([...walk(parsed.formula)]),
+        warnings: parsed.warnings,
+        ...factsOf([...walk(parsed.formula)], text),
       };
 }
 
-function factsOf(places: readonly PlacedNode[]): FormulaFacts {
+function factsOf(places: readonly PlacedNode[], text: string): FormulaFacts {
   const nodes = places.map(({ node }) => node);
   const columns = places.filter(isColumn);
   return {
     functions: unique(nodes.flatMap(functionsOf)).toSorted(),
-    columnPositions: columns.map(({ node }) => ({
-      columnName: quoteColumn(node.name),
-      columnPosition: node.offset,
-    })),
+    columnPositions: columns
+      .filter(({ node }) => text.startsWith('`', node.offset))
+      .map(({ node }) => ({ columnName: quoteColumn(node.name), columnPosition: node.offset })),
     aggregated: nodes.some(isAggregate),
-    analytic: nodes.some(({ kind }) => kind === 'window'),
+    analytic: nodes.some(isAnalytic),
     nonAggregatedColumns: unique(
       columns.filter(({ inAggregate }) => !inAggregate).map(({ node }) => quoteColumn(node.name)),
     ),
@@ -71,30 +77,33 @@ const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 const isColumn = (place: PlacedNode): place is PlacedNode & { readonly node: Column } =>
   place.node.kind === 'column';
 
+const isAnalytic = (node: Expression): boolean =>
+  node.kind === 'window' || (node.kind === 'call' && entryOf(node.name)?.kind === 'window');
+
 function functionsOf(node: Expression): readonly string[] {
   if (node.kind === 'operation') return node.rest.flatMap(({ operator }) => arithmetic.get(operator) ?? []);
-  return node.kind === 'call' && catalog.get(node.name)?.kind !== 'reference' ? [node.name] : [];
+  return node.kind === 'call' && entryOf(node.name)?.kind !== 'reference' ? [node.name] : [];
 }
 
-// (assumed) The notes name four. MySQL calls `%` a synonym of MOD, so it counts as MOD.
+// (assumed) The notes name four. MySQL calls `%` a synonym of MOD, and DIV divides.
 const arithmetic: ReadonlyMap<Operator, string> = new Map([
   ['+', 'SERVICE_OP_ADD'],
   ['-', 'SERVICE_OP_SUBTRACT'],
   ['*', 'SERVICE_OP_MULTIPLY'],
   ['/', 'SERVICE_OP_DIVIDE'],
   ['%', 'MOD'],
+  ['DIV', 'SERVICE_OP_DIVIDE'],
 ]);
 
 function referencesOf(nodes: readonly Expression[]): FormulaReference[] {
-  const references = nodes.flatMap((node) => (node.kind === 'call' ? (referenceOf(node) ?? []) : []));
+  const references = nodes.flatMap(referenceOf);
   return [
     ...new Map(references.map((reference) => [`${reference.kind} ${reference.id}`, reference])).values(),
   ];
 }
 
-function referenceOf({ name, args: [id] }: Call): FormulaReference | undefined {
-  const kind = referenceKinds.get(name);
-  return kind === undefined || id?.kind !== 'number'
-    ? undefined
-    : { kind, id: id.source.replace(/^0+(?=\d)/, '') };
+function referenceOf(node: Expression): readonly FormulaReference[] {
+  if (node.kind !== 'call' || entryOf(node.name)?.kind !== 'reference') return [];
+  const id = idOf(node);
+  return id === undefined ? [] : [{ kind: referenceKindOf(node.name), id }];
 }

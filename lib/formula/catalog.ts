@@ -5,6 +5,7 @@ import type { DataType } from './data-type.ts';
  *
  * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a calculation
  *   or a variable by its id and is not counted among the formula's functions.
+ * - `isDocumented`: the platform documents it; others are MySQL's and those seen in the wild, for their types.
  * - `least` and `most`: how many arguments it takes, `Infinity` for any number.
  * - `result`: the type of its value, or the rule that determines it (see `ResultRule`).
  */
@@ -13,167 +14,188 @@ export type FunctionEntry = {
   readonly least: number;
   readonly most: number;
   readonly result: DataType | ResultRule;
+  readonly isDocumented: boolean;
 };
 
 /**
- * `first`: the first argument's type. `common`: one that can hold every argument. `total`: DOUBLE for DOUBLE,
- * otherwise DECIMAL. `moved`: a date moved by an interval, DATETIME if the time of day matters. `unknown`: the
- * formula alone does not determine it.
+ * `first`: the first argument's type. `common`: one that can hold every argument, `values` every one but the first.
+ * `widest`: of arithmetic over them. `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`:
+ * the type that the last argument ends with. `unknown`: the formula alone does not determine it.
  */
-type ResultRule = 'first' | 'common' | 'total' | 'moved' | 'unknown';
+type ResultRule = 'first' | 'common' | 'values' | 'widest' | 'moved' | 'cast' | 'unknown';
+
+/** Functions that are alike, by their names in upper case. */
+type Line = readonly [
+  kind: FunctionEntry['kind'],
+  least: number,
+  most: number,
+  result: FunctionEntry['result'],
+  names: string,
+];
 
 const any = Number.POSITIVE_INFINITY;
 
-const entry =
-  (kind: FunctionEntry['kind']) =>
-  (least: number, most: number, result: FunctionEntry['result']): FunctionEntry => ({
-    kind,
-    least,
-    most,
-    result,
-  });
-
-const aggregate = entry('aggregate');
-const window = entry('window');
-const scalar = entry('scalar');
-const reference = entry('reference');
-
-/** All functions, by upper-case name. Any other is unknown, such as SQRT, IF and CONVERT_TZ. */
-export const catalog: ReadonlyMap<string, FunctionEntry> = new Map([
-  ['AVG', aggregate(1, 1, 'total')],
-  ['COUNT', aggregate(1, 1, 'LONG')],
-  ['MAX', aggregate(1, 1, 'first')],
-  ['MIN', aggregate(1, 1, 'first')],
-  ['SUM', aggregate(1, 1, 'total')],
-  ['STDDEV_POP', aggregate(1, 1, 'DOUBLE')],
-  ['VAR_POP', aggregate(1, 1, 'DOUBLE')],
-  ['APPROXIMATE_COUNT_DISTINCT', aggregate(1, 1, 'LONG')],
-
-  ['RANK', window(0, 0, 'LONG')],
-  ['DENSE_RANK', window(0, 0, 'LONG')],
-  ['LAG', window(1, 3, 'first')],
-  ['LEAD', window(1, 3, 'first')],
-
-  ['ABS', scalar(1, 1, 'first')],
-  ['MOD', scalar(2, 2, 'common')],
-  ['POWER', scalar(2, 2, 'DOUBLE')],
-  ['RAND', scalar(0, 1, 'DOUBLE')],
-  ['ROUND', scalar(1, 2, 'first')],
-  ['CEILING', scalar(1, 1, 'LONG')],
-  ['FLOOR', scalar(1, 1, 'LONG')],
-
-  ['IFNULL', scalar(2, 2, 'common')],
-  ['NULLIF', scalar(2, 2, 'first')],
-  ['COALESCE', scalar(1, any, 'common')],
-
-  ['CONCAT', scalar(1, any, 'STRING')],
-  ['INSTR', scalar(2, 2, 'LONG')],
-  ['LEFT', scalar(2, 2, 'STRING')],
-  ['LENGTH', scalar(1, 1, 'LONG')],
-  ['LOWER', scalar(1, 1, 'STRING')],
-  ['REPLACE', scalar(3, 3, 'STRING')],
-  ['RIGHT', scalar(2, 2, 'STRING')],
-  ['SUBSTRING', scalar(2, 3, 'STRING')],
-  ['TRIM', scalar(1, 1, 'STRING')],
-  ['UPPER', scalar(1, 1, 'STRING')],
-
-  // There is no data type for a time of day: it is a STRING.
-  ['ADDDATE', scalar(2, 2, 'moved')],
-  ['ADDTIME', scalar(2, 2, 'first')],
-  ['CURDATE', scalar(0, 0, 'DATE')],
-  ['CURTIME', scalar(0, 1, 'STRING')],
-  ['CURRENT_DATE', scalar(0, 0, 'DATE')],
-  ['CURRENT_TIME', scalar(0, 1, 'STRING')],
-  ['CURRENT_TIMESTAMP', scalar(0, 1, 'DATETIME')],
-  ['DATE', scalar(1, 1, 'DATE')],
-  ['DATEDIFF', scalar(2, 2, 'LONG')],
-  ['DATE_ADD', scalar(2, 2, 'moved')],
-  ['DATE_FORMAT', scalar(2, 2, 'STRING')],
-  ['DATE_SUB', scalar(2, 2, 'moved')],
-  ['DAY', scalar(1, 1, 'LONG')],
-  ['DAYNAME', scalar(1, 1, 'STRING')],
-  ['DAYOFMONTH', scalar(1, 1, 'LONG')],
-  ['DAYOFWEEK', scalar(1, 1, 'LONG')],
-  ['DAYOFYEAR', scalar(1, 1, 'LONG')],
-  ['FROM_DAYS', scalar(1, 1, 'DATE')],
-  ['FROM_UNIXTIME', scalar(1, 2, 'DATETIME')],
-  ['HOUR', scalar(1, 1, 'LONG')],
-  ['LAST_DAY', scalar(1, 1, 'DATE')],
-  ['MINUTE', scalar(1, 1, 'LONG')],
-  ['MONTH', scalar(1, 1, 'LONG')],
-  ['MONTHNAME', scalar(1, 1, 'STRING')],
-  ['NOW', scalar(0, 1, 'DATETIME')],
-  ['PERIOD_ADD', scalar(2, 2, 'LONG')],
-  ['PERIOD_DIFF', scalar(2, 2, 'LONG')],
-  ['QUARTER', scalar(1, 1, 'LONG')],
-  ['SECOND', scalar(1, 1, 'LONG')],
-  ['SEC_TO_TIME', scalar(1, 1, 'STRING')],
-  ['STR_TO_DATE', scalar(2, 2, 'DATETIME')],
-  ['SUBDATE', scalar(2, 2, 'moved')],
-  ['SUBTIME', scalar(2, 2, 'first')],
-  ['SYSDATE', scalar(0, 1, 'DATETIME')],
-  ['TIME', scalar(1, 1, 'STRING')],
-  ['TIMEDIFF', scalar(2, 2, 'STRING')],
-  ['TIMESTAMP', scalar(1, 2, 'DATETIME')],
-  ['TIME_FORMAT', scalar(2, 2, 'STRING')],
-  ['TIME_TO_SEC', scalar(1, 1, 'LONG')],
-  ['TO_DAYS', scalar(1, 1, 'LONG')],
-  ['UNIX_TIMESTAMP', scalar(0, 1, 'LONG')],
-  ['WEEK', scalar(1, 2, 'LONG')],
-  ['YEAR', scalar(1, 1, 'LONG')],
-  ['YEARWEEK', scalar(1, 2, 'LONG')],
-
-  ['CALCULATION', reference(1, 1, 'unknown')],
-  ['VARIABLE', reference(1, 1, 'unknown')],
-]);
-
 /**
- * What the functions of kind `reference` refer to. (assumed) The notes say that a calculation or a variable is
- * referenced by its numeric id inside a function call, but not which function: the two names are our own choice.
+ * The functions that the platform documents: least and most arguments, the result, and the names. (assumed) What they
+ * take is MySQL's. A name that begins with `_` carries the platform's prefix, and is known by its end. There is no data
+ * type for a time of day: it is a STRING.
  */
-export const referenceKinds: ReadonlyMap<string, 'calculation' | 'variable'> = new Map([
-  ['CALCULATION', 'calculation'],
-  ['VARIABLE', 'variable'],
+const documented: readonly Line[] = [
+  ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],
+  ['aggregate', 1, 1, 'LONG', 'COUNT APPROXIMATE_COUNT_DISTINCT'],
+  ['aggregate', 1, 1, 'first', 'MAX MIN'],
+  ['aggregate', 1, 1, 'widest', 'SUM'],
+  ['aggregate', 1, 1, 'STRING', 'HLL_SKETCH_MERGE HLL_SKETCH_MERGE_PARTIAL'],
+  ['scalar', 1, 2, 'STRING', 'HLL_SKETCH_INIT'],
+  ['scalar', 1, 1, 'LONG', 'HLL_SKETCH_EXTRACT'],
+  ['window', 0, 0, 'LONG', 'RANK DENSE_RANK'],
+  ['window', 1, 3, 'first', 'LAG LEAD'],
+  ['reference', 1, 1, 'unknown', '_BEAST_MODE _VARIABLE'],
+
+  ['scalar', 1, 1, 'first', 'ABS'],
+  ['scalar', 1, 2, 'first', 'ROUND'],
+  ['scalar', 2, 2, 'common', 'MOD'],
+  ['scalar', 2, 2, 'DOUBLE', 'POWER'],
+  ['scalar', 0, 1, 'DOUBLE', 'RAND'],
+  ['scalar', 1, 1, 'LONG', 'CEILING FLOOR'],
+  ['scalar', 2, any, 'widest', '_OP_ADD _OP_SUBTRACT _OP_MULTIPLY _OP_DIVIDE'],
+  ['scalar', 2, 2, 'common', 'IFNULL'],
+  ['scalar', 1, any, 'common', 'COALESCE'],
+  ['scalar', 2, 2, 'first', 'NULLIF'],
+
+  ['scalar', 1, any, 'STRING', 'CONCAT'],
+  ['scalar', 2, 2, 'STRING', 'LEFT RIGHT'],
+  ['scalar', 3, 3, 'STRING', 'REPLACE'],
+  ['scalar', 2, 3, 'STRING', 'SUBSTRING'],
+  ['scalar', 1, 1, 'STRING', 'LOWER TRIM UPPER'],
+  ['scalar', 2, 2, 'LONG', 'INSTR'],
+  ['scalar', 1, 1, 'LONG', 'LENGTH'],
+
+  ['scalar', 0, 0, 'DATE', 'CURDATE CURRENT_DATE'],
+  ['scalar', 0, 1, 'DATETIME', 'CURRENT_TIMESTAMP NOW SYSDATE'],
+  ['scalar', 0, 1, 'STRING', 'CURRENT_TIME CURTIME'],
+  ['scalar', 0, 1, 'LONG', 'UNIX_TIMESTAMP'],
+  ['scalar', 2, 2, 'moved', 'ADDDATE DATE_ADD DATE_SUB SUBDATE'],
+  ['scalar', 2, 2, 'first', 'ADDTIME SUBTIME'],
+  ['scalar', 1, 1, 'DATE', 'DATE FROM_DAYS LAST_DAY'],
+  ['scalar', 1, 2, 'DATETIME', 'FROM_UNIXTIME TIMESTAMP'],
+  ['scalar', 2, 2, 'DATETIME', 'STR_TO_DATE'],
+  ['scalar', 1, 1, 'STRING', 'DAYNAME MONTHNAME SEC_TO_TIME TIME'],
+  ['scalar', 2, 2, 'STRING', 'DATE_FORMAT TIMEDIFF TIME_FORMAT'],
+  ['scalar', 1, 1, 'LONG', 'DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE MONTH QUARTER SECOND'],
+  ['scalar', 1, 1, 'LONG', 'TIME_TO_SEC TO_DAYS WEEKDAY WEEKOFYEAR YEAR'],
+  ['scalar', 2, 2, 'LONG', 'DATEDIFF PERIOD_ADD PERIOD_DIFF'],
+  ['scalar', 1, 2, 'LONG', 'WEEK YEARWEEK'],
+];
+
+/** MySQL's and others that were seen in the wild, for what they make: the platform is not known to have them. */
+const undocumented: readonly Line[] = [
+  ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
+  ['aggregate', 0, any, 'DOUBLE', 'CORR STD STDDEV STDDEV_SAMP VAR_SAMP VARIANCE'],
+  ['aggregate', 0, any, 'LONG', 'APPROX_COUNT_DISTINCT BIT_AND BIT_OR BIT_XOR COUNT_DISTINCT'],
+  ['aggregate', 0, any, 'STRING', 'GROUP_CONCAT LISTAGG STRING_AGG'],
+  ['window', 0, any, 'first', 'FIRST_VALUE LAST_VALUE NTH_VALUE'],
+  ['window', 0, any, 'LONG', 'NTILE ROW_NUMBER'],
+  ['window', 0, any, 'DOUBLE', 'CUME_DIST PERCENT_RANK'],
+  ['scalar', 0, any, 'values', 'IF IIF'],
+  ['scalar', 0, any, 'common', 'GREATEST LEAST NVL'],
+  ['scalar', 0, any, 'first', 'TRUNC TRUNCATE'],
+  ['scalar', 0, any, 'cast', 'CAST CONVERT TRY_CAST'],
+  [
+    'scalar',
+    0,
+    any,
+    'DOUBLE',
+    'ACOS ASIN ATAN COS DEGREES EXP LN LOG LOG10 LOG2 PI POW RADIANS SIN SQRT TAN',
+  ],
+  ['scalar', 0, any, 'LONG', 'ASCII CEIL CHAR_LENGTH EXTRACT FIELD FIND_IN_SET ISNULL LOCATE MICROSECOND'],
+  ['scalar', 0, any, 'LONG', 'POSITION SIGN STRCMP TIMESTAMPDIFF TO_SECONDS'],
+  ['scalar', 0, any, 'STRING', 'CONCAT_WS FORMAT INITCAP LCASE LPAD LTRIM MID REGEXP_REPLACE REGEXP_SUBSTR'],
+  [
+    'scalar',
+    0,
+    any,
+    'STRING',
+    'REPEAT REVERSE RPAD RTRIM SPACE SPLIT_PART SUBSTR SUBSTRING_INDEX TO_CHAR UCASE',
+  ],
+  ['scalar', 0, any, 'DATETIME', 'CONVERT_TZ LOCALTIMESTAMP TIMESTAMPADD UTC_TIMESTAMP'],
+  ['scalar', 0, any, 'DATE', 'MAKEDATE TO_DATE UTC_DATE'],
+];
+
+const entriesOf = (lines: readonly Line[], isDocumented: boolean): [string, FunctionEntry][] =>
+  lines.flatMap(([kind, least, most, result, names]) =>
+    names
+      .split(' ')
+      .map((name): [string, FunctionEntry] => [name, { kind, least, most, result, isDocumented }]),
+  );
+
+const functions: ReadonlyMap<string, FunctionEntry> = new Map([
+  ...entriesOf(documented, true),
+  ...entriesOf(undocumented, false),
 ]);
+
+/** What is known of a function, by its name in upper case; undefined if nothing is. */
+export function entryOf(name: string): FunctionEntry | undefined {
+  return functions.get(name) ?? functions.get(PREFIXED.exec(name)?.[0] ?? '');
+}
+
+/** Names that carry the platform's prefix, by their ends. */
+const PREFIXED = /_(?:BEAST_MODE|VARIABLE|OP_(?:ADD|SUBTRACT|MULTIPLY|DIVIDE))$/;
+
+/** What a function of kind `reference` refers to. */
+export const referenceKindOf = (name: string): 'calculation' | 'variable' =>
+  name.endsWith('VARIABLE') ? 'variable' : 'calculation';
+
+/** The functions that the platform documents, by name, without those that carry its prefix. */
+export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
+  [...functions].filter(([name, { isDocumented }]) => isDocumented && !name.startsWith('_')),
+);
 
 /** The functions that may be written without parentheses. */
 export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
 
 /** The aggregates that take DISTINCT. */
-export const DISTINCT_FUNCTIONS: ReadonlySet<string> = new Set(['COUNT', 'SUM']);
+export const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
 
 /** The functions whose second argument may be an INTERVAL. */
-export const INTERVAL_FUNCTIONS: ReadonlySet<string> = new Set([
-  'ADDDATE',
-  'DATE_ADD',
-  'DATE_SUB',
-  'SUBDATE',
-]);
+export const INTERVAL_FUNCTIONS: ReadonlySet<string> = setOf('ADDDATE DATE_ADD DATE_SUB SUBDATE');
 
 /** The units of INTERVAL that move a date by whole days. Source: MySQL manual, "Temporal Intervals". */
-export const DAY_UNITS: ReadonlySet<string> = new Set([
-  'DAY',
-  'WEEK',
-  'MONTH',
-  'QUARTER',
-  'YEAR',
-  'YEAR_MONTH',
-]);
+export const DAY_UNITS: ReadonlySet<string> = setOf('DAY WEEK MONTH QUARTER YEAR YEAR_MONTH');
 
 /** The units of INTERVAL that change the time of day. Source: as above. */
-export const CLOCK_UNITS: ReadonlySet<string> = new Set([
-  'MICROSECOND',
-  'SECOND',
-  'MINUTE',
-  'HOUR',
-  'SECOND_MICROSECOND',
-  'MINUTE_MICROSECOND',
-  'MINUTE_SECOND',
-  'HOUR_MICROSECOND',
-  'HOUR_SECOND',
-  'HOUR_MINUTE',
-  'DAY_MICROSECOND',
-  'DAY_SECOND',
-  'DAY_MINUTE',
-  'DAY_HOUR',
+export const CLOCK_UNITS: ReadonlySet<string> = setOf(
+  `MICROSECOND SECOND MINUTE HOUR SECOND_MICROSECOND MINUTE_MICROSECOND MINUTE_SECOND HOUR_MICROSECOND HOUR_SECOND
+  HOUR_MINUTE DAY_MICROSECOND DAY_SECOND DAY_MINUTE DAY_HOUR`,
+);
+
+/** The functions whose first argument may be a part of a date, without quotes: `EXTRACT(YEAR FROM d)`. */
+export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
+  'DATEADD DATEDIFF DATENAME DATEPART DATE_PART DATE_TRUNC EXTRACT TIMESTAMPADD TIMESTAMPDIFF',
+);
+
+/** Those parts, in upper case. */
+export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
+  ...DAY_UNITS,
+  ...CLOCK_UNITS,
+  ...setOf('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
 ]);
+
+/** The type that CAST makes, or that stands before a text as in `DATE '2026-01-31'`; undefined if it is unknown. */
+export function castTypeOf(text: string): DataType | undefined {
+  return castTypes.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+const castTypes: readonly (readonly [RegExp, DataType])[] = [
+  [/^DATE$/, 'DATE'],
+  [/^(?:DATETIME|TIMESTAMP)/, 'DATETIME'],
+  [/^(?:UNSIGNED|SIGNED|LONG|\w*INT)\b|^INTEGER/, 'LONG'],
+  [/^(?:DEC|NUM)/, 'DECIMAL'],
+  [/^(?:DOUBLE|FLOAT|REAL)/, 'DOUBLE'],
+  [/^(?:\w*CHAR|\w*TEXT|STRING|TIME\b)/, 'STRING'],
+];
+
+/** Words with white space between them. */
+export function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
+}

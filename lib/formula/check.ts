@@ -4,87 +4,120 @@ import {
   catalog,
   DAY_UNITS,
   DISTINCT_FUNCTIONS,
+  entryOf,
   type FunctionEntry,
   INTERVAL_FUNCTIONS,
+  referenceKindOf,
 } from './catalog.ts';
-import { shown } from './fault.ts';
-import type { Objection } from './objection.ts';
+import { type Objection, shown } from './fault.ts';
 import { precedence, precedenceOf } from './precedence.ts';
-import type { Call, Expression } from './syntax.ts';
+import type { Call, Expression, Fixed } from './syntax.ts';
 import { isAggregate, type PlacedNode, walk } from './walk.ts';
 
+/** What is missing from a formula that follows the grammar, in the order of its text. */
+export function* faultsIn(formula: Expression): Generator<Objection, void, undefined> {
+  for (const { node } of walk(formula)) {
+    const message = missingIn(node);
+    if (message !== undefined) yield { offset: node.offset, message };
+  }
+}
+
 /**
- * Checks what the grammar cannot express: which functions exist, what they take, and where FIXED, OVER and INTERVAL
- * are allowed. Yields every objection in the order of the text.
+ * What the platform may refuse although nothing is missing, in the order of the text: which functions exist, what they
+ * take, and where FIXED, OVER and INTERVAL are allowed.
  */
-export function* check(formula: Expression): Generator<Objection, void, undefined> {
+export function* doubtsIn(formula: Expression): Generator<Objection, void, undefined> {
   for (const place of walk(formula)) {
-    const message = objectionTo(place);
+    const message = doubtOf(place);
     if (message !== undefined) yield { offset: place.node.offset, message };
   }
 }
 
-function objectionTo(place: PlacedNode): string | undefined {
+function missingIn(node: Expression): string | undefined {
+  if (node.kind === 'column' && node.name === '') return 'Expected a column name between the backticks.';
+  if (node.kind !== 'call') return undefined;
+  const entry = entryOf(node.name);
+  // `SUBSTRING(a FROM 2)` has several values in one argument.
+  const isShort = entry !== undefined && node.args.length < entry.least && node.args.at(0)?.kind !== 'phrase';
+  return isShort ? argumentsOf(node, entry) : undefined;
+}
+
+function doubtOf(place: PlacedNode): string | undefined {
   const { node } = place;
   switch (node.kind) {
-    case 'column':
-      return node.name === '' ? 'Expected a column name between the backticks.' : undefined;
     case 'call':
-      return objectionToCall(node, place.parent);
+      return doubtOfCall(node, place.parent);
     case 'fixed':
-      return objectionToFixed(node.call, place.inAggregate);
+      return doubtOfFixed(node, place.inAggregate);
     case 'interval':
-      return objectionToInterval(node.unit, place);
+      return doubtOfInterval(node.unit, place);
     default:
       return undefined;
   }
 }
 
-function objectionToCall(call: Call, parent: Expression | undefined): string | undefined {
-  const entry = catalog.get(call.name);
-  if (entry === undefined) return unknownFunction(call.name);
+function doubtOfCall(call: Call, parent: Expression | undefined): string | undefined {
+  const entry = entryOf(call.name);
+  if (!entry?.isDocumented) return unknownFunction(call.name);
   return (
-    objectionToArguments(call, entry) ??
-    objectionToWindow(call, entry, parent?.kind === 'window' && parent.call === call)
+    doubtOfArguments(call, entry) ??
+    doubtOfWindow(call, entry, parent?.kind === 'window' && parent.call === call)
   );
 }
 
 function unknownFunction(name: string): string {
   const nearest = nearestName(name, catalog.keys());
-  return `There is no function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
+  return `The platform is not known to have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
 }
 
-function objectionToArguments(call: Call, entry: FunctionEntry): string | undefined {
+function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined {
   const { name, args, distinct } = call;
-  const [first] = args;
-  if (args.length < entry.least || args.length > entry.most) {
-    return `${name} takes ${countOf(entry)}, but got ${args.length}.`;
-  }
-  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} does not take DISTINCT.`;
+  const [first, second] = args;
+  // MySQL counts the distinct combinations of several.
+  if (args.length > entry.most && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
+  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} is not known to take DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
-  if (entry.kind === 'reference' && !(first?.kind === 'number' && /^\d+$/.test(first.source))) {
-    return `${name} takes the numeric id of a ${name.toLowerCase()}.`;
-  }
+  if (entry.kind === 'reference' && idOf(call) === undefined)
+    return `${name} takes the numeric id of a ${referenceKindOf(name)}.`;
+  if (
+    name === 'HLL_SKETCH_INIT' &&
+    second?.kind === 'number' &&
+    !(Number(second.source) >= 4 && Number(second.source) <= 21)
+  )
+    return `${name} takes a precision from 4 to 21, but got ${shown(second.source)}.`;
   return undefined;
 }
 
-function countOf({ least, most }: FunctionEntry): string {
-  if (most === Number.POSITIVE_INFINITY) return `at least ${least} argument${least === 1 ? '' : 's'}`;
-  return `${least === most ? '' : `${least} to `}${most} argument${most === 1 ? '' : 's'}`;
+/** The id that a reference names: decimal digits, without leading zeros. Undefined if it names none. */
+export function idOf({ args: [id] }: Call): string | undefined {
+  const digits = id?.kind === 'number' ? id.source : id?.kind === 'text' ? id.value : '';
+  return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
 }
 
-function objectionToWindow(call: Call, entry: FunctionEntry, hasOver: boolean): string | undefined {
+function argumentsOf({ name, args }: Call, { least, most }: FunctionEntry): string {
+  const plural = (count: number) => `argument${count === 1 ? '' : 's'}`;
+  const count =
+    most === Number.POSITIVE_INFINITY
+      ? `at least ${least} ${plural(least)}`
+      : `${least === most ? '' : `${least} to `}${most} ${plural(most)}`;
+  return `${name} takes ${count}, but got ${args.length}.`;
+}
+
+function doubtOfWindow(call: Call, entry: FunctionEntry, hasOver: boolean): string | undefined {
   if (entry.kind === 'window' && !hasOver) return `Expected OVER (…) after ${call.name}.`;
   const mayHaveOver = entry.kind === 'window' || entry.kind === 'aggregate';
   return hasOver && !mayHaveOver ? `${call.name} does not take OVER.` : undefined;
 }
 
-function objectionToFixed(call: Call, inAggregate: boolean): string | undefined {
+function doubtOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: boolean): string | undefined {
+  // A column may be another calculation.
+  if (![...columns, ...filtered].every(({ kind }) => kind === 'column' || kind === 'call'))
+    return 'FIXED takes columns after BY, ADD, REMOVE, ALLOW and DENY.';
   if (!isAggregate(call)) return `Expected an aggregate such as SUM before FIXED, but got ${call.name}.`;
   return inAggregate ? undefined : 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
 }
 
-function objectionToInterval(unit: string, { node, parent }: PlacedNode): string | undefined {
+function doubtOfInterval(unit: string, { node, parent }: PlacedNode): string | undefined {
   if (!DAY_UNITS.has(unit) && !CLOCK_UNITS.has(unit)) {
     const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
     return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a formula, for the person who wrote it.
+ * What is wrong with a formula, or may be, for the person who wrote it.
  *
  * - `message`: one sentence that says what was expected and what was found.
  * - `offset`: where, in UTF-16 code units from 0; the formula's length if it ends too early.
@@ -11,6 +11,9 @@ export type FormulaFault = {
   readonly line: number;
   readonly column: number;
 };
+
+/** What is wrong with a formula at an offset of its text: a fault before its line and column are known. */
+export type Objection = { readonly offset: number; readonly message: string };
 
 /** A fault at an offset of the formula `text`. */
 export function faultAt(text: string, offset: number, message: string): FormulaFault {

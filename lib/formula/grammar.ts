@@ -1,292 +1,347 @@
-import { BoundedParser, type Rule } from './bounded-parser.ts';
-import { columnOf, grainOf, numberOf, operatorOf, textOf } from './leaves.ts';
-import { operation } from './precedence.ts';
+import { bareFunctions, entryOf, PART_FUNCTIONS, PARTS_OF_DATES } from './catalog.ts';
+import { shown } from './fault.ts';
+import { operation, operatorOf, precedence, precedenceOfOperator } from './precedence.ts';
+import { unquoteBracketed, unquoteColumn, unquoteText } from './quotes.ts';
+import { createReader, type Reader } from './reader.ts';
 import type * as syntax from './syntax.ts';
 import type { Expression, Step } from './syntax.ts';
-import * as token from './tokens.ts';
+import type { Token } from './tokens.ts';
+
+/* The grammar: one function a rule, by recursive descent. Operators are read by precedence, loosest last. */
 
 /** What a fault says was expected where a value is missing. */
 const A_VALUE = 'a value';
 
-/** IN, LIKE or BETWEEN with what is to its right. */
-type Test =
-  | Omit<syntax.InList, 'operand' | 'offset'>
-  | Omit<syntax.Like, 'operand' | 'offset'>
-  | Omit<syntax.Between, 'operand' | 'offset'>;
-
-/**
- * The grammar: one rule for each precedence, loosest first, followed by the values. Set `input` to the tokens, call
- * `formula`, and check `errors` before using the result. Creating a parser analyses the grammar, which takes some
- * milliseconds: reuse it.
- */
-export class FormulaParser extends BoundedParser {
-  constructor() {
-    super(token.vocabulary);
-    this.performSelfAnalysis();
-  }
-
-  readonly formula: Rule<Expression> = this.rule('formula', () => this.SUBRULE(this.expression));
-
-  private readonly expression: Rule<Expression> = this.rule('expression', () =>
-    this.nested(() => this.SUBRULE(this.disjunction)),
-  );
-
-  // Operators, from the loosest to the tightest.
-
-  private readonly disjunction = this.leftToRight('disjunction', token.Or, () => this.conjunction);
-
-  private readonly conjunction = this.leftToRight('conjunction', token.And, () => this.inversion);
-
-  private readonly inversion: Rule<Expression> = this.rule('inversion', () =>
-    this.either(A_VALUE, [
-      () => {
-        const offset = this.CONSUME(token.Not).startOffset;
-        return { kind: 'not', operand: this.nested(() => this.SUBRULE(this.inversion)), offset };
-      },
-      () => this.SUBRULE(this.comparison),
-    ]),
-  );
-
-  private readonly comparison: Rule<Expression> = this.rule('comparison', () => {
-    const first = this.SUBRULE(this.predicate);
-    const rest: Step[] = [];
-    this.MANY(() => {
-      rest.push(this.either('a comparison', [() => this.SUBRULE(this.compare), () => this.SUBRULE(this.is)]));
-    });
-    return operation(first, rest);
-  });
-
-  private readonly compare: Rule<Step> = this.rule('compare', () => {
-    const operator = operatorOf(this.CONSUME(token.Comparison));
-    return { operator, operand: this.SUBRULE(this.predicate) };
-  });
-
-  private readonly is: Rule<Step> = this.rule('is', () => {
-    this.CONSUME(token.Is);
-    const negated = this.OPTION(() => this.CONSUME(token.Not)) !== undefined;
-    return { operator: negated ? 'IS NOT' : 'IS', operand: this.SUBRULE(this.constant) };
-  });
-
-  private readonly predicate: Rule<Expression> = this.rule('predicate', () => {
-    const operand = this.SUBRULE(this.sum);
-    const test = this.OPTION(() => this.SUBRULE(this.test));
-    return test === undefined ? operand : { ...test, operand, offset: operand.offset };
-  });
-
-  private readonly test: Rule<Test> = this.rule('test', () => {
-    const negated = this.OPTION(() => this.CONSUME(token.Not)) !== undefined;
-    return this.either<Test>('IN, LIKE or BETWEEN', [
-      () => {
-        this.CONSUME(token.In);
-        return { kind: 'in', list: this.SUBRULE(this.inList), negated };
-      },
-      () => {
-        this.CONSUME(token.Like);
-        return { kind: 'like', pattern: this.SUBRULE(this.sum), negated };
-      },
-      () => {
-        this.CONSUME(token.Between);
-        const low = this.SUBRULE2(this.sum);
-        this.CONSUME(token.And);
-        return { kind: 'between', low, high: this.SUBRULE3(this.sum), negated };
-      },
-    ]);
-  });
-
-  private readonly inList: Rule<Expression[]> = this.rule('inList', () => {
-    this.CONSUME(token.LeftParenthesis);
-    const list = this.SUBRULE(this.expressions);
-    this.CONSUME(token.RightParenthesis);
-    return list;
-  });
-
-  private readonly sum = this.leftToRight('sum', token.SumOperator, () => this.product);
-
-  private readonly product = this.leftToRight('product', token.ProductOperator, () => this.signed);
-
-  private readonly signed: Rule<Expression> = this.rule('signed', () =>
-    this.either<Expression>(A_VALUE, [
-      () => {
-        const offset = this.CONSUME(token.Minus).startOffset;
-        return { kind: 'negation', operand: this.nested(() => this.SUBRULE(this.signed)), offset };
-      },
-      () => {
-        const offset = this.CONSUME(token.Exclamation).startOffset;
-        return { kind: 'not', operand: this.nested(() => this.SUBRULE2(this.signed)), offset };
-      },
-      () => this.SUBRULE(this.value),
-    ]),
-  );
-
-  // Values.
-
-  private readonly value: Rule<Expression> = this.rule('value', () =>
-    this.either<Expression>(A_VALUE, [
-      () => this.SUBRULE(this.column),
-      () => numberOf(this.CONSUME(token.NumberLiteral)),
-      () => textOf(this.CONSUME(token.Text)),
-      () => this.SUBRULE(this.constant),
-      () => this.SUBRULE(this.case),
-      () => this.SUBRULE(this.interval),
-      () => this.SUBRULE(this.bareCall),
-      () => this.SUBRULE(this.aggregation),
-      () => this.SUBRULE(this.parenthesized),
-    ]),
-  );
-
-  private readonly column: Rule<syntax.Column> = this.rule('column', () =>
-    columnOf(this.CONSUME(token.Column)),
-  );
-
-  private readonly constant: Rule<syntax.Constant> = this.rule('constant', () =>
-    this.either<syntax.Constant>('NULL, TRUE or FALSE', [
-      () => ({ kind: 'constant', value: 'NULL', offset: this.CONSUME(token.Null).startOffset }),
-      () => ({ kind: 'constant', value: 'TRUE', offset: this.CONSUME(token.True).startOffset }),
-      () => ({ kind: 'constant', value: 'FALSE', offset: this.CONSUME(token.False).startOffset }),
-    ]),
-  );
-
-  private readonly parenthesized: Rule<Expression> = this.rule('parenthesized', () => {
-    this.CONSUME(token.LeftParenthesis);
-    const inner = this.SUBRULE(this.expression);
-    this.CONSUME(token.RightParenthesis);
-    return inner;
-  });
-
-  private readonly case: Rule<syntax.Case> = this.rule('case', () => {
-    const offset = this.CONSUME(token.Case).startOffset;
-    const subject = this.OPTION(() => this.SUBRULE(this.expression));
-    const branches: syntax.Branch[] = [];
-    this.AT_LEAST_ONE({ DEF: () => branches.push(this.SUBRULE(this.branch)), ERR_MSG: 'WHEN' });
-    const otherwise = this.OPTION2(() => {
-      this.CONSUME(token.Else);
-      return this.SUBRULE2(this.expression);
-    });
-    this.CONSUME(token.End);
-    return { kind: 'case', subject, branches, otherwise, offset };
-  });
-
-  private readonly branch: Rule<syntax.Branch> = this.rule('branch', () => {
-    this.CONSUME(token.When);
-    const when = this.SUBRULE(this.expression);
-    this.CONSUME(token.Then);
-    return { when, result: this.SUBRULE2(this.expression) };
-  });
-
-  private readonly interval: Rule<syntax.Interval> = this.rule('interval', () => {
-    const offset = this.CONSUME(token.Interval).startOffset;
-    const amount = this.SUBRULE(this.sum);
-    const unit = this.CONSUME(token.Name).image.toUpperCase();
-    return { kind: 'interval', amount, unit, offset };
-  });
-
-  // Functions, and the clauses that may follow them.
-
-  private readonly aggregation: Rule<Expression> = this.rule('aggregation', () => {
-    const call = this.SUBRULE(this.call);
-    const { offset } = call;
-    const framed = this.OPTION(() =>
-      this.either<Expression>('FIXED or OVER', [
-        () => ({ kind: 'fixed', call, ...this.SUBRULE(this.grain), offset }),
-        () => ({ kind: 'window', call, ...this.SUBRULE(this.window), offset }),
-      ]),
-    );
-    return framed ?? call;
-  });
-
-  private readonly call: Rule<syntax.Call> = this.rule('call', () => {
-    const head = this.SUBRULE(this.callHead);
-    const distinct = this.OPTION(() => this.CONSUME(token.Distinct)) !== undefined;
-    const args = this.OPTION2(() => this.SUBRULE(this.args));
-    this.CONSUME(token.RightParenthesis);
-    return { kind: 'call', ...head, distinct, args: args ?? [] };
-  });
-
-  private readonly callHead: Rule<Pick<syntax.Call, 'name' | 'offset'>> = this.rule('callHead', () => {
-    const { image, startOffset } = this.CONSUME(token.Name);
-    this.CONSUME(token.LeftParenthesis);
-    return { name: image.toUpperCase(), offset: startOffset };
-  });
-
-  private readonly bareCall: Rule<syntax.Call> = this.rule('bareCall', () => {
-    const { image, startOffset } = this.CONSUME(token.BareFunction);
-    const args = this.OPTION(() => {
-      this.CONSUME(token.LeftParenthesis);
-      const inner = this.OPTION2(() => this.SUBRULE(this.args));
-      this.CONSUME(token.RightParenthesis);
-      return inner;
-    });
-    return {
-      kind: 'call',
-      name: image.toUpperCase(),
-      distinct: false,
-      args: args ?? [],
-      offset: startOffset,
-    };
-  });
-
-  private readonly args: Rule<Expression[]> = this.rule('args', () =>
-    this.either<Expression[]>(A_VALUE, [
-      () => [{ kind: 'star', offset: this.CONSUME(token.Star).startOffset }],
-      () => this.SUBRULE(this.expressions),
-    ]),
-  );
-
-  private readonly grain: Rule<Pick<syntax.Fixed, 'grain' | 'columns'>> = this.rule('grain', () => {
-    this.CONSUME(token.Fixed);
-    this.CONSUME(token.LeftParenthesis);
-    const columns: syntax.Column[] = [];
-    const grain = this.OPTION(() => {
-      const word = grainOf(this.CONSUME(token.Grain));
-      this.AT_LEAST_ONE_SEP({
-        SEP: token.Comma,
-        DEF: () => columns.push(this.SUBRULE(this.column)),
-        ERR_MSG: 'a column in backticks',
-      });
-      return word;
-    });
-    this.CONSUME(token.RightParenthesis);
-    return { grain: grain ?? 'TOTAL', columns };
-  });
-
-  private readonly window: Rule<Pick<syntax.Window, 'partitionBy' | 'orderBy'>> = this.rule('window', () => {
-    this.CONSUME(token.Over);
-    this.CONSUME(token.LeftParenthesis);
-    const partitionBy = this.OPTION(() => {
-      this.CONSUME(token.Partition);
-      this.CONSUME(token.By);
-      return this.SUBRULE(this.expressions);
-    });
-    const orderBy = this.OPTION2(() => this.SUBRULE(this.sortKeys));
-    this.CONSUME(token.RightParenthesis);
-    return { partitionBy: partitionBy ?? [], orderBy: orderBy ?? [] };
-  });
-
-  private readonly sortKeys: Rule<syntax.SortKey[]> = this.rule('sortKeys', () => {
-    this.CONSUME(token.Order);
-    this.CONSUME(token.By);
-    const keys: syntax.SortKey[] = [];
-    this.AT_LEAST_ONE_SEP({
-      SEP: token.Comma,
-      DEF: () => keys.push(this.SUBRULE(this.sortKey)),
-      ERR_MSG: A_VALUE,
-    });
-    return keys;
-  });
-
-  private readonly sortKey: Rule<syntax.SortKey> = this.rule('sortKey', () => {
-    const key = this.SUBRULE(this.expression);
-    const direction = this.OPTION(() => this.CONSUME(token.Direction));
-    return { key, descending: direction?.tokenType === token.Descending };
-  });
-
-  private readonly expressions: Rule<Expression[]> = this.rule('expressions', () => {
-    const list: Expression[] = [];
-    this.AT_LEAST_ONE_SEP({
-      SEP: token.Comma,
-      DEF: () => list.push(this.SUBRULE(this.expression)),
-      ERR_MSG: A_VALUE,
-    });
-    return list;
-  });
+/** The tree of the tokens of a formula, and what the platform may refuse in it. Throws `FormulaSyntaxError`. */
+export function readFormula(tokens: readonly Token[], text: string) {
+  const at = createReader(tokens, text);
+  const formula = at.nested(() => expression(at));
+  for (let token = at.take(';'); token !== undefined; token = at.take(';'))
+    at.warn(token, 'A formula ends without ";": remove it.');
+  const token = at.peek();
+  if (token.word === ')') at.fail('This ")" has no matching "(".', token);
+  if (token.kind !== 'end') at.failExpecting('an operator or the end of the formula');
+  return { formula, warnings: at.warnings };
 }
+
+// Operators.
+
+/** An expression whose outermost operator binds at least as tightly as `least`. */
+function expression(at: Reader, least: number = precedence.or, expected = A_VALUE): Expression {
+  let left = prefixed(at, least, expected);
+  for (let level: number = precedence.product; level >= least; level -= 1) left = extended(at, left, level);
+  return left;
+}
+
+function prefixed(at: Reader, least: number, expected: string): Expression {
+  const { word, offset } = at.peek();
+  if (word === '+') {
+    at.next();
+    return at.nested(() => prefixed(at, precedence.sign, A_VALUE));
+  }
+  if (word === '-' || word === '!') {
+    at.next();
+    const operand = at.nested(() => prefixed(at, precedence.sign, A_VALUE));
+    return { kind: word === '-' ? 'negation' : 'not', operand, offset };
+  }
+  if (word !== 'NOT' || least > precedence.not) return value(at, expected);
+  at.next();
+  return { kind: 'not', operand: at.nested(() => expression(at, precedence.not)), offset };
+}
+
+/** `left` and the operators of one precedence to its right. */
+function extended(at: Reader, left: Expression, level: number): Expression {
+  if (level === precedence.predicate) return predicate(at, left);
+  const rest: Step[] = [];
+  for (let next = step(at, level); next !== undefined; next = step(at, level)) rest.push(next);
+  return operation(left, rest);
+}
+
+function step(at: Reader, level: number): Step | undefined {
+  const operator = operatorOf(at.peek().word);
+  if (operator === undefined || precedenceOfOperator[operator] !== level) return undefined;
+  doubted(at, at.next());
+  if (operator !== 'IS') return { operator, operand: expression(at, level + 1) };
+  return { operator: at.take('NOT') === undefined ? 'IS' : 'IS NOT', operand: constant(at) };
+}
+
+/** IN, LIKE or BETWEEN with what is to its right, if one of them follows. */
+function predicate(at: Reader, operand: Expression): Expression {
+  const { offset } = operand;
+  const negated = at.take('NOT') !== undefined;
+  const term = () => expression(at, precedence.sum);
+  if (at.take('IN')) {
+    at.expect('"("', '(');
+    const list = at.nested(() => separated(at, () => expression(at)));
+    at.expect('")"', ')');
+    return { kind: 'in', operand, list, negated, offset };
+  }
+  const like = at.take('LIKE', 'ILIKE', 'REGEXP', 'RLIKE');
+  if (like !== undefined) {
+    doubted(at, like);
+    const word = like.word === 'RLIKE' ? 'REGEXP' : (like.word as syntax.Like['word']);
+    const pattern = term();
+    const escaped = at.take('ESCAPE');
+    const parts = escaped && [pattern, wordOf(doubted(at, escaped)), term()];
+    return { kind: 'like', word, operand, pattern: parts ? phraseOf(parts) : pattern, negated, offset };
+  }
+  if (at.take('BETWEEN')) {
+    const low = term();
+    at.expect('AND', 'AND', '&&');
+    return { kind: 'between', operand, low, high: term(), negated, offset };
+  }
+  return negated ? at.failExpecting('IN, LIKE or BETWEEN') : operand;
+}
+
+// Values.
+
+function value(at: Reader, expected: string): Expression {
+  const token = at.peek();
+  const { kind, image, offset, word } = token;
+  switch (kind) {
+    case 'column':
+    case 'bracketed':
+      return columnOf(at.next());
+    case 'text':
+    case 'quoted':
+      at.next();
+      return { kind: 'text', value: unquoteText(image), offset };
+    case 'introducer':
+      return phraseOf([wordOf(doubted(at, at.next())), value(at, 'text')]);
+    case 'number':
+      at.next();
+      return { kind: 'number', source: image, offset };
+    case 'name':
+      return at.peek(1).word === '(' ? aggregation(at) : bare(at);
+    case 'sign':
+      return word === '(' ? parenthesized(at) : at.failExpecting(expected);
+    case 'reserved':
+      if (word === 'CASE') return at.nested(() => caseOf(at));
+      if (word === 'INTERVAL') return interval(at);
+      return isConstant(word) ? constant(at) : at.failExpecting(expected);
+    default:
+      return at.failExpecting(expected);
+  }
+}
+
+function columnOf({ kind, image, offset }: Token): syntax.Column {
+  return { kind: 'column', name: kind === 'column' ? unquoteColumn(image) : unquoteBracketed(image), offset };
+}
+
+/** A name without parentheses: a function that needs none, or a column without its backticks. */
+function bare(at: Reader): Expression {
+  const token = at.next();
+  const { image: name, word, offset } = token;
+  if (bareFunctions.includes(word)) return { kind: 'call', name: word, distinct: false, args: [], offset };
+  const advice = entryOf(word) ? 'a function needs "("' : 'write columns in backticks, text in single quotes';
+  at.warn(token, `${shown(name)} is read as a column: ${advice}.`);
+  return { kind: 'column', name, offset };
+}
+
+const isConstant = (word: string) => word === 'NULL' || word === 'TRUE' || word === 'FALSE';
+
+function constant(at: Reader): syntax.Constant {
+  const { word, offset } = at.expect('NULL, TRUE or FALSE', 'NULL', 'TRUE', 'FALSE', 'UNKNOWN');
+  return { kind: 'constant', value: word === 'TRUE' || word === 'FALSE' ? word : 'NULL', offset };
+}
+
+function parenthesized(at: Reader): Expression {
+  at.next();
+  const inner = at.nested(() => expression(at));
+  at.expect('")"', ')');
+  return inner;
+}
+
+function caseOf(at: Reader): syntax.Case {
+  const { offset } = at.next();
+  const subject = at.peek().word === 'WHEN' ? undefined : expression(at);
+  const branches: syntax.Branch[] = [];
+  for (at.expect('WHEN', 'WHEN'); branches.length === 0 || at.take('WHEN'); ) {
+    const when = expression(at);
+    at.expect('THEN', 'THEN');
+    branches.push({ when, result: expression(at) });
+  }
+  const otherwise = at.take('ELSE') && expression(at);
+  at.expect('END', 'END');
+  return { kind: 'case', subject, branches, otherwise, offset };
+}
+
+function interval(at: Reader): syntax.Interval {
+  const { offset } = at.next();
+  const amount = at.nested(() => expression(at, precedence.sum));
+  return { kind: 'interval', amount, unit: nameOf(at, 'a unit such as DAY'), offset };
+}
+
+function nameOf(at: Reader, expected: string): string {
+  return at.peek().kind === 'name' ? at.next().word : at.failExpecting(expected);
+}
+
+// Functions, and the clauses that may follow them.
+
+function aggregation(at: Reader): Expression {
+  const call = at.nested(() => callOf(at));
+  const { offset } = call;
+  if (at.take('FIXED')) return { kind: 'fixed', call, ...at.nested(() => grain(at)), offset };
+  return at.take('OVER') ? { kind: 'window', call, ...at.nested(() => window(at)), offset } : call;
+}
+
+function callOf(at: Reader): syntax.Call {
+  const { word: name, offset } = at.next();
+  at.next();
+  const distinct = at.take('DISTINCT') !== undefined;
+  const isEmpty = !distinct && at.peek().word === ')';
+  const args: Expression[] = [];
+  if (!isEmpty)
+    do args.push(argument(at, name, args.length, args.length === 0 ? 'a value or ")"' : A_VALUE));
+    while (at.take(','));
+  at.expect('")"', ')');
+  // `LAG(a) IGNORE NULLS` is another spelling of `LAG(a IGNORE NULLS)`.
+  const last = args.pop();
+  if (last !== undefined) args.push(phrase(at, [last], ['IGNORE', 'RESPECT']));
+  return { kind: 'call', name, distinct, args, offset };
+}
+
+/** An argument with what some functions take: a part of a date, a type, or words between values. */
+function argument(at: Reader, name: string, index: number, expected: string): Expression {
+  const { kind, word, offset } = at.peek();
+  const after = at.peek(1).word;
+  if (word === '*' && (after === ')' || after === ',')) {
+    at.next();
+    return { kind: 'star', offset };
+  }
+  if (
+    index === 0 &&
+    PART_FUNCTIONS.has(name) &&
+    PARTS_OF_DATES.has(word) &&
+    (after === ',' || after === 'FROM')
+  )
+    return phrase(at, [wordOf(at.next())]);
+  if (name === 'CONVERT' && index === 1 && kind === 'name') return type(at);
+  const side = at.take('BOTH', 'LEADING', 'TRAILING');
+  if (side !== undefined) {
+    const trimmed = at.peek().word === 'FROM' ? [] : [expression(at, precedence.sum)];
+    return phrase(at, [wordOf(doubted(at, side)), ...trimmed]);
+  }
+  return phrase(at, [expression(at, name === 'POSITION' ? precedence.sum : precedence.or, expected)]);
+}
+
+/** Parts of an argument, and the words and values that follow them; the first part alone if there are none. */
+function phrase(at: Reader, parts: Expression[], words = CONNECTIVES): Expression {
+  for (let word = at.take(...words); word !== undefined; word = at.take(...words)) {
+    doubted(at, word);
+    if (word.word === 'ORDER')
+      parts.push({ ...wordOf(word), text: 'ORDER BY' }, phraseOf(sortKeys(at), true));
+    else if (word.word === 'IGNORE' || word.word === 'RESPECT')
+      parts.push(wordOf(word, at.expect('NULLS', 'NULLS')));
+    else if (word.word === 'AS' || word.word === 'USING') parts.push(wordOf(word), type(at));
+    else parts.push(wordOf(word), expression(at, precedence.sum));
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : phraseOf(parts);
+}
+
+const CONNECTIVES: readonly string[] = 'FROM FOR IN AS USING ORDER SEPARATOR IGNORE RESPECT'.split(' ');
+
+/** `DECIMAL(10, 2)`, `SIGNED INTEGER` */
+function type(at: Reader): syntax.Word {
+  const { offset } = at.peek();
+  let text = nameOf(at, 'a type such as CHAR');
+  if (at.take('(')) {
+    const sizes = separated(at, () =>
+      at.peek().kind === 'number' ? at.next().image : at.failExpecting('a number'),
+    );
+    at.expect('")"', ')');
+    text += `(${sizes.join(', ')})`;
+  }
+  while (at.peek().kind === 'name') text += ` ${at.next().word}`;
+  return { kind: 'word', text, offset };
+}
+
+function grain(at: Reader): Omit<syntax.Fixed, 'kind' | 'offset' | 'call'> {
+  at.expect('"("', '(');
+  const columns = () => separated(at, () => expression(at, precedence.sum, 'a column in backticks'));
+  const by = at.take('BY', 'ADD', 'REMOVE')?.word as 'BY' | 'ADD' | 'REMOVE' | undefined;
+  const fixed = { grain: by ?? ('TOTAL' as const), columns: by === undefined ? [] : columns() };
+  const filter = at.take('FILTER') && at.expect('NONE, ALLOW or DENY', 'NONE', 'ALLOW', 'DENY');
+  const filtered = filter && filter.word !== 'NONE' ? columns() : [];
+  at.expect(by === undefined ? 'BY, ADD, REMOVE, FILTER or ")"' : '")"', ')');
+  return filter ? { ...fixed, filter: filter.word as 'NONE' | 'ALLOW' | 'DENY', filtered } : fixed;
+}
+
+function window(at: Reader): Omit<syntax.Window, 'kind' | 'offset' | 'call'> {
+  at.expect('"("', '(');
+  let partitionBy: Expression[] = [];
+  if (at.take('PARTITION')) {
+    at.expect('BY', 'BY');
+    partitionBy = separated(at, () => expression(at));
+  }
+  const orderBy = at.take('ORDER') ? sortKeys(at) : [];
+  const unit = at.take('ROWS', 'RANGE', 'GROUPS');
+  const frame = unit && frameOf(at, doubted(at, unit));
+  at.expect('")"', ')');
+  return frame ? { partitionBy, orderBy, frame } : { partitionBy, orderBy };
+}
+
+/** What follows ORDER. */
+function sortKeys(at: Reader): Expression[] {
+  at.expect('BY', 'BY');
+  return separated(at, () => sortKey(at));
+}
+
+/** `a DESC NULLS LAST`; the key alone where it ascends, as it does by default. */
+function sortKey(at: Reader): Expression {
+  const key = expression(at);
+  const direction = at.take('ASC', 'DESC');
+  const nulls = at.take('NULLS');
+  const words = [
+    ...(direction?.word === 'DESC' ? [wordOf(direction)] : []),
+    ...(nulls ? [wordOf(doubted(at, nulls), at.expect('FIRST or LAST', 'FIRST', 'LAST'))] : []),
+  ];
+  return words.length === 0 ? key : phraseOf([key, ...words]);
+}
+
+/** `ROWS BETWEEN 3 PRECEDING AND CURRENT ROW` */
+function frameOf(at: Reader, unit: Token): syntax.Phrase {
+  const between = at.take('BETWEEN');
+  if (between === undefined) return phraseOf([wordOf(unit), ...bound(at)]);
+  return phraseOf([wordOf(unit, between), ...bound(at), wordOf(at.expect('AND', 'AND')), ...bound(at)]);
+}
+
+function bound(at: Reader): Expression[] {
+  const edge = at.take('UNBOUNDED', 'CURRENT');
+  const amount = edge ? wordOf(edge) : expression(at, precedence.sum);
+  return [amount, wordOf(at.expect('PRECEDING, FOLLOWING or ROW', 'PRECEDING', 'FOLLOWING', 'ROW'))];
+}
+
+// Parts of the rules.
+
+/** At least one item, with commas between them. */
+function separated<Item>(at: Reader, item: () => Item): Item[] {
+  const items = [item()];
+  while (at.take(',')) items.push(item());
+  return items;
+}
+
+const wordOf = (first: Token, ...rest: readonly Token[]): syntax.Word => ({
+  kind: 'word',
+  text: [first, ...rest].map(({ word }) => word).join(' '),
+  offset: first.offset,
+});
+
+/** A phrase that begins with another is one: `DATE '2026-01-31' DESC`. */
+const phraseOf = (parts: readonly Expression[], isList = false): syntax.Phrase => ({
+  kind: 'phrase',
+  parts: isList
+    ? parts
+    : parts.flatMap((part) => (part.kind === 'phrase' && !part.isList ? part.parts : [part])),
+  isList,
+  offset: parts[0]?.offset ?? 0,
+});
+
+/** The token, with a warning if MySQL has the word and the platform is not known to take it. */
+function doubted(at: Reader, token: Token): Token {
+  if (/\w/.test(token.word) && !CERTAIN.has(token.word))
+    at.warn(token, `The platform is not known to take ${token.word}.`);
+  return token;
+}
+
+const CERTAIN: ReadonlySet<string> = new Set(['AND', 'OR', 'IS', 'LIKE']);

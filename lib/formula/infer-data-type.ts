@@ -1,4 +1,4 @@
-import { CLOCK_UNITS, catalog } from './catalog.ts';
+import { CLOCK_UNITS, castTypeOf, entryOf } from './catalog.ts';
 import { commonType, widestNumber } from './common-type.ts';
 import type { ColumnTypes, DataType } from './data-type.ts';
 import { precedence, precedenceOf } from './precedence.ts';
@@ -20,7 +20,7 @@ function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefi
     case 'column':
       return columnTypes.get(node.name);
     case 'number':
-      return /e/i.test(node.source) ? 'DOUBLE' : node.source.includes('.') ? 'DECIMAL' : 'LONG';
+      return /^[\d.]+e/i.test(node.source) ? 'DOUBLE' : node.source.includes('.') ? 'DECIMAL' : 'LONG';
     case 'text':
       return 'STRING';
     case 'constant':
@@ -43,6 +43,10 @@ function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefi
     case 'fixed':
     case 'window':
       return typeOf(node.call);
+    case 'word':
+      return castTypeOf(node.text);
+    case 'phrase':
+      return node.parts[0] && typeOf(node.parts[0]);
     case 'interval':
     case 'star':
       return undefined;
@@ -63,7 +67,7 @@ function typeOfOperation(node: Operation, typeOf: TypeOf): DataType | undefined 
 }
 
 function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined {
-  const result = catalog.get(name)?.result ?? 'unknown';
+  const result = entryOf(name)?.result ?? 'unknown';
   switch (result) {
     case 'unknown':
       return undefined;
@@ -71,13 +75,24 @@ function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined 
       return args.slice(0, 1).map(typeOf)[0];
     case 'common':
       return commonType(args.map(typeOf));
-    case 'total':
-      return widestNumber(args.map(typeOf)) === 'DOUBLE' ? 'DOUBLE' : 'DECIMAL';
+    case 'widest':
+      return widestNumber(args.map(typeOf));
+    case 'values':
+      return commonType(args.slice(1).map(typeOf));
+    case 'cast':
+      return typeOfCast(args, typeOf);
     case 'moved':
       return typeOfMoved(args, typeOf);
     default:
       return result;
   }
+}
+
+/** Of CAST(… AS type) and CONVERT(…, type): the type is the last word. */
+function typeOfCast(args: readonly Expression[], typeOf: TypeOf): DataType | undefined {
+  const last = args.at(-1);
+  const type = last?.kind === 'phrase' ? last.parts.at(-1) : last;
+  return type && typeOf(type);
 }
 
 /** A date and the intervals that move it: a DATETIME if it was one, or if an interval changes the time of day. */

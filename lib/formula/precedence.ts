@@ -3,20 +3,22 @@ import type { Expression, Operator, Step } from './syntax.ts';
 /** How tightly operators bind: the higher, the tighter. The same order as in the grammar, and in MySQL. */
 export const precedence = {
   or: 1,
-  and: 2,
-  not: 3,
-  comparison: 4,
-  predicate: 5,
-  sum: 6,
-  product: 7,
-  sign: 8,
-  value: 9,
+  xor: 2,
+  and: 3,
+  not: 4,
+  comparison: 5,
+  predicate: 6,
+  sum: 7,
+  product: 8,
+  sign: 9,
+  value: 10,
 } as const;
 
 export type Precedence = (typeof precedence)[keyof typeof precedence];
 
-const ofOperator: Readonly<Record<Operator, Precedence>> = {
+export const precedenceOfOperator: Readonly<Record<Operator, Precedence>> = {
   OR: precedence.or,
+  XOR: precedence.xor,
   AND: precedence.and,
   '=': precedence.comparison,
   '<=>': precedence.comparison,
@@ -32,7 +34,22 @@ const ofOperator: Readonly<Record<Operator, Precedence>> = {
   '*': precedence.product,
   '/': precedence.product,
   '%': precedence.product,
+  DIV: precedence.product,
 };
+
+/** The operator that a word or sign spells, in upper case; undefined if it spells none. */
+export const operatorOf = (word: string): Operator | undefined => operators.get(word);
+
+const operators: ReadonlyMap<string, Operator> = new Map([
+  ...(Object.keys(precedenceOfOperator) as Operator[]).map((operator): [string, Operator] => [
+    operator,
+    operator,
+  ]),
+  ['||', 'OR'],
+  ['&&', 'AND'],
+  ['!=', '<>'],
+  ['MOD', '%'],
+]);
 
 /** How tightly the outermost operator of an expression binds. */
 export function precedenceOf(expression: Expression): Precedence {
@@ -65,5 +82,5 @@ export function operation(first: Expression, rest: readonly Step[]): Expression 
 }
 
 function precedenceOfSteps([step]: readonly Step[]): Precedence {
-  return step === undefined ? precedence.value : ofOperator[step.operator];
+  return step === undefined ? precedence.value : precedenceOfOperator[step.operator];
 }

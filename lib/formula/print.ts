@@ -1,6 +1,6 @@
 import { precedence, precedenceOf } from './precedence.ts';
 import { quoteColumn, quoteText } from './quotes.ts';
-import type { Call, Case, Expression, Fixed, Operation, Window } from './syntax.ts';
+import type { Call, Case, Expression, Fixed, Operation, Phrase, Window } from './syntax.ts';
 
 /**
  * A formula as canonical text on one line: keywords and function names in upper case, no comments, and only the
@@ -27,13 +27,17 @@ export function printFormula(expression: Expression): string {
     case 'in':
       return `${predicate(expression, 'IN')} (${list(expression.list)})`;
     case 'like':
-      return `${predicate(expression, 'LIKE')} ${term(expression.pattern)}`;
+      return `${predicate(expression, expression.word)} ${term(expression.pattern)}`;
     case 'between':
       return `${predicate(expression, 'BETWEEN')} ${term(expression.low)} AND ${term(expression.high)}`;
     case 'case':
       return printCase(expression);
     case 'interval':
       return `INTERVAL ${term(expression.amount)} ${expression.unit}`;
+    case 'word':
+      return expression.text;
+    case 'phrase':
+      return printPhrase(expression);
     case 'call':
       return printCall(expression);
     case 'fixed':
@@ -51,7 +55,7 @@ function bound(least: number, expression: Expression): string {
   return precedenceOf(expression) < least ? `(${text})` : text;
 }
 
-/** An operand of IN, LIKE, BETWEEN and INTERVAL. */
+/** An operand of IN, LIKE, BETWEEN and INTERVAL, and a value in a phrase. */
 const term = (expression: Expression) => bound(precedence.sum, expression);
 
 const list = (expressions: readonly Expression[]) => expressions.map(printFormula).join(', ');
@@ -81,15 +85,23 @@ function printCall({ name, distinct, args }: Call): string {
   return `${name}(${distinct ? 'DISTINCT ' : ''}${list(args)})`;
 }
 
-function printFixed({ call, grain, columns }: Fixed): string {
-  return `${printCall(call)} FIXED (${grain === 'TOTAL' ? '' : `${grain} ${list(columns)}`})`;
+function printPhrase({ parts, isList }: Phrase): string {
+  return isList ? list(parts) : parts.map(term).join(' ');
 }
 
-function printWindow({ call, partitionBy, orderBy }: Window): string {
-  const keys = orderBy.map(({ key, descending }) => `${printFormula(key)}${descending ? ' DESC' : ''}`);
+function printFixed({ call, grain, columns, filter, filtered = [] }: Fixed): string {
+  const clauses = [
+    ...(grain === 'TOTAL' ? [] : [`${grain} ${list(columns)}`]),
+    ...(filter === undefined ? [] : [`FILTER ${filter}${filtered.length === 0 ? '' : ` ${list(filtered)}`}`]),
+  ];
+  return `${printCall(call)} FIXED (${clauses.join(' ')})`;
+}
+
+function printWindow({ call, partitionBy, orderBy, frame }: Window): string {
   const clauses = [
     ...(partitionBy.length === 0 ? [] : [`PARTITION BY ${list(partitionBy)}`]),
-    ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`]),
+    ...(orderBy.length === 0 ? [] : [`ORDER BY ${list(orderBy)}`]),
+    ...(frame === undefined ? [] : [printPhrase(frame)]),
   ];
   return `${printCall(call)} OVER (${clauses.join(' ')})`;
 }

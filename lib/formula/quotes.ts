@@ -1,5 +1,5 @@
 /*
- * Quoting: columns in backticks, text in single quotes, each with its own way to contain its quote.
+ * Quoting: columns in backticks (or brackets), text in single (or double) quotes, each with its own way to contain its quote.
  */
 
 /** `` a`b `` becomes `` `a``b` ``: the only way to write a column. */
@@ -10,6 +10,11 @@ export function quoteColumn(name: string): string {
 /** `` `a``b` `` becomes `` a`b ``. */
 export function unquoteColumn(source: string): string {
   return source.slice(1, -1).replaceAll('``', '`');
+}
+
+/** `[a]]b]` becomes `a]b`. */
+export function unquoteBracketed(source: string): string {
+  return source.slice(1, -1).replaceAll(']]', ']');
 }
 
 /** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, everything else stays as it is. */
@@ -25,8 +30,10 @@ export function quoteText(value: string): string {
 export function unquoteText(source: string): string {
   return source
     .slice(1, -1)
-    .replaceAll(/''|\\([\s\S])/g, (pair, escaped?: string) =>
-      escaped === undefined ? "'" : (escapes.get(escaped) ?? (LIKE_WILDCARDS.has(escaped) ? pair : escaped)),
+    .replaceAll(source.startsWith('"') ? /""|\\([\s\S])/g : /''|\\([\s\S])/g, (pair, escaped?: string) =>
+      escaped === undefined
+        ? pair.slice(1)
+        : (escapes.get(escaped) ?? (LIKE_WILDCARDS.has(escaped) ? pair : escaped)),
     );
 }
 

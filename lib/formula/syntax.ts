@@ -19,7 +19,9 @@ export type Expression =
   | Call
   | Star
   | Fixed
-  | Window;
+  | Window
+  | Word
+  | Phrase;
 
 type Node<Kind extends string> = { readonly kind: Kind; readonly offset: number };
 
@@ -27,10 +29,10 @@ type Node<Kind extends string> = { readonly kind: Kind; readonly offset: number 
 export type Column = Node<'column'> & { readonly name: string };
 
 /** A number without its sign, as written, so that no digit is lost: `12345678901234567890.10`. */
-export type NumberLiteral = Node<'number'> & { readonly source: string };
+type NumberLiteral = Node<'number'> & { readonly source: string };
 
 /** `'it''s'`: the text itself, without its quotes and escapes. */
-export type Text = Node<'text'> & { readonly value: string };
+type Text = Node<'text'> & { readonly value: string };
 
 export type Constant = Node<'constant'> & { readonly value: 'NULL' | 'TRUE' | 'FALSE' };
 
@@ -52,27 +54,29 @@ export type Step = { readonly operator: Operator; readonly operand: Expression }
 
 export type Operator =
   | 'OR'
+  | 'XOR'
   | 'AND'
   | ('=' | '<=>' | '<>' | '<' | '<=' | '>' | '>=' | 'IS' | 'IS NOT')
   | ('+' | '-')
-  | ('*' | '/' | '%');
+  | ('*' | '/' | '%' | 'DIV');
 
 /** `a [NOT] IN (b, c)`; the list has at least one value. */
-export type InList = Node<'in'> & {
+type InList = Node<'in'> & {
   readonly operand: Expression;
   readonly list: readonly Expression[];
   readonly negated: boolean;
 };
 
-/** `a [NOT] LIKE 'b%'` */
+/** `a [NOT] LIKE 'b%'`; the pattern is a phrase if it has an ESCAPE. */
 export type Like = Node<'like'> & {
+  readonly word: 'LIKE' | 'ILIKE' | 'REGEXP';
   readonly operand: Expression;
   readonly pattern: Expression;
   readonly negated: boolean;
 };
 
 /** `a [NOT] BETWEEN b AND c` */
-export type Between = Node<'between'> & {
+type Between = Node<'between'> & {
   readonly operand: Expression;
   readonly low: Expression;
   readonly high: Expression;
@@ -101,18 +105,32 @@ export type Call = Node<'call'> & {
 /** The `*` of `COUNT(*)`. */
 type Star = Node<'star'>;
 
-/** `SUM(a) FIXED (BY b, c)`: an aggregate at a grain of its own. `columns` is empty for `FIXED ()`, the total. */
+/**
+ * `SUM(a) FIXED (BY b, c FILTER DENY d)`: an aggregate at a grain of its own. `columns` is empty without a grain: the
+ * total. `filtered` is empty for `FILTER NONE`.
+ */
 export type Fixed = Node<'fixed'> & {
   readonly call: Call;
   readonly grain: 'TOTAL' | 'BY' | 'ADD' | 'REMOVE';
-  readonly columns: readonly Column[];
+  readonly columns: readonly Expression[];
+  readonly filter?: 'NONE' | 'ALLOW' | 'DENY';
+  readonly filtered?: readonly Expression[];
 };
 
-/** `RANK() OVER (PARTITION BY a ORDER BY b DESC)` */
+/** `RANK() OVER (PARTITION BY a ORDER BY b DESC ROWS 3 PRECEDING)`; a key that descends is a phrase. */
 export type Window = Node<'window'> & {
   readonly call: Call;
   readonly partitionBy: readonly Expression[];
-  readonly orderBy: readonly SortKey[];
+  readonly orderBy: readonly Expression[];
+  readonly frame?: Phrase;
 };
 
-export type SortKey = { readonly key: Expression; readonly descending: boolean };
+/** Keywords, or the name of a type or of a part of a date, between values: `AS`, `DECIMAL(10, 2)`, `YEAR`. */
+export type Word = Node<'word'> & { readonly text: string };
+
+/** Values and the words between them, where a function or clause takes words: `a AS CHAR`, `BOTH 'x' FROM a`, `a DESC`. */
+export type Phrase = Node<'phrase'> & {
+  readonly parts: readonly Expression[];
+  /** Its parts have commas between them. */
+  readonly isList: boolean;
+};

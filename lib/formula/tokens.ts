@@ -1,94 +1,119 @@
-import { createToken, Lexer, type TokenType } from 'chevrotain';
-import { bareFunctions } from './catalog.ts';
+import { setOf } from './catalog.ts';
+import { type Objection, shortened } from './fault.ts';
+
+/**
+ * A word or sign of a formula. `word` is what names and signs are compared by, in upper case, and empty for all else:
+ * a column or a text is never a keyword. The last token is the `end`, at the formula's length.
+ */
+export type Token = {
+  readonly kind: Kind | 'reserved' | 'end';
+  readonly image: string;
+  readonly offset: number;
+  readonly word: string;
+};
+
+type Kind = keyof typeof patterns;
 
 /*
- * The words of the language. The lexer takes the first token of `vocabulary` that matches. An unclosed quote or comment
- * is a token too, one that no rule accepts, so that a fault can name it.
+ * The lexer takes the first pattern that matches. A closing quote is one that is not doubled: otherwise an unclosed
+ * `` `a``b `` would be read as column a. What is not closed extends to the end.
  */
+const NAME = String.raw`[\p{L}_$][\p{L}\p{M}\p{N}_$]*`;
+const patterns = {
+  skipped: String.raw`\s+|--[^\r\n]*|/\*[^]*?\*/`,
+  invisible: String.raw`[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069]+`,
+  hash: String.raw`#[^\r\n]*`,
+  openComment: String.raw`/\*[^]*`,
+  table: String.raw`(?:\x60[^\x60]+\x60|\[[^\]]+\]|${NAME})\s*\.\s*(?=[\x60\[\p{L}_$])`,
+  column: String.raw`\x60[^\x60]*(?:\x60\x60[^\x60]*)*\x60(?!\x60)`,
+  openColumn: String.raw`\x60[^]*`,
+  bracketed: String.raw`\[[^\]]*(?:\]\][^\]]*)*\](?!\])`,
+  openBracket: String.raw`\[[^]*`,
+  text: String.raw`'[^'\\]*(?:(?:''|\\[^])[^'\\]*)*'(?!')`,
+  openText: "'[^]*",
+  quoted: String.raw`"[^"\\]*(?:(?:""|\\[^])[^"\\]*)*"(?!")`,
+  openQuoted: '"[^]*',
+  number: String.raw`0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?`,
+  introducer: String.raw`(?:date|time(?:stamp)?|[xbn]|_[a-z]\w*)(?=\s*['"])`,
+  name: NAME,
+  sign: String.raw`<=>|<=|>=|<>|!=|\|\||&&|[-+*/%=<>!(),;]`,
+  unknown: '[^]',
+};
+const kinds = Object.keys(patterns) as Kind[];
+const TOKEN = new RegExp(
+  Object.values(patterns)
+    .map((pattern) => `(${pattern})`)
+    .join('|'),
+  'iuy',
+);
 
-const word = (name: string, pattern = new RegExp(`${name}\\b`, 'i'), categories: TokenType[] = []) =>
-  createToken({ name, pattern, label: name.toUpperCase(), categories });
-const sign = (name: string, pattern: RegExp, label: string, categories: TokenType[] = []) =>
-  createToken({ name, pattern, label: `"${label}"`, categories });
-const skipped = (name: string, pattern: RegExp) => createToken({ name, pattern, group: Lexer.SKIPPED });
+/** The words that cannot be the name of a column without backticks. */
+const RESERVED = setOf(
+  `AND BETWEEN BOTH CASE DISTINCT DIV ELSE END FALSE ILIKE IN INTERVAL IS LEADING LIKE NOT NULL OR REGEXP RLIKE
+  THEN TRAILING TRUE WHEN XOR`,
+);
 
-const Space = skipped('Space', /\s+/);
-const LineComment = skipped('LineComment', /--[^\r\n]*/);
-const BlockComment = skipped('BlockComment', /\/\*[\s\S]*?\*\//);
-export const UnclosedComment = createToken({ name: 'UnclosedComment', pattern: /\/\*[\s\S]*/ });
+const unclosed: Partial<Record<Kind, string>> = {
+  openComment: 'This comment is not closed: expected "*/".',
+  openColumn: 'This column is not closed: expected another backtick.',
+  openBracket: 'This column is not closed: expected "]".',
+  openText: "This text is not closed: expected another ' (a ' within the text is written '').",
+  openQuoted: 'This text is not closed: expected another " (a " within the text is written "").',
+};
 
-// A closing quote is one that is not doubled: otherwise an unclosed `` `a``b `` would be read as column a.
-export const Column = createToken({
-  name: 'Column',
-  pattern: /`[^`]*(?:``[^`]*)*`(?!`)/,
-  label: 'a column in backticks',
-});
-export const UnclosedColumn = createToken({ name: 'UnclosedColumn', pattern: /`[\s\S]*/ });
-export const Text = createToken({
-  name: 'Text',
-  pattern: /'[^'\\]*(?:(?:''|\\[\s\S])[^'\\]*)*'(?!')/,
-  label: "text in ''",
-});
-export const UnclosedText = createToken({ name: 'UnclosedText', pattern: /'[\s\S]*/ });
-export const NumberLiteral = createToken({
-  name: 'NumberLiteral',
-  pattern: /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/i,
-  label: 'a number',
-});
+const doubtful: Partial<Record<Kind, string>> = {
+  invisible: 'There is an invisible character here: remove it.',
+  hash: 'A comment begins with -- or /*: the platform is not known to take #.',
+  table: 'A column is written without its table, which is ignored here.',
+  bracketed: 'A column is written in backticks: the platform is not known to take brackets.',
+  quoted: 'Text is written in single quotes: the platform is not known to take double quotes.',
+};
 
-export const Or = word('Or', /OR\b|\|\|/i);
-export const And = word('And', /AND\b|&&/i);
-export const Not = word('Not');
-export const Is = word('Is');
-export const In = word('In');
-export const Like = word('Like');
-export const Between = word('Between');
-export const Null = word('Null');
-export const True = word('True');
-export const False = word('False');
-export const Case = word('Case');
-export const When = word('When');
-export const Then = word('Then');
-export const Else = word('Else');
-export const End = word('End');
-export const Interval = word('Interval');
-export const Distinct = word('Distinct');
-export const Over = word('Over');
-export const Partition = word('Partition');
-export const Order = word('Order');
-export const Grain = createToken({ name: 'Grain', pattern: Lexer.NA, label: 'BY, ADD or REMOVE' });
-export const By = word('By', /by\b/i, [Grain]);
-export const Direction = createToken({ name: 'Direction', pattern: Lexer.NA, label: 'ASC or DESC' });
-const Ascending = word('Ascending', /asc\b/i, [Direction]);
-export const Descending = word('Descending', /desc\b/i, [Direction]);
-export const Fixed = word('Fixed');
-const Add = word('Add', /add\b/i, [Grain]);
-const Remove = word('Remove', /remove\b/i, [Grain]);
+/** Splits a formula. `faults` are characters that are unknown and whatever is not closed; both in the order of the text. */
+export function tokensOf(text: string) {
+  const tokens: Token[] = [];
+  const faults: Objection[] = [];
+  const warnings: Objection[] = [];
+  let offset = 0;
+  while (offset < text.length) {
+    const { kind, image } = tokenAt(text, offset);
+    const fault = unclosed[kind] ?? (kind === 'unknown' ? unknownMarks(text, offset) : undefined);
+    if (fault !== undefined) faults.push({ offset, message: fault });
+    const warning = doubtful[kind];
+    if (warning !== undefined) warnings.push({ offset, message: warning });
+    const word = kind === 'name' || kind === 'sign' || kind === 'introducer' ? image.toUpperCase() : '';
+    const token = {
+      kind: kind === 'name' && RESERVED.has(word) ? ('reserved' as const) : kind,
+      image,
+      offset,
+      word,
+    };
+    if (!SILENT.has(kind)) tokens.push(token);
+    offset += kind === 'unknown' ? unknownLength(text, offset) : image.length;
+  }
+  tokens.push({ kind: 'end', image: '', offset, word: '' });
+  return { tokens, faults, warnings };
+}
 
-export const BareFunction = word('BareFunction', new RegExp(`(?:${bareFunctions.join('|')})\\b`, 'i'));
-/** A function's name, or an interval's unit. */
-export const Name = createToken({ name: 'Name', pattern: /[a-z_]\w*/i, label: 'a name' });
+const SILENT: ReadonlySet<Kind> = new Set<Kind>(['skipped', 'invisible', 'hash', 'table']);
 
-export const Comparison = sign('Comparison', /<=>|<=|>=|<>|!=|=|<|>/, '=');
-export const Exclamation = sign('Exclamation', /!/, '!');
-export const SumOperator = createToken({ name: 'SumOperator', pattern: Lexer.NA });
-export const Minus = sign('Minus', /-/, '-', [SumOperator]);
-const Plus = sign('Plus', /\+/, '+', [SumOperator]);
-export const ProductOperator = createToken({ name: 'ProductOperator', pattern: Lexer.NA });
-export const Star = sign('Star', /\*/, '*', [ProductOperator]);
-const Division = sign('Division', /[/%]/, '/', [ProductOperator]);
-export const Comma = sign('Comma', /,/, ',');
-export const LeftParenthesis = sign('LeftParenthesis', /\(/, '(');
-export const RightParenthesis = sign('RightParenthesis', /\)/, ')');
+function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly image: string } {
+  TOKEN.lastIndex = offset;
+  const [image = '', ...groups] = TOKEN.exec(text) ?? [];
+  return { kind: kinds[groups.indexOf(image)] ?? 'unknown', image };
+}
 
-/** Every token, in the order in which the lexer tries them. */
-export const vocabulary: TokenType[] = [
-  ...[Space, LineComment, BlockComment, UnclosedComment],
-  ...[Column, UnclosedColumn, Text, UnclosedText, NumberLiteral],
-  ...[Or, And, Not, Is, In, Like, Between, Null, True, False],
-  ...[Case, When, Then, Else, End, Interval, Distinct],
-  ...[Over, Partition, Order, By, Direction, Ascending, Descending, Fixed, Grain, Add, Remove],
-  ...[BareFunction, Name],
-  ...[Comparison, Exclamation, SumOperator, Minus, Plus, ProductOperator, Star, Division],
-  ...[Comma, LeftParenthesis, RightParenthesis],
-];
+/** Characters of no token that follow one another are one fault. */
+function unknownLength(text: string, offset: number): number {
+  let length = 0;
+  for (let next = tokenAt(text, offset); next.kind === 'unknown'; next = tokenAt(text, offset + length)) {
+    length += next.image.length;
+    if (offset + length >= text.length) break;
+  }
+  return length;
+}
+
+function unknownMarks(text: string, offset: number): string {
+  const marks = text.slice(offset, offset + unknownLength(text, offset));
+  return `Unexpected ${shortened(marks)}: write columns in backticks, text in single quotes.`;
+}

@@ -1,4 +1,4 @@
-import { catalog } from './catalog.ts';
+import { entryOf } from './catalog.ts';
 import type { Expression } from './syntax.ts';
 
 /** A node of a formula and where it is: under which node, and whether inside an aggregate's parentheses. */
@@ -21,7 +21,7 @@ export function* walk(formula: Expression): Generator<PlacedNode, void, undefine
 
 /** Whether a node is a call of an aggregate. */
 export function isAggregate(node: Expression): boolean {
-  return node.kind === 'call' && catalog.get(node.name)?.kind === 'aggregate';
+  return node.kind === 'call' && entryOf(node.name)?.kind === 'aggregate';
 }
 
 /** The direct children of a node, in the order of the text. */
@@ -32,6 +32,7 @@ function childrenOf(node: Expression): readonly Expression[] {
     case 'text':
     case 'constant':
     case 'star':
+    case 'word':
       return [];
     case 'negation':
     case 'not':
@@ -55,9 +56,11 @@ function childrenOf(node: Expression): readonly Expression[] {
     case 'call':
       return node.args;
     case 'fixed':
-      return [node.call, ...node.columns];
+      return [node.call, ...node.columns, ...(node.filtered ?? [])];
     case 'window':
-      return [node.call, ...node.partitionBy, ...node.orderBy.map(({ key }) => key)];
+      return [node.call, ...node.partitionBy, ...node.orderBy, ...(node.frame?.parts ?? [])];
+    case 'phrase':
+      return node.parts;
     default:
       return node satisfies never;
   }

@@ -23,6 +23,7 @@ describe('analyzeFormula', () => {
       analytic: false,
       nonAggregatedColumns: ['`Order Date`'],
       dataType: 'STRING',
+      warnings: [],
       columns: ['Order Date'],
       references: [],
     });
@@ -44,6 +45,7 @@ describe('analyzeFormula', () => {
       analytic: false,
       nonAggregatedColumns: ['`Bonus`'],
       dataType: 'DECIMAL',
+      warnings: [],
       columns: ['Sales', 'Cost', 'Bonus'],
       references: [],
     });
@@ -103,7 +105,7 @@ describe('analyzeFormula', () => {
 
   test('lists the calculations and variables that a formula needs, once each, with all their digits', () => {
     const analysis = analyzeFormula(
-      'CALCULATION(90071992547409931) + VARIABLE(7) + calculation(90071992547409931) + CALCULATION(007)',
+      "SERVICE_BEAST_MODE(90071992547409931) + x_Variable(7) + service_beast_mode(90071992547409931) + ACME_BEAST_MODE('007')",
     );
 
     expect(analysis.references).toEqual([

@@ -7,7 +7,7 @@ import {
   INTERVAL_FUNCTIONS,
 } from '../../lib/formula/catalog.ts';
 import { operation } from '../../lib/formula/precedence.ts';
-import type { Call, Column, Expression, Interval, Operator, Step } from '../../lib/formula/syntax.ts';
+import type { Call, Column, Expression, Interval, Operator, Phrase, Step } from '../../lib/formula/syntax.ts';
 import { anyCodePoint } from '../any-text.ts';
 
 const offset = 0;
@@ -30,6 +30,15 @@ const constant = fc
   .map((value): Expression => ({ kind: 'constant', value, offset }));
 const star: Expression = { kind: 'star', offset };
 
+const word = (all: string): Expression => ({ kind: 'word', text: all, offset });
+const words = (all: string) => all.split('|').map(word);
+/** As the parser makes it: a phrase that begins another is a part of it. */
+const phrase = (...parts: readonly Expression[]): Phrase => ({
+  kind: 'phrase',
+  parts: parts.flatMap((part) => (part.kind === 'phrase' && !part.isList ? part.parts : [part])),
+  isList: false,
+  offset,
+});
 const named = (kind: FunctionEntry['kind']) =>
   fc.constantFrom(...catalog.entries().filter(([, entry]) => entry.kind === kind));
 const call = (name: string, args: readonly Expression[], distinct = false): Call => ({
@@ -40,7 +49,7 @@ const call = (name: string, args: readonly Expression[], distinct = false): Call
   offset,
 });
 const reference = fc
-  .tuple(fc.constantFrom('CALCULATION', 'VARIABLE'), fc.bigInt({ min: 0n, max: 10n ** 30n }))
+  .tuple(fc.constantFrom('SERVICE_BEAST_MODE', 'X_VARIABLE'), fc.bigInt({ min: 0n, max: 10n ** 30n }))
   .map(([name, id]) => call(name, [{ kind: 'number', source: String(id), offset }]));
 
 /** Any formula of the language. */
@@ -50,6 +59,12 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
   const maybe = fc.option(any, { nil: undefined });
   const callOf = ([name, { least, most }]: [string, FunctionEntry]) =>
     fc.array(any, { minLength: least, maxLength: Math.min(most, least + 2) }).map((args) => call(name, args));
+  const key = fc.oneof(
+    any,
+    fc
+      .tuple(any, fc.subarray(['DESC', 'NULLS LAST'], { minLength: 1 }))
+      .map(([of, after]) => phrase(of, ...after.map(word))),
+  );
   const aggregate = named('aggregate').chain(callOf);
   const distinct = fc
     .tuple(fc.constantFrom('COUNT', 'SUM'), any)
@@ -70,6 +85,13 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
       grain: fc.constantFrom('BY', 'ADD', 'REMOVE'),
       columns: fc.array(column, { minLength: 1, maxLength: 3 }),
     }),
+    fc.record({
+      grain: fc.constantFrom('BY', 'ADD', 'REMOVE'),
+      columns: fc.array(column, { minLength: 1, maxLength: 3 }),
+      filter: fc.constantFrom('ALLOW', 'DENY'),
+      filtered: fc.array(column, { minLength: 1, maxLength: 2 }),
+    }),
+    fc.constant({ grain: 'TOTAL' as const, columns: [], filter: 'NONE' as const, filtered: [] }),
   );
 
   return {
@@ -81,15 +103,24 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
       any.map((operand): Expression => ({ kind: 'negation', operand, offset })),
       any.map((operand): Expression => ({ kind: 'not', operand, offset })),
       chain(steps(['OR'], any)),
+      chain(steps(['XOR'], any)),
       chain(steps(['AND'], any)),
       chain(steps(['=', '<=>', '<>', '<', '<=', '>', '>='], any), steps(['IS', 'IS NOT'], constant)),
       chain(steps(['+', '-'], any), steps(['+', '-'], interval)),
-      chain(steps(['*', '/', '%'], any)),
+      chain(steps(['*', '/', '%', 'DIV'], any)),
       fc
         .record({ operand: any, list: some, negated: fc.boolean() })
         .map((node): Expression => ({ kind: 'in', ...node, offset })),
       fc
-        .record({ operand: any, pattern: any, negated: fc.boolean() })
+        .record({
+          operand: any,
+          word: fc.constantFrom('LIKE', 'ILIKE', 'REGEXP'),
+          pattern: fc.oneof(
+            any,
+            fc.tuple(any, any).map(([text, by]) => phrase(text, word('ESCAPE'), by)),
+          ),
+          negated: fc.boolean(),
+        })
         .map((node): Expression => ({ kind: 'like', ...node, offset })),
       fc
         .record({ operand: any, low: any, high: any, negated: fc.boolean() })
@@ -115,9 +146,42 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
         .record({
           call: fc.oneof(named('window').chain(callOf), tie('call')),
           partitionBy: fc.array(any, { maxLength: 2 }),
-          orderBy: fc.array(fc.record({ key: any, descending: fc.boolean() }), { maxLength: 2 }),
+          orderBy: fc.array(key, { maxLength: 2 }),
         })
         .map((node): Expression => ({ kind: 'window', ...node, offset })),
+      fc
+        .record({
+          call: tie('call'),
+          partitionBy: fc.constant([]),
+          orderBy: fc.array(key, { minLength: 1, maxLength: 2 }),
+          frame: fc.oneof(
+            any.map((amount) => phrase(word('ROWS'), amount, word('PRECEDING'))),
+            any.map((amount) =>
+              phrase(...words('RANGE BETWEEN|UNBOUNDED|PRECEDING|AND'), amount, word('FOLLOWING')),
+            ),
+          ),
+        })
+        .map((node): Expression => ({ kind: 'window', ...node, offset })),
+      any.map((of) => call('CAST', [phrase(of, ...words('AS|DECIMAL(10, 2)'))])),
+      any.map((of) => call('CONVERT', [of, word('SIGNED INTEGER')])),
+      any.map((of) => call('EXTRACT', [phrase(...words('YEAR|FROM'), of)])),
+      any.map((of) => call('TIMESTAMPDIFF', [word('DAY'), of])),
+      fc.tuple(any, any).map(([part, of]) => call('TRIM', [phrase(word('BOTH'), part, word('FROM'), of)])),
+      fc.tuple(any, any).map(([part, of]) => call('POSITION', [phrase(part, word('IN'), of)])),
+      fc
+        .tuple(any, fc.array(key, { minLength: 1, maxLength: 2 }), text)
+        .map(([of, keys, by]) =>
+          call('GROUP_CONCAT', [
+            phrase(
+              of,
+              word('ORDER BY'),
+              { kind: 'phrase', parts: keys, isList: true, offset },
+              word('SEPARATOR'),
+              by,
+            ),
+          ]),
+        ),
+      text.map((of) => phrase(word('DATE'), of)),
     ),
   };
 }).any;

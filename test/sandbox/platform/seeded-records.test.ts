@@ -100,7 +100,7 @@ describe('seeded records', () => {
         'IS NULL',
         'COUNT(DISTINCT',
       ],
-      ...['CALCULATION(', 'VARIABLE(', '/*', '--', 'DATE_FORMAT'],
+      ...['SERVICE_BEAST_MODE(', 'SERVICE_VARIABLE(', '/*', '--', 'DATE_FORMAT'],
     ]) {
       expect(texts).toContain(word);
     }

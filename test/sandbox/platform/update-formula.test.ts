@@ -98,9 +98,9 @@ describe('updating a formula', () => {
 
     const good = await call(platform, {
       path: pathOf(id),
-      body: { expression: `CALCULATION(${target}) + 1` },
+      body: { expression: `SERVICE_BEAST_MODE(${target}) + 1` },
     });
-    const bad = await call(platform, { path: pathOf(id), body: { expression: 'CALCULATION(4) + 1' } });
+    const bad = await call(platform, { path: pathOf(id), body: { expression: 'SERVICE_BEAST_MODE(4) + 1' } });
 
     expect(good.json).toMatchObject({
       status: 'VALID',

@@ -18,7 +18,8 @@ export function formulaText({ seed, calculation, columns }: FormulaSource): stri
   if (calculation.status === 'INVALID')
     return random.pick(columns === undefined ? UNPARSABLE : BROKEN)(picker, random);
   if (reference !== undefined) {
-    return `${reference.kind.toUpperCase()}(${reference.id}) / NULLIF(SUM(${picker.number()}), 0)`;
+    const name = reference.kind === 'variable' ? 'SERVICE_VARIABLE' : 'SERVICE_BEAST_MODE';
+    return `${name}(${reference.id}) / NULLIF(SUM(${picker.number()}), 0)`;
   }
   return random.pick(columns === undefined ? FREE : FORMULAS)(picker, random);
 }

@@ -14,13 +14,15 @@ import { defineTarget, must } from '../target.ts';
 /* Formulas: any text is parsed and analysed, or refused with faults within it, in time that grows with its length. */
 
 const TOKENS = [
-  ...`( ) , \` \`\` \`a\` ' '' \\ -- /* */ * - 1e9 1 .5 = <=> ! || 😀 SUM( RANK() CALCULATION(1) __proto__(`.split(
+  ...`( ) , \` \`\` \`a\` ' '' \\ -- /* */ * - 1e9 1 .5 = <=> ! || 😀 SUM( RANK() X_BEAST_MODE(1) SQRT(1) [b] [ ] "t" " # ; name t. x. CAST(1 AS __proto__(`.split(
     ' ',
   ),
   ...' THEN | END| IN (| IS NOT NULL| BETWEEN | AND | LIKE | OVER (| FIXED (BY `a`)| DESC|CASE WHEN |NOT '.split(
     '|',
   ),
-  ...'DISTINCT |INTERVAL 1 DAY|CURRENT_DATE|PARTITION BY |ORDER BY '.split('|'),
+  ...'DISTINCT |INTERVAL 1 DAY|CURRENT_DATE|PARTITION BY |ORDER BY | FROM | MOD | ESCAPE | NULLS LAST| FILTER NONE|ROWS 1 PRECEDING'.split(
+    '|',
+  ),
   ...['\r\n', '\u2028', ' ', '\0', '\ud800'],
 ];
 
