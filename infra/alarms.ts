@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Tokenization } from 'aws-cdk-lib';
 import {
   Alarm,
   type AlarmProps,
@@ -102,7 +102,7 @@ export class Alarms extends Construct {
       metric: 'metric' in condition ? condition.metric : this.metric(name),
       threshold: limit ?? ('metric' in condition ? condition.above : 0),
       evaluationPeriods: 1,
-      alarmDescription: `${says}${limit === undefined ? '' : ` It goes off above ${limit}.`} ${this.runbook}#${section.toLowerCase()}`,
+      alarmDescription: `${says}${limit === undefined ? '' : ` It goes off above ${Tokenization.stringifyNumber(limit)}.`} ${this.runbook}#${section.toLowerCase()}`,
     });
   }
 
@@ -202,7 +202,9 @@ function overridden(
     Object.entries(conditions).flatMap(([name, condition]) => {
       const { off = false, severity = condition.severity, threshold } = overrides[name] ?? {};
       const isByValue = 'byValue' in condition && condition.byValue && threshold !== undefined;
-      const limited = isByValue ? { pattern: condition.pattern.replace(/> .*$/, `> ${threshold}`) } : {};
+      const limited = isByValue
+        ? { pattern: condition.pattern.replace(/> .*$/, `> ${Tokenization.stringifyNumber(threshold)}`) }
+        : {};
       return off ? [] : [[name, { ...condition, ...limited, severity }]];
     }),
   );

@@ -1,4 +1,5 @@
 import { type Allow, allowFault, type Job, type JobType, jobTypes } from '../lib/contract.ts';
+import { isToken } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
 import { allow, type CompleteSettings } from './config-schema.ts';
 
@@ -30,7 +31,9 @@ export function allowFaults(instance: Readonly<Record<string, unknown>>): readon
       path: ['allow', 'types'],
       expected: `${type} among them, or no ${field}`,
     }));
+  if ([...(parsed.data.packages ?? []), ...(parsed.data.functions ?? [])].some(isToken)) return [];
   return itemsOf(instance['eventRules']).flatMap((rule, index) => {
+    if (FUNCTION_FIELDS.some((field) => isToken(Reflect.get(rule, field)))) return [];
     if (FUNCTION_FIELDS.some((field) => typeof Reflect.get(rule, field) !== 'string')) return [];
     const fault = allowFault(parsed.data as Allow, { ...rule, type: 'run-function' } as Job);
     return fault === undefined ? [] : [{ path: ['eventRules', index, fieldOf(fault)], expected: NAMED }];

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Tokenization } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { ExpectedSnapshot, JobType, ProblemName } from '../lib/contract.ts';
@@ -62,6 +62,9 @@ export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
 });
 
+/** As text, also where it is known only at deployment. */
+const { stringifyNumber } = Tokenization;
+
 const FIVE_MINUTES = Duration.minutes(5);
 
 const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
@@ -69,7 +72,7 @@ const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? 
 /** A line that a function writes about a problem. */
 const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: number) => ({
   logs,
-  pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${above}`}`,
+  pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${stringifyNumber(above)}`}`,
   field: '$.problem',
   shown: [name],
   byValue: above !== undefined,
@@ -196,13 +199,13 @@ const functionConditions = ({ workers, watch, tables, report }: ConditionsProps)
 const spendingConditions = ({ workers, alarms }: ConditionsProps): Conditions => ({
   SentimentCalls: {
     severity: 'page',
-    says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
+    says: `More than ${stringifyNumber(alarms.sentimentCallsPerDay)} texts were scored in a day: each costs credits.`,
     setBy: 'alarms.sentimentCallsPerDay',
     ...problem('SentimentCalls', workers, alarms.sentimentCallsPerDay),
   },
   SentimentTokens: {
     severity: 'page',
-    says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
+    says: `More than ${stringifyNumber(alarms.sentimentTokensPerDay)} tokens were used in a day.`,
     setBy: 'alarms.sentimentTokensPerDay',
     ...problem('SentimentTokens', workers, alarms.sentimentTokensPerDay),
   },

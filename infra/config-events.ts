@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { valueFaults } from '../lib/contract.ts';
-import { name, text, uuid } from './config-fields.ts';
+import { atSynth, isToken, name, orToken, text, uuid } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
 import { feedsItself, type OwnPlace } from './own-events.ts';
+import { at } from './template-size.ts';
 
 const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
@@ -10,6 +11,7 @@ const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lo
 
 /** What cannot stand in a template of EventBridge as it was written. */
 function templateFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
+  if (isToken(value)) return [];
   if (typeof value === 'string') return /[<>]/.test(value) ? [{ path, expected: NO_BRACKETS }] : [];
   if (typeof value === 'number')
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? [{ path, expected: NO_ROUNDING }] : [];
@@ -26,7 +28,8 @@ type TemplateFault = { readonly path: readonly string[]; readonly expected: stri
 const inputVariables = z
   .record(z.string(), z.unknown(), { error: 'an object of input variables' })
   .check(({ value, issues }) => {
-    for (const { path, expected } of [...valueFaults(value), ...templateFaults(value)])
+    const faults = valueFaults(value).filter(({ path }) => !isToken(at(value, ...path.map(String))));
+    for (const { path, expected } of [...faults, ...templateFaults(value)])
       issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
   });
 
@@ -78,7 +81,7 @@ const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1
 export const eventRuleSchema = z.strictObject(
   {
     /** Names the rule, and goes into the ids of its jobs: another name is another job. Required. */
-    name,
+    name: atSynth(name),
     /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
     pattern,
     /** Where the events are put. Default: the bus of the account, on which AWS's own events are. */
@@ -92,7 +95,7 @@ export const eventRuleSchema = z.strictObject(
     /** What it gets: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: nothing. */
     inputVariables: z.optional(inputVariables),
     /** Whether it may run again where nobody knows if it has run. Default: fail. */
-    onUnknown: z.optional(z.enum(['fail', 'retry'], { error: 'fail or retry' })),
+    onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
   },
   { error: 'an event rule' },
 );

@@ -1,20 +1,37 @@
+import { Token } from 'aws-cdk-lib';
 import * as z from 'zod/mini';
 
-/* What the fields of the configuration look like. An error's text says what was expected. */
+/*
+ * What the fields of the configuration look like. An error's text says what was expected. A token, which stands for a
+ * value that is known only at deployment, passes where AWS takes it: only literals are checked.
+ */
+
+/** Whether a value is known only at deployment, all of it or a part; also the one item that stands for such a list. */
+export const isToken = (value: unknown): boolean => Token.isUnresolved(value) || Token.isUnresolved([value]);
+
+/** Passes tokens of a field whose schema would refuse them. */
+export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
+  z.union([field, z.custom<z.output<T>>(isToken)], { error });
+
+/** Refuses tokens: what is deployed depends on the value, or is computed from it. */
+export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
+  field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
 export const text = (error: string, pattern: RegExp) =>
-  z.string({ error }).check(z.refine((value) => pattern.test(value), { error }));
+  z.string({ error }).check(z.refine((value) => isToken(value) || pattern.test(value), { error }));
 
 export const filled = (error: string) => text(error, /\S/);
 
 export function number(least: number, most: number) {
   const error = `a number from ${least} to ${most}`;
-  return z.number({ error }).check(z.refine((value) => value >= least && value <= most, { error }));
+  const fits = (value: number) => isToken(value) || (value >= least && value <= most);
+  return z.number({ error }).check(z.refine(fits, { error }));
 }
 
 export function whole(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
-  const fits = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+  const fits = (value: number) =>
+    isToken(value) || (Number.isInteger(value) && value >= least && value <= most);
   return z.number({ error }).check(z.refine(fits, { error }));
 }
 
@@ -37,14 +54,14 @@ export const region = text('an AWS region', /^[a-z]{2}(-[a-z]+)+-\d$/);
 export const awsAccount = text('an AWS account: 12 digits as text', /^\d{12}$/);
 
 export const origin = z.string({ error: 'the origin of the platform’s instance' }).check(
-  z.refine((value) => URL.canParse(value) && new URL(value).protocol === 'https:' && isBare(value), {
+  z.refine((value) => isToken(value) || (URL.canParse(value) && isBare(value)), {
     error: 'an origin over https, such as https://acme.example.com, without path, query or user',
   }),
 );
 
 function isBare(value: string): boolean {
-  const { origin: bare } = new URL(value);
-  return [bare, `${bare}/`].includes(value.toLowerCase());
+  const { origin: bare, protocol } = new URL(value);
+  return protocol === 'https:' && [bare, `${bare}/`].includes(value.toLowerCase());
 }
 
 /** The ARN of a secret with the six characters that AWS adds: without them, a policy would need a wildcard. */
@@ -64,6 +81,7 @@ const PARAMETER_ARN = /^arn:aws[a-z-]*:ssm:[a-z0-9-]+:\d{12}:parameter(?=\/)(.+)
 export const parameter = z.string({ error: PARAMETER }).check(
   z.refine(
     (value) => {
+      if (isToken(value)) return true;
       const inArn = PARAMETER_ARN.exec(value)?.[1];
       return PARAMETER_NAME.test(inArn ?? value) && value.length <= (inArn === undefined ? 900 : 1_011);
     },

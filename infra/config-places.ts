@@ -22,30 +22,45 @@ const NAMED = [
 ];
 
 /** Where an instance is deployed: where it says, or else where what it names is. */
-export function homeOf(instance: Home): Home {
-  const [first] = placesIn(instance);
-  return { account: instance.account ?? first?.account, region: instance.region ?? first?.region };
+export function homeOf(instance: Given & Home): Home {
+  const places = placesIn(instance);
+  const [account, ...others] = new Set(places.map((each) => each.account));
+  return {
+    account: instance.account ?? (others.length === 0 ? account : undefined),
+    region: instance.region ?? places[0]?.region,
+  };
 }
 
 /** What a region's ARNs begin with: AWS in China and GovCloud are apart from everything else. */
 export const partitionOf = (region: string): string =>
   /^(cn|us-gov)-/.exec(region)?.[1]?.replace(/^/, 'aws-') ?? 'aws';
 
-/** What an instance names must be in its own account and region: functions and alarms cannot use it elsewhere. */
+/**
+ * What an instance names must be in its region: functions and alarms cannot use it elsewhere. It may be of another
+ * account, such as a central one, which must let this one use it.
+ */
 export function placeFaults(instance: Given): readonly RuleFault[] {
-  const places = placesIn(instance);
-  const [first] = places;
-  const account = textAt(instance, 'account') ?? first?.account;
-  const region = textAt(instance, 'region') ?? first?.region;
-  const elsewhere = places.filter((each) => each.account !== account || each.region !== region);
+  const { region } = homeOf(instance);
+  const accounts = new Set(placesIn(instance).map(({ account }) => account));
   return [
-    ...elsewhere.map(({ path, what }) => ({
-      path,
-      expected: `${what} of account ${account} in ${region}, like the rest of the instance`,
-    })),
+    ...placesIn(instance)
+      .filter((each) => each.region !== region)
+      .map(({ path, what }) => ({ path, expected: `${what} in ${region}, like the rest of the instance` })),
+    // A construct has that of its stack.
+    ...(accounts.size > 1 && textAt(instance, 'account') === undefined && !('account' in instance)
+      ? [{ path: ['account'], expected: `where it is deployed: it names ${[...accounts].join(' and ')}` }]
+      : []),
     ...tokenFaults(instance),
     ...(region === undefined ? [] : partitionFaults(instance, partitionOf(region))),
   ];
+}
+
+/** The fields that name something of another account than that of the instance, as far as that is known. */
+export function foreignFields(instance: Given): readonly string[] {
+  const { account } = homeOf(instance);
+  return placesIn(instance)
+    .filter((each) => account !== undefined && each.account !== account)
+    .map(({ path }) => path.join('.'));
 }
 
 /** Nothing of one partition can reach what is in another, and not every service is in each. */
@@ -58,7 +73,8 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
   return [
     ...named
       .filter(
-        ({ arn }) => typeof arn === 'string' && /^arn:/.test(arn) && !arn.startsWith(`arn:${partition}:`),
+        ({ arn }) =>
+          typeof arn === 'string' && /^arn:[a-z-]+:/.test(arn) && !arn.startsWith(`arn:${partition}:`),
       )
       .map(({ path }) => ({ path, expected: `an ARN of ${partition}, like the region of the instance` })),
     ...(partition !== 'aws' && at(instance, 'alarms', 'slack') !== undefined
@@ -73,7 +89,15 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
 }
 
 /** The token is in one place, and only what is named has a key that must be named. */
-function tokenFaults({ tokenParameter, tokenSecretArn, tokenKeyArn }: Given): readonly RuleFault[] {
+function tokenFaults(instance: Given): readonly RuleFault[] {
+  const { tokenParameter, tokenSecretArn, tokenKeyArn } = instance;
+  if (
+    tokenKeyArn === undefined &&
+    foreignFields(instance).some((field) => /^token(Parameter|SecretArn)$/.test(field))
+  )
+    return [
+      { path: ['tokenKeyArn'], expected: 'the key of what is of another account: AWS’s own is not shared' },
+    ];
   if (tokenParameter !== undefined && tokenSecretArn !== undefined)
     return [{ path: ['tokenSecretArn'], expected: 'none beside tokenParameter: the token is in one place' }];
   if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];
@@ -84,7 +108,7 @@ function tokenFaults({ tokenParameter, tokenSecretArn, tokenKeyArn }: Given): re
 function placesIn(instance: Given) {
   return NAMED.flatMap(({ path, what }) => {
     const [, region, account] =
-      /^arn:[^:]+:[^:]+:([^:]+):(\d{12}):/.exec(textAt(instance, ...path) ?? '') ?? [];
+      /^arn:[^:]+:[^:]+:([a-z0-9-]+):(\d{12}):/.exec(textAt(instance, ...path) ?? '') ?? [];
     return account === undefined || region === undefined ? [] : [{ path, what, account, region }];
   });
 }

@@ -2,17 +2,20 @@ import * as z from 'zod/mini';
 import { jobTypes, platformLink, tokenHeader } from '../lib/contract.ts';
 import { eventRuleSchema } from './config-events.ts';
 import {
+  atSynth,
   awsAccount,
   bucketName,
   email,
   filled,
   fixedAddress,
   folders,
+  isToken,
   keyArn,
   name,
   networkId,
   number,
   origin,
+  orToken,
   parameter,
   reader,
   region,
@@ -39,7 +42,7 @@ const lifetimes = z.strictObject(
     /** Versions of an object that are no longer the newest, and deleted objects. */
     oldVersions: z._default(whole(1, 3_650), 30),
     /** Results of jobs. */
-    results: z._default(whole(1, 3_650), 90),
+    results: z._default(atSynth(whole(1, 3_650)), 90),
     /** Requests to score, and anything else in `inbox/`. */
     texts: z._default(whole(15, 3_650), 90),
     /** Scores of texts: the texts themselves go earlier. */
@@ -50,9 +53,11 @@ const lifetimes = z.strictObject(
     runs: z.optional(whole(30, 36_500)),
     /** Logs of the functions: one of the lengths that CloudWatch takes. A gigabyte costs $0.50 when it is written. */
     logs: z._default(
-      z
-        .number({ error: 'a number of days' })
-        .check(z.refine((days) => logDays.includes(days), { error: `one of ${logDays.join(', ')}` })),
+      z.number({ error: 'a number of days' }).check(
+        z.refine((days) => isToken(days) || logDays.includes(days), {
+          error: `one of ${logDays.join(', ')}`,
+        }),
+      ),
       30,
     ),
   },
@@ -112,7 +117,7 @@ const alarms = z.strictObject(
       {},
     ),
     /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
-    oldestJobHours: z._default(whole(1, 336), 24),
+    oldestJobHours: z._default(atSynth(whole(1, 336)), 24),
     /** Above this many texts scored in a day an alarm goes off: each costs credits. */
     sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
     /** The same of tokens. */
@@ -158,17 +163,19 @@ export const allow = z.strictObject(
   { error: 'an object of types, packages and functions' },
 );
 
+const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
+
 /** Where things are in the platform, in the form of PLATFORM_LINKS. */
 const links = z.strictObject(
   {
     /** Of a calculation, such as https://acme.example.com/calculations/{id}. */
-    calculation: platformLink,
+    calculation: link,
     /** Of a card. */
-    card: platformLink,
+    card: link,
     /** Of a dataset. */
-    dataset: platformLink,
+    dataset: link,
     /** Of a data file. */
-    'data-file': platformLink,
+    'data-file': link,
   },
   { error: 'an object of calculation, card, dataset and data-file' },
 );
@@ -181,7 +188,7 @@ const instanceSchema = z.strictObject(
   {
     /** The stack is `platform-sync-` and this. */
     name,
-    /** Where it is deployed. Default: the account of what it names, else of the credentials. */
+    /** Where it is deployed. Default: the account of what it names, if that is one; else of the credentials. */
     account: z.optional(awsAccount),
     /** The same of the region. */
     region: z.optional(region),
@@ -194,7 +201,7 @@ const instanceSchema = z.strictObject(
     /** The customer managed key that the parameter or the secret is encrypted with, if it is. */
     tokenKeyArn: z.optional(keyArn),
     /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
-    tokenHeader: z.optional(tokenHeader),
+    tokenHeader: z.optional(orToken(tokenHeader, 'the name of a header')),
     /** A bucket that exists, by its name: its rules and versions are yours. Default: one of the stack. */
     bucket: z.optional(bucketName),
     /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
@@ -203,9 +210,11 @@ const instanceSchema = z.strictObject(
     table: z.optional(tableName),
     /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
     key: z.optional(keyArn),
+    /** Keys that were `key` before, or those of the bucket, the table or the token: what is stored under them can still be read. Default: none. */
+    formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
     /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
     vpc: z.optional(vpc),
-    /** What happens to buckets, table and fixed address with the stack: retain leaves them; protect also refuses to delete bucket, table and stack; destroy deletes all that is in them, for trials. */
+    /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. */
     removal: z._default(
       z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
       'retain',
@@ -215,22 +224,22 @@ const instanceSchema = z.strictObject(
     /** The addresses of things in the platform, with `{id}`: report and digest link there. */
     links: z.optional(links),
     /** Requests a second that everything in the instance may send together. */
-    rate: z._default(number(0.001, 10_000), 2),
+    rate: z._default(atSynth(number(0.001, 10_000)), 2),
     /** Requests in flight in one process. */
-    concurrency: z._default(whole(1, 1_000), 8),
+    concurrency: z._default(atSynth(whole(1, 1_000)), 8),
     /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */
-    workers: z.optional(whole(1, 10_000)),
+    workers: z.optional(atSynth(whole(1, 10_000))),
     /** How long a call of the platform takes on average: how many processes take jobs at once follows from it. */
-    latencyMs: z._default(whole(1, 60_000), 1_000),
+    latencyMs: z._default(atSynth(whole(1, 60_000)), 1_000),
     /** The same of a code function. */
-    codeFunctionMs: z._default(whole(1, 330_000), 10_000),
+    codeFunctionMs: z._default(atSynth(whole(1, 330_000)), 10_000),
     /** The time limit of one attempt; code functions have their own, 330,000. Default: 60,000. */
     timeoutMs: z.optional(whole(1_000, 300_000)),
     /** Of parts of snapshots: zstd is a sixth smaller, and takes a quarter less CPU. */
-    compression: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+    compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
     /** The least level that is logged. */
     logLevel: z._default(
-      z.enum(['trace', 'debug', 'info', 'warn', 'error'], { error: 'trace, debug, info, warn or error' }),
+      orToken(z.enum(['trace', 'debug', 'info', 'warn', 'error']), 'trace, debug, info, warn or error'),
       'info',
     ),
     /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */

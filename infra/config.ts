@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { allowFaults } from './allowed-types.ts';
 import { fewestWorkers } from './capacity.ts';
 import { loopFaults } from './config-events.ts';
+import { isToken } from './config-fields.ts';
 import { type Home, placeFaults, textAt } from './config-places.ts';
 import { followFaults, scheduleRules } from './config-schedules.ts';
 import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
@@ -161,6 +162,7 @@ function labelOf(list: PropertyKey | undefined, item: unknown): string {
 const LONGEST = 60;
 
 function preview(value: unknown): string {
+  if (isToken(value)) return 'one that is known only at deployment';
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

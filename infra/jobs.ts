@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -132,7 +132,8 @@ export class Jobs extends Construct {
         SYNC_EVENT_BUS: bus.eventBusName,
         SYNC_SNAPSHOT_FUNCTION: snapshots.alias.functionArn,
         ...(followers === undefined ? {} : { SYNC_FOLLOWERS: followers }),
-        SYNC_ALLOW: JSON.stringify({ ...allow, types }),
+        // A list may be known only at deployment.
+        SYNC_ALLOW: Stack.of(this).toJsonString({ ...allow, types }),
       } satisfies FunctionEnvironment,
     });
     const { role } = worker;

@@ -4,12 +4,13 @@ import {
   type IPolicyValidationPlugin,
   type PolicyValidationPluginReport,
   type PolicyViolation,
+  Stack,
   Stage,
   Validations,
 } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { limits, MOST_TAGS, MOST_TEMPLATE_BYTES } from './limits.ts';
-import { at, membersOf, type Properties, type Resources } from './template-size.ts';
+import { at, type Known, membersOf, type Properties, type Resources } from './template-size.ts';
 
 type Excess = {
   readonly what: string;
@@ -21,30 +22,43 @@ type Excess = {
 /** Stops synth where a template exceeds a limit that AWS would report only while it is deployed. */
 class LimitsCheck implements IPolicyValidationPlugin {
   readonly name = 'platform-sync limits';
+  readonly given: Given[] = [];
 
   validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
-    const violations = stackTemplates.flatMap(({ templatePath }) => violationsIn(templatePath));
+    const longest = new Map<string, number>();
+    for (const { of, value, most } of this.given) {
+      // Only now: a value of another stack has become an import.
+      const reference = JSON.stringify(Stack.of(of).resolve(value));
+      longest.set(reference, Math.max(most, longest.get(reference) ?? 0));
+    }
+    const violations = stackTemplates.flatMap(({ templatePath }) => violationsIn(templatePath, longest));
     return { success: violations.length === 0, violations };
   }
 }
 
-const checked = new WeakSet<IConstruct>();
+/** A value that a construct is given and that is known only at deployment, and the longest that it can be. */
+export type Given = { readonly of: IConstruct; readonly value: unknown; readonly most: number };
 
-/** Adds the check to the app or the stage of a construct, once. */
-export function checkLimits(scope: IConstruct): void {
+const checks = new WeakMap<IConstruct, LimitsCheck>();
+
+/** Adds the check to the app or the stage of a construct, once, and what is known of these values. */
+export function checkLimits(scope: IConstruct, given: readonly Given[] = []): void {
   const stage = Stage.of(scope);
-  if (stage === undefined || checked.has(stage)) return;
-  checked.add(stage);
-  Validations.of(stage).addPlugins(new LimitsCheck());
+  if (stage === undefined) return;
+  const check = checks.get(stage) ?? new LimitsCheck();
+  if (!checks.has(stage)) Validations.of(stage).addPlugins(check);
+  checks.set(stage, check);
+  check.given.push(...given);
 }
 
-function violationsIn(templatePath: string): PolicyViolation[] {
+function violationsIn(templatePath: string, longest: ReadonlyMap<string, number>): PolicyViolation[] {
   const text = readFileSync(templatePath, 'utf8');
   const template: unknown = JSON.parse(text);
   const resources = (at(template, 'Resources') ?? {}) as Resources;
+  const known = { resources, parameters: (at(template, 'Parameters') ?? {}) as Resources, longest };
   const found = [
     ...Object.entries(resources).flatMap(([resource, { Type, Properties }]) =>
-      excessOf(String(Type), (Properties ?? {}) as Properties, resources).map((excess) => ({
+      excessOf(String(Type), (Properties ?? {}) as Properties, known).map((excess) => ({
         resource,
         excess,
       })),
@@ -66,10 +80,10 @@ function violationsIn(templatePath: string): PolicyViolation[] {
   }));
 }
 
-const excessOf = (type: string, properties: Properties, resources: Resources): readonly Excess[] =>
+const excessOf = (type: string, properties: Properties, known: Known): readonly Excess[] =>
   limits
     .filter((limit) => limit.type === type)
-    .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties, resources) }))
+    .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties, known) }))
     .filter(({ size, most }) => size > most);
 
 /** All resources have the tags of the stack: the one with the most is enough. */

@@ -1,4 +1,4 @@
-import { at, largestOf, type Properties, type Resources, sizeOf } from './template-size.ts';
+import { at, type Known, largestOf, type Properties, sizeOf } from './template-size.ts';
 
 /** A limit of AWS that a configuration can reach, on the resources of one type. */
 export type Limit = {
@@ -6,8 +6,7 @@ export type Limit = {
   /** What is limited, and its unit. */
   readonly what: string;
   readonly most: number;
-  /** `resources`: those of the template, which its references name. */
-  readonly sizeIn: (properties: Properties, resources: Resources) => number;
+  readonly sizeIn: (properties: Properties, known: Known) => number;
   /** What the user can do. */
   readonly remedy: string;
 };
@@ -21,57 +20,57 @@ export const limits: readonly Limit[] = [
     type: 'AWS::Lambda::Function',
     what: 'bytes of environment variables',
     most: 4_096,
-    sizeIn: (properties) => sizeOf(at(properties, 'Environment', 'Variables')),
+    sizeIn: (properties, known) => sizeOf(at(properties, 'Environment', 'Variables'), known),
     remedy: 'shorten allow, or the lists of the schedules without a cron',
   },
   {
     type: 'AWS::Events::Rule',
     what: 'characters of event pattern',
     most: 2_048,
-    sizeIn: ({ EventPattern }) => sizeOf(EventPattern),
+    sizeIn: ({ EventPattern }, known) => sizeOf(EventPattern, known),
     remedy: 'make two rules of it, or match less exactly',
   },
   {
     type: 'AWS::Events::Rule',
     what: 'characters of input template',
     most: 8_192,
-    sizeIn: ({ Targets }) =>
-      largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'))),
+    sizeIn: ({ Targets }, known) =>
+      largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'), known)),
     remedy: 'shorten inputVariables: a function can read what is constant elsewhere',
   },
   {
     type: 'AWS::CloudWatch::Alarm',
     what: 'characters of description',
     most: 1_024,
-    sizeIn: ({ AlarmDescription }) => sizeOf(AlarmDescription),
+    sizeIn: ({ AlarmDescription }, known) => sizeOf(AlarmDescription, known),
     remedy: 'shorten alarms.runbook',
   },
   {
     type: 'AWS::Logs::MetricFilter',
     what: 'characters of filter pattern',
     most: 1_024,
-    sizeIn: ({ FilterPattern }) => sizeOf(FilterPattern),
+    sizeIn: ({ FilterPattern }, known) => sizeOf(FilterPattern, known),
     remedy: 'configure fewer schedules with an expected time: publishedWithinHours',
   },
   {
     type: 'AWS::IAM::ManagedPolicy',
     what: 'characters of managed policy',
     most: 6_144,
-    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy: 'shorten prefix, or use a bucket of the instance’s own',
   },
   {
     type: 'AWS::IAM::Policy',
     what: 'characters of all policies in a role',
     most: 10_240,
-    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy: 'shorten prefix, or use a bucket of the instance’s own',
   },
   {
     type: 'AWS::S3::BucketPolicy',
     what: 'bytes of bucket policy',
     most: 20_480,
-    sizeIn: ({ PolicyDocument }, resources) => sizeOf(PolicyDocument, resources),
+    sizeIn: ({ PolicyDocument }, known) => sizeOf(PolicyDocument, known),
     remedy: 'configure fewer readers: an account in the place of its roles, which can admit them itself',
   },
 ];

@@ -23,7 +23,8 @@ function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join('');
   if (typeof value !== 'object' || value === null) return String(value);
   const [[name, of] = ['', undefined]] = Object.entries(value);
-  if (name === 'Fn::Join' && Array.isArray(of)) return textOf(of[1]);
+  if (name === 'Fn::Join' && Array.isArray(of) && Array.isArray(of[1])) return of[1].map(textOf).join(of[0]);
+  if (name === 'Fn::ImportValue') return textOf(of);
   if (name === 'Fn::GetAtt' && Array.isArray(of)) return `<${of.join('.')}>`;
   return name === 'Ref' ? `<${of}>` : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, Token } from 'aws-cdk-lib';
 import {
   CfnEIP,
   FlowLogDestination,
@@ -17,6 +17,7 @@ import {
 import { Grant, type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { isToken } from './config-fields.ts';
 import type { Instance } from './config-schema.ts';
 import type { LogSettings } from './log-settings.ts';
 import { acknowledgeWildcard } from './nag.ts';
@@ -61,8 +62,12 @@ export class Network extends Construct {
   private byIds({ id, subnets, securityGroups }: Ids) {
     return {
       vpc: Vpc.fromVpcAttributes(this, 'GivenVpc', { vpcId: id, availabilityZones: ['any'] }),
-      subnets: { subnets: subnets.map((each) => Subnet.fromSubnetId(this, each, each)) },
-      securityGroups: securityGroups?.map((each) => SecurityGroup.fromSecurityGroupId(this, each, each)),
+      subnets: {
+        subnets: subnets.map((each, index) => Subnet.fromSubnetId(this, `GivenSubnet${index}`, each)),
+      },
+      securityGroups: securityGroups?.map((each, index) =>
+        SecurityGroup.fromSecurityGroupId(this, `GivenGroup${index}`, each),
+      ),
     };
   }
 
@@ -101,8 +106,12 @@ export class Network extends Construct {
       allowAllOutbound: false,
       description: 'Functions that call the platform and AWS',
     });
-    for (const port of new Set([443, Number(new URL(baseUrl).port || 443)]))
-      group.addEgressRule(Peer.anyIpv4(), Port.tcp(port), `Port ${port} of the platform and AWS`);
+    const port = portOf(baseUrl);
+    group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'Port 443 of the platform and AWS');
+    if (port === 443) return group;
+    // EC2 refuses the same rule twice: a port that is known only at deployment may be 443.
+    for (const half of isToken(port) ? ['0.0.0.0/1', '128.0.0.0/1'] : ['0.0.0.0/0'])
+      group.addEgressRule(Peer.ipv4(half), Port.tcp(port), 'The port of the platform');
     return group;
   }
 
@@ -144,4 +153,11 @@ export class Network extends Construct {
       'Lambda creates the interface of a function; its name is not known in advance.',
     );
   }
+}
+
+/** The port of an origin over https: what follows its second colon, or 443. */
+function portOf(origin: string): number {
+  if (!isToken(origin)) return Number(new URL(origin).port || 443);
+  const host = Fn.select(2, Fn.split('/', origin));
+  return Token.asNumber(Fn.select(1, Fn.split(':', `${host}:443`)));
 }

@@ -1,11 +1,17 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import { LogGroupClass } from 'aws-cdk-lib/aws-logs';
+import type { IConstruct } from 'constructs';
 import type { GivenTopics } from './alarm-topics.ts';
+import { isToken } from './config-fields.ts';
+import { partitionOf } from './config-places.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import { tableFaults } from './given-table.ts';
+import type { Given as GivenValue } from './limits-check.ts';
 import type { LogSettings } from './log-settings.ts';
 import { type GivenNetwork, isIds } from './network.ts';
 import type { GivenStorage } from './storage.ts';
+import { at, longestOf } from './template-size.ts';
 import type { GivenToken } from './token-secret.ts';
 
 /** What the app around the construct has already, and what its rules ask for. */
@@ -64,11 +70,11 @@ export function partsOf(props: AnyProps) {
   };
 }
 
-/** Without slashes at its ends. */
-const bare = (prefix: string) => prefix.replaceAll(/^\/+|\/+$/g, '');
+/** Without slashes at its ends, if it is known. */
+const bare = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
 
 /** What contradicts itself in the props, each as a line of a `ConfigError`. */
-export function resourceFaults(props: AnyProps): readonly string[] {
+export function resourceFaults(props: AnyProps, scope: IConstruct): readonly string[] {
   const {
     bucket,
     prefix,
@@ -81,6 +87,7 @@ export function resourceFaults(props: AnyProps): readonly string[] {
     tokenSecretArn,
     tokenParameter,
     fixedAddress,
+    logs,
   } = props;
   const rules = {
     'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
@@ -91,6 +98,8 @@ export function resourceFaults(props: AnyProps): readonly string[] {
       table !== undefined &&
       typeof table !== 'string' &&
       [tokenSecret, tokenSecretArn, tokenParameter].some((place) => place !== undefined),
+    'logs.logGroupClass: expected STANDARD: the others have no metric filters, and so no alarms':
+      (logs?.logGroupClass ?? LogGroupClass.STANDARD) !== LogGroupClass.STANDARD,
     'subnets, securityGroups: expected none without a vpc that is a construct':
       (vpc === undefined || isIds(vpc)) && (subnets !== undefined || securityGroups !== undefined),
     'fixedAddress: expected none beside a vpc: calls leave from its own addresses':
@@ -104,5 +113,54 @@ export function resourceFaults(props: AnyProps): readonly string[] {
   return [
     ...Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : [])),
     ...(table === undefined || typeof table === 'string' ? [] : tableFaults(table)),
+    ...aliasFaults(props, Stack.of(scope)),
+  ];
+}
+
+/** IAM ignores a statement about an alias: only the key itself can be granted. */
+function aliasFaults(
+  { key, bucket, table, tokenSecret, tokenParameter, tokenKeyArn, formerKeys = [], logs }: AnyProps,
+  stack: Stack,
+) {
+  const keys = {
+    key,
+    tokenKeyArn,
+    'bucket.encryptionKey': at(bucket, 'encryptionKey'),
+    'table.encryptionKey': at(table, 'encryptionKey'),
+    'tokenSecret.encryptionKey': at(tokenSecret, 'encryptionKey'),
+    'tokenParameter.encryptionKey': at(tokenParameter, 'encryptionKey'),
+    'logs.encryptionKey': logs?.encryptionKey,
+    ...Object.fromEntries(formerKeys.map((each, index) => [`formerKeys.${index}`, each])),
+  };
+  const isAlias = (each: unknown) =>
+    at(each, 'aliasName') !== undefined ||
+    (typeof each === 'string' && JSON.stringify(stack.resolve(each)).includes(':alias/'));
+  return Object.entries(keys).flatMap(([name, each]) =>
+    isAlias(each)
+      ? [`${name}: expected the key itself, got an alias, whose ARN IAM ignores in a policy`]
+      : [],
+  );
+}
+
+/** How long the values can be that the props give and that are known only at deployment, by what they name. */
+export function givenValues(of: IConstruct, props: AnyProps): readonly GivenValue[] {
+  const { bucket, table, key, tokenSecret, tokenParameter, alarms = {}, readers = [] } = props;
+  const { region, stackName } = Stack.of(of);
+  const ofKind = (type: string, form: 'name' | 'arn', ...values: readonly unknown[]) =>
+    values
+      .filter((value) => Token.isUnresolved(value))
+      .map((value) => ({ of, value, most: longestOf(type, form) }));
+  return [
+    ...(isToken(stackName) ? [] : [{ of, value: Aws.STACK_NAME, most: stackName.length }]),
+    ...(isToken(region) ? [] : [{ of, value: Aws.PARTITION, most: partitionOf(region).length }]),
+    ...ofKind('AWS::S3::Bucket', 'name', bucket, at(bucket, 'bucketName')),
+    ...ofKind('AWS::S3::Bucket', 'arn', at(bucket, 'bucketArn')),
+    ...ofKind('AWS::DynamoDB::Table', 'name', table, at(table, 'tableName')),
+    ...ofKind('AWS::DynamoDB::Table', 'arn', at(table, 'tableArn')),
+    ...ofKind('AWS::KMS::Key', 'arn', key, at(key, 'keyArn'), props.tokenKeyArn, ...(props.formerKeys ?? [])),
+    ...ofKind('AWS::SecretsManager::Secret', 'arn', props.tokenSecretArn, at(tokenSecret, 'secretArn')),
+    ...ofKind('AWS::SSM::Parameter', 'name', tokenParameter, at(tokenParameter, 'parameterName')),
+    ...ofKind('AWS::SNS::Topic', 'arn', alarms.topicArn, ...Object.values(alarms.topics ?? {})),
+    ...ofKind('AWS::IAM::Role', 'arn', ...readers),
   ];
 }

@@ -1,4 +1,14 @@
-import { CfnOutput, Names, Stack, Stage, Tags, Token } from 'aws-cdk-lib';
+import {
+  Annotations,
+  CfnOutput,
+  CfnResource,
+  Names,
+  Stack,
+  Stage,
+  Tags,
+  Token,
+  Tokenization,
+} from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
@@ -7,7 +17,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { type FunctionEnvironment, REPORT_PAGE_KEY } from '../lib/contract.ts';
 import type { GivenTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
@@ -15,6 +25,7 @@ import { allowedTypes } from './allowed-types.ts';
 import { capacityOf, fewestWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
+import { foreignFields } from './config-places.ts';
 import { type CompleteSettings, OWN_TAG } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';
@@ -23,7 +34,7 @@ import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { Jobs } from './jobs.ts';
 import { checkLimits } from './limits-check.ts';
 import { Network } from './network.ts';
-import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
+import { type AnyProps, givenValues, partsOf, resourceFaults } from './platform-sync-props.ts';
 import { Policies, PUBLISHED } from './policies.ts';
 import { createDeadLetterQueue } from './queues.ts';
 import { Reports } from './reports.ts';
@@ -84,7 +95,8 @@ export class PlatformSync extends Construct {
   constructor(scope: Construct, id: string, props: AnyProps) {
     super(scope, id);
     for (const name of SWITCHES) this.node.setContext(name, true);
-    checkLimits(this);
+    checkLimits(this, givenValues(this, props));
+    const before: ReadonlySet<IConstruct> = new Set(Stack.of(this).node.children);
     const serviceName = serviceNameOf(this);
     this.serviceName = serviceName;
     const instance = this.read(props, serviceName);
@@ -105,14 +117,7 @@ export class PlatformSync extends Construct {
       topics: resources.topics,
       workGroupName: catalog.workGroupName,
     });
-    const { LOG_LEVEL: _, ...settings } = base.environment;
-    this.addSettings({
-      ...settings,
-      SYNC_QUEUE_URL: this.queues.jobs.queueUrl,
-      SYNC_DEAD_LETTER_URL: this.queues.deadLetters.queueUrl,
-      SYNC_GLUE_DATABASE: catalog.databaseName,
-      SYNC_SNAPSHOT_FUNCTION: work.snapshot.alias.functionArn,
-    });
+    this.addSettings(base, work);
     this.addOutputs({
       ...(this.queues.functions && { FunctionsQueueUrl: this.queues.functions.queueUrl }),
       RareDeadLetterUrl: this.queues.rareDeadLetters.queueUrl,
@@ -120,9 +125,13 @@ export class PlatformSync extends Construct {
       // `npx platform-sync report --link` makes a link to it.
       ...(work.reports && { ReportLocation: `${storage.location}/${REPORT_PAGE_KEY}` }),
     });
-    this.addTags({ [OWN_TAG]: instance.name, ...instance.tags });
+    const tags = { [OWN_TAG]: instance.name, ...instance.tags };
+    this.addTags(tags);
+    const helpers = Stack.of(this).node.children.filter((each) => !before.has(each));
+    tagHelpers(helpers, tags);
     const { permissionsBoundary } = resources;
-    if (permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(permissionsBoundary);
+    if (permissionsBoundary !== undefined)
+      for (const each of [this, ...helpers]) PermissionsBoundary.of(each).apply(permissionsBoundary);
   }
 
   /** What everything works with. */
@@ -192,15 +201,22 @@ export class PlatformSync extends Construct {
   /** The settings, checked; what the stack knows of its place counts in these checks. */
   private read(props: AnyProps, serviceName: string): CompleteSettings {
     const where = `PlatformSync ${this.node.path}`;
-    const faults = [...resourceFaults(props), ...this.sharedFaults(props)];
+    const faults = [...resourceFaults(props, this), ...this.sharedFaults(props)];
     const { account, region } = Stack.of(this);
     const given = partsOf(props).resources.storage.bucket;
     const bucket = typeof given === 'object' ? given.bucketName : given;
+    const home = { account: known(account), region: known(region), ...(bucket && { bucket }) };
+    const foreign = foreignFields({ ...props, ...home });
+    if (foreign.length > 0)
+      Annotations.of(this).addWarningV2(
+        'platform-sync:other-accounts',
+        `${foreign.join(', ')}: of another account than ${account}, whose policy must let this one in: a secret its roles read it, a key its roles and services use it, a topic CloudWatch (and the role of digests) publish to it`,
+      );
     try {
       const instance = readSettings({
         settings: { name: tagOf(serviceName), ...partsOf(props).settings },
         where,
-        home: { account: known(account), region: known(region), ...(bucket && { bucket }) },
+        home,
       });
       if (faults.length === 0) return instance;
     } catch (error) {
@@ -282,7 +298,15 @@ export class PlatformSync extends Construct {
   }
 
   /** The settings for commands on a laptop: `env --stack NAME` prints them by their descriptions. */
-  private addSettings(settings: Readonly<Record<string, string>>): void {
+  private addSettings({ environment, catalog }: Base, { snapshot }: Work): void {
+    const { LOG_LEVEL: _, ...common } = environment;
+    const settings = {
+      ...common,
+      SYNC_QUEUE_URL: this.queues.jobs.queueUrl,
+      SYNC_DEAD_LETTER_URL: this.queues.deadLetters.queueUrl,
+      SYNC_GLUE_DATABASE: catalog.databaseName,
+      SYNC_SNAPSHOT_FUNCTION: snapshot.alias.functionArn,
+    };
     for (const [description, value] of Object.entries(settings))
       new CfnOutput(this, outputName(description), { value, description });
   }
@@ -375,6 +399,14 @@ const tagOf = (serviceName: string) =>
     .slice(-41)
     .replace(/^[^a-z]+/, '');
 
+/** What CDK puts beside the construct, such as what empties buckets: to CDK, its resources have no tags. */
+function tagHelpers(helpers: readonly IConstruct[], tags: Readonly<Record<string, string>>): void {
+  const list = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+  for (const each of helpers.flatMap((helper) => helper.node.findAll()))
+    if (CfnResource.isCfnResource(each) && /^AWS::(IAM::Role|Lambda::Function)$/.test(each.cfnResourceType))
+      each.addPropertyOverride('Tags', list);
+}
+
 const known = (value: string) => (Token.isUnresolved(value) ? undefined : value);
 
 type Places = {
@@ -394,7 +426,7 @@ const commonEnvironment = (
     ...(links === undefined ? {} : { PLATFORM_LINKS: JSON.stringify(links) }),
     PLATFORM_RATE: String(rate),
     PLATFORM_CONCURRENCY: String(concurrency),
-    ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: String(timeoutMs) }),
+    ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: Tokenization.stringifyNumber(timeoutMs) }),
     SYNC_STORE: storage.location,
     SYNC_COMPRESSION: compression,
     SYNC_TABLE: storage.table.tableName,

@@ -96,11 +96,11 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'table.json']);
-  storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*', 'table.json']);
-  storage.grantDelete(policy, ['scores/*', 'work/*', 'table.json']);
   // What was erased is an old version of its object, which can be read until it is erased too.
-  storage.grantOldVersions(policy, ['scores/*', 'work/*']);
+  storage.grantEverything(policy, ['scores/*', 'work/*']);
+  storage.grantRead(policy, ['results/*', 'table.json']);
+  storage.grantWrite(policy, ['results/*', 'table.json']);
+  storage.grantDelete(policy, ['table.json']);
   Grant.addToPrincipal({
     grantee: policy,
     // `jobs` says how many are queued.
@@ -134,13 +134,10 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
  */
 function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   const places = sources.map((source) => `${source}*`);
+  const ofRuns = ['changes/*', 'parquet/*/dt=*', ...places.map((place) => `${place}/dt=*`)];
   storage.grantWrite(policy, ['changes/*', 'parquet/*', ...places]);
-  storage.grantDelete(policy, [
-    'changes/*',
-    'parquet/*/part-*',
-    ...places.flatMap((place) => [`${place}/_manifest*.json`, `${place}/part-*`]),
-  ]);
-  storage.grantTag(policy, ['changes/*', 'parquet/*/dt=*', ...places.map((place) => `${place}/dt=*`)]);
+  storage.grantDelete(policy, ofRuns);
+  storage.grantTag(policy, ofRuns);
   const { databaseName } = catalog;
   const arnOf = (resource: string, resourceName?: string) =>
     Stack.of(policy).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });

@@ -3,7 +3,6 @@ import { Grant, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
-import { partitionOf } from './config-places.ts';
 import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
@@ -22,6 +21,22 @@ const EXECUTION_TIMEOUT = Duration.hours(23);
 
 /** How long Lambda remembers the name of an execution: as long as the job's row stays in the ledger. */
 const RETENTION = Duration.days(30);
+
+/** Where Lambda has durable functions, by AWS's announcements of 2025-12. */
+const DURABLE: readonly string[] = [
+  ...[
+    'us-east-1',
+    'us-east-2',
+    'us-west-2',
+    'eu-central-1',
+    'eu-north-1',
+    'eu-south-1',
+    'eu-south-2',
+    'eu-west-1',
+  ],
+  ...['ap-east-1', 'ap-northeast-1', 'ap-south-1', 'ap-southeast-1', 'ap-southeast-2', 'ap-southeast-5'],
+  'ap-southeast-7',
+];
 
 /** Snapshots as durable executions. Jobs start them through the alias: a run ends on the version that it began on. */
 export class Snapshots extends Construct {
@@ -48,7 +63,7 @@ export class Snapshots extends Construct {
       id: 'Annotation::aws-lambda:Function.DurableConfig',
       reason: 'It has been durable since its first deployment.',
     });
-    this.warnOfPartition();
+    this.warnOfRegion();
     const { role } = this.snapshot;
     secret.grantRead(role);
     grantObjects(storage, role);
@@ -70,13 +85,13 @@ export class Snapshots extends Construct {
     });
   }
 
-  /** What AWS starts in its common regions comes to the others later, or never. */
-  private warnOfPartition(): void {
+  /** What AWS starts in some regions comes to the others later, or never. */
+  private warnOfRegion(): void {
     const { region } = Stack.of(this);
-    if (Token.isUnresolved(region) || partitionOf(region) === 'aws') return;
+    if (Token.isUnresolved(region) || DURABLE.includes(region)) return;
     Annotations.of(this).addWarningV2(
       'platform-sync:durable-functions',
-      `snapshots are durable executions of Lambda: before the first deployment, see whether ${region} has them. Where it has none, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
+      `snapshots are durable executions of Lambda, which AWS announced for ${DURABLE.join(', ')} and, without names here, for 16 regions more in April 2026: before the first deployment, see whether ${region} has them. Where it has none, CloudFormation refuses DurableConfig; take snapshots with the commands on a machine there`,
     );
   }
 

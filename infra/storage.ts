@@ -22,12 +22,13 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { REPLACED, RUN_TAG } from '../lib/contract.ts';
+import { isToken } from './config-fields.ts';
 import type { Instance } from './config-schema.ts';
 import { keyOf } from './given-table.ts';
 import { lifecycleOf } from './lifecycle.ts';
 import { acknowledge, acknowledgeWildcard, arnText } from './nag.ts';
 
-export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules' | 'removal'> &
+export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules' | 'removal' | 'formerKeys'> &
   Omit<GivenStorage, 'key'> & { readonly key: IKey | undefined };
 
 /** What exists already. */
@@ -54,12 +55,19 @@ export class Storage extends Construct {
   readonly table: ITable;
   /** What all keys begin with: nothing, or the prefix and a slash. */
   readonly root: string;
+  private readonly formerKeys: readonly string[];
 
   constructor(scope: Construct, id: string, props: StorageProps) {
     super(scope, id);
     const { bucket, prefix, table, key } = props;
     const itsKey = key && { encryptionKey: key };
+    this.formerKeys = props.formerKeys;
     this.root = prefix === undefined ? '' : `${prefix}/`;
+    if (key !== undefined)
+      Annotations.of(this).addInfoV2(
+        'platform-sync:key',
+        'key: before you change or remove it, add its ARN to formerKeys. What is stored stays encrypted with it, and could not be read any more',
+      );
     if (bucket !== undefined) this.warnOfMissing(lifecycleOf(props, this.root));
     this.bucket =
       typeof bucket === 'string'
@@ -110,8 +118,9 @@ export class Storage extends Construct {
         ? { encryption: TableEncryption.AWS_MANAGED }
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: REMOVAL[removal],
-      deletionProtection: removal === 'protect',
+      // A first deployment that fails could not delete what is protected: it leaves an empty table.
+      removalPolicy: removal === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+      deletionProtection: removal !== 'destroy',
     });
   }
 
@@ -128,16 +137,24 @@ export class Storage extends Construct {
     ]);
   }
 
-  /** Using a key, through the service alone whose things are encrypted with it. */
+  /** Using a key, through the service alone whose things are encrypted with it, and reading by those before it. */
   private grantKey(grantee: Grantee, key: IKey | undefined, service: 's3' | 'dynamodb', actions: string[]) {
-    if (key === undefined) return;
     const conditions = this.through(service);
-    Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
+    if (key !== undefined) Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
+    if (this.formerKeys.length === 0) return;
+    // One statement for both services: policies are short of room.
+    Grant.addToPrincipal({
+      grantee,
+      actions: ['kms:Decrypt'],
+      resourceArns: [...this.formerKeys],
+      conditions: this.through('s3', 'dynamodb'),
+    });
   }
 
   /** What a key sees of a request that a service makes for somebody; its domain has another end in China. */
-  private through(service: 's3' | 'dynamodb') {
-    return { StringLike: { 'kms:ViaService': `${service}.${Stack.of(this).region}.amazonaws.com*` } };
+  private through(...services: readonly ('s3' | 'dynamodb')[]) {
+    const [only, ...others] = services.map((each) => `${each}.${Stack.of(this).region}.amazonaws.com*`);
+    return { StringLike: { 'kms:ViaService': others.length === 0 ? only : [only, ...others] } };
   }
 
   /** As SYNC_STORE names it. */
@@ -155,7 +172,7 @@ export class Storage extends Construct {
    * it takes the object's key for the prefix of that listing.
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
-    this.grant(role, ['s3:GetObject'], patterns);
+    this.grant(role, READS, patterns);
     this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt']);
     Grant.addToPrincipal({
       grantee: role,
@@ -168,16 +185,22 @@ export class Storage extends Construct {
   /** Writing in folders. A multipart upload that fails is aborted; one that is completed decrypts its parts. */
   grantWrite(role: Grantee, folders: readonly string[]): void {
     this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
-    this.grant(role, ['s3:PutObject', 's3:AbortMultipartUpload'], folders);
+    this.grant(role, WRITES, folders);
   }
 
   grantDelete(role: Grantee, folders: readonly string[]): void {
-    this.grant(role, ['s3:DeleteObject'], folders);
+    this.grant(role, DELETES, folders);
   }
 
-  /** Finding, reading and erasing what objects were before. */
-  grantOldVersions(grantee: Grantee, folders: readonly string[]): void {
-    this.grant(grantee, ['s3:GetObjectVersion', 's3:DeleteObjectVersion'], folders);
+  /**
+   * Reading, writing and deleting, and finding, reading and erasing what objects were before: in one statement, since a
+   * managed policy has at most 6,144 characters.
+   */
+  grantEverything(grantee: Grantee, folders: readonly string[]): void {
+    const ofVersions = ['s3:GetObjectVersion', 's3:DeleteObjectVersion'];
+    this.grantRead(grantee, []);
+    this.grantWrite(grantee, []);
+    this.grant(grantee, [...READS, ...WRITES, ...DELETES, ...ofVersions], folders);
     Grant.addToPrincipal({
       grantee,
       actions: ['s3:ListBucketVersions'],
@@ -190,7 +213,8 @@ export class Storage extends Construct {
   letRead(readers: readonly string[], patterns: readonly string[]): void {
     if (readers.length === 0) return;
     const principals = readers.map((reader) =>
-      reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
+      // Of a token it is not known which of both it is: IAM takes the id of an account in the place of an ARN.
+      isToken(reader) || reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
     );
     const statements = [
       new PolicyStatement({
@@ -212,10 +236,10 @@ export class Storage extends Construct {
       }),
       true,
     );
-    if (key?.statementAdded === false)
+    if (key?.statementAdded === false || this.formerKeys.length > 0)
       Annotations.of(this).addWarningV2(
         'platform-sync:given-key-readers',
-        'readers: the policy of the bucket’s key is yours, so they cannot read until you let them decrypt with it',
+        'readers: the policy of the bucket’s key, and of formerKeys, is yours, so they cannot read until you let them decrypt with it',
       );
     if (!added.every(Boolean))
       Annotations.of(this).addWarningV2(
@@ -231,6 +255,7 @@ export class Storage extends Construct {
   }
 
   private grant(role: Grantee, actions: string[], patterns: readonly string[]): void {
+    if (patterns.length === 0) return;
     Grant.addToPrincipal({
       grantee: role,
       actions,
@@ -268,6 +293,10 @@ export class Storage extends Construct {
     return logs;
   }
 }
+
+const READS = ['s3:GetObject'];
+const WRITES = ['s3:PutObject', 's3:AbortMultipartUpload'];
+const DELETES = ['s3:DeleteObject'];
 
 /** What happens to things that cannot be made again. What a first deployment made that fails is always deleted. */
 export const REMOVAL = {

@@ -1,43 +1,104 @@
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** The resources of a template by their logical ids: what is known of what others refer to. */
+/** The resources of a template by their logical ids. */
 export type Resources = Readonly<Record<string, Properties>>;
 
-/** How long a value is taken to be that is known only when it is deployed: as long as the longest ARN that is common. */
-const UNKNOWN = 120;
-
-/** The longest that a value of a kind can be. An ARN of a bucket has no region and no account. */
-const LONGEST: Readonly<Record<string, number>> = {
-  'AWS::Partition': 'aws-us-gov'.length,
-  'AWS::Region': 'ap-southeast-2'.length,
-  'AWS::AccountId': 12,
-  'AWS::S3::Bucket': 63,
-  'AWS::S3::Bucket.Arn': 'arn:aws:s3:::'.length + 63,
+/** What is known of the values that others refer to. */
+export type Known = {
+  readonly resources: Resources;
+  readonly parameters?: Resources;
+  /** The longest that a value is which the settings give, by the JSON of its reference. */
+  readonly longest?: ReadonlyMap<string, number>;
 };
 
+type Kind = {
+  /** The longest name of its kind. */
+  readonly most: number;
+  /** What is before the name in its ARN, and in what `Ref` yields, where that is more than the name. */
+  readonly arn: string;
+  readonly ref?: string;
+};
+
+const LAMBDA = 'arn:P:lambda:R:A:function:';
+const SNS = 'arn:P:sns:R:A:';
+const SECRET = 'arn:P:secretsmanager:R:A:secret:';
+const table = { most: 255, arn: 'arn:P:dynamodb:R:A:table/' };
+
+/**
+ * By type; P, R, A and U stand for partition, region, account and the end of a domain. A secret's name is followed by six
+ * characters of AWS. Sources: the quotas of each service, as of 2026-11-29.
+ */
+const KINDS: Readonly<Record<string, Kind>> = {
+  'AWS::S3::Bucket': { most: 63, arn: 'arn:P:s3:::' },
+  'AWS::DynamoDB::Table': table,
+  'AWS::DynamoDB::GlobalTable': table,
+  'AWS::SQS::Queue': { most: 80, arn: 'arn:P:sqs:R:A:', ref: 'https://sqs.R.U/A/' },
+  'AWS::Lambda::Function': { most: 64, arn: LAMBDA },
+  'AWS::Lambda::Alias': { most: 64 + ':live'.length, arn: LAMBDA, ref: LAMBDA },
+  'AWS::Logs::LogGroup': { most: 512 + ':*'.length, arn: 'arn:P:logs:R:A:log-group:' },
+  'AWS::SNS::Topic': { most: 256, arn: SNS, ref: SNS },
+  'AWS::SecretsManager::Secret': { most: 512 + '-123456'.length, arn: SECRET, ref: SECRET },
+  'AWS::KMS::Key': { most: 36, arn: 'arn:P:kms:R:A:key/' },
+  'AWS::SSM::Parameter': { most: 900, arn: 'arn:P:ssm:R:A:parameter/' },
+  // With a path before the name.
+  'AWS::IAM::Role': { most: 64 + 512, arn: 'arn:P:iam::A:role/' },
+};
+
+/** The longest of each: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
+const PSEUDO: Readonly<Record<string, number>> = {
+  'AWS::Partition': 10,
+  'AWS::Region': 14,
+  'AWS::AccountId': 12,
+  'AWS::URLSuffix': 16,
+};
+const LETTERS = { P: 'AWS::Partition', R: 'AWS::Region', A: 'AWS::AccountId', U: 'AWS::URLSuffix' } as const;
+
+/** The longest name, ARN or value of `Ref` of a type. */
+export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Known): number {
+  const { most = 0, arn = '', ref = '' } = KINDS[type] ?? {};
+  const before = { name: '', arn, ref }[of];
+  const letters = before.match(/\b[PRAU]\b/g) ?? [];
+  const added = letters.map((letter) => lengthOf({ Ref: LETTERS[letter as keyof typeof LETTERS] }, known));
+  return before.length - letters.length + added.reduce((sum, each) => sum + each, most);
+}
+
 /** The length of a value of a template when it is deployed: of a text, or of the JSON of anything else. */
-export function sizeOf(value: unknown, resources: Resources = {}): number {
+export function sizeOf(value: unknown, known?: Known): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return Buffer.byteLength(value);
-  const known = JSON.stringify(value, (_, each: unknown) => deployed(each, resources));
-  return Buffer.byteLength(known);
-}
-
-/** What stands for a value while its length is counted. */
-function deployed(value: unknown, resources: Resources): unknown {
-  const [name, ...others] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-  if (name === undefined || others.length > 0) return value;
-  const parts = at(value, 'Fn::Join', '1');
   // Without the quotes that the JSON of a part that is no text would have.
-  if (Array.isArray(parts)) return parts.map((part) => '-'.repeat(lengthOf(part, resources))).join('');
-  return name === 'Ref' || name.startsWith('Fn::') ? '-'.repeat(lengthOf(value, resources)) : value;
+  return Buffer.byteLength(
+    JSON.stringify(value, (_, each: unknown) =>
+      isReference(each) ? '-'.repeat(lengthOf(each, known)) : each,
+    ),
+  );
 }
 
-function lengthOf(part: unknown, resources: Resources): number {
+function isReference(value: unknown): boolean {
+  const [name = '', ...others] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
+}
+
+/** What CloudFormation names: after the stack, the logical id, and 13 characters of its own, with dashes between them. */
+const generatedOf = (id: string, known: Known) =>
+  (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
+
+/** The longest that it can be. Of what has no limit, such as a parameter without `MaxLength`, only AWS can tell: 0. */
+function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
-  const [id, attribute] = [at(part, 'Ref') ?? at(part, 'Fn::GetAtt', '0'), at(part, 'Fn::GetAtt', '1')];
-  const type = at(resources, String(id), 'Type') ?? id;
-  return LONGEST[attribute === undefined ? String(type) : `${type}.${attribute}`] ?? UNKNOWN;
+  const given = known.longest?.get(JSON.stringify(part));
+  if (given !== undefined) return given;
+  const parts = at(part, 'Fn::Join', '1') ?? at(part, 'Fn::Select', '1');
+  if (Array.isArray(parts)) return parts.reduce((sum: number, each) => sum + lengthOf(each, known), 0);
+  if (parts !== undefined) return lengthOf(at(parts, 'Fn::Split', '1'), known);
+  const attribute = at(part, 'Fn::GetAtt', '1');
+  const id = String(at(part, 'Ref') ?? at(part, 'Fn::GetAtt', '0'));
+  const type = String(at(known.resources, id, 'Type'));
+  const { most, ref } = KINDS[type] ?? {};
+  if (most === undefined) return PSEUDO[id] ?? Number(at(known.parameters, id, 'MaxLength') ?? 0);
+  const shorter = Math.max(0, most - generatedOf(id, known));
+  const of = attribute === 'Arn' ? 'arn' : ref === undefined ? 'name' : 'ref';
+  return longestOf(type, of, known) - shorter;
 }
 
 /** The value at these names, if there is one. */

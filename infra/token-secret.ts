@@ -1,13 +1,14 @@
-import { Stack } from 'aws-cdk-lib';
+import { ArnFormat, Fn, Stack } from 'aws-cdk-lib';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
+import { isToken } from './config-fields.ts';
 import type { Instance } from './config-schema.ts';
-import { acknowledge } from './nag.ts';
+import { acknowledge, arnText } from './nag.ts';
 
-type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> &
+type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'formerKeys'> &
   GivenToken & {
     /** For a secret of our own. */
     readonly key?: IKey | undefined;
@@ -31,11 +32,13 @@ export class TokenSecret extends Construct {
 
   constructor(scope: Construct, id: string, props: TokenSecretProps) {
     super(scope, id);
-    const { tokenSecretArn, tokenKeyArn, tokenSecret, tokenParameter, key } = props;
+    const { tokenSecretArn, tokenKeyArn, tokenSecret, tokenParameter, key, formerKeys } = props;
+    const keysOf = (keyArn: string | undefined) => [...(keyArn === undefined ? [] : [keyArn]), ...formerKeys];
     if (tokenParameter !== undefined) {
-      this.arn = this.parameterArn(tokenParameter);
-      const keyArn = tokenKeyArn ?? keyOf(tokenParameter)?.keyArn;
-      this.access = { ...ofParameter, resource: this.arn, keyArn };
+      const [arn, ...possible] = this.parameterArns(tokenParameter);
+      this.arn = arn;
+      const keyArns = keysOf(tokenKeyArn ?? keyOf(tokenParameter)?.keyArn);
+      this.access = { ...ofParameter, resources: possible.length === 0 ? [arn] : possible, keyArns };
       return;
     }
     const secret = tokenSecretArn === undefined ? (tokenSecret ?? this.made(key)) : undefined;
@@ -44,20 +47,25 @@ export class TokenSecret extends Construct {
     const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
     this.access = {
       ...ofSecret,
-      resource: isPartial ? `${this.arn}-??????` : this.arn,
-      keyArn: tokenKeyArn ?? secret?.encryptionKey?.keyArn,
+      resources: [isPartial ? `${this.arn}-??????` : this.arn],
+      keyArns: keysOf(tokenKeyArn ?? secret?.encryptionKey?.keyArn),
     };
   }
 
   grantRead(grantee: IGrantable): void {
-    const { action, context, resource, keyArn } = this.access;
-    Grant.addToPrincipal({ grantee, actions: [action], resourceArns: [resource] });
-    if (keyArn === undefined) return;
+    const { action, context, resources, keyArns } = this.access;
+    const [only = '', ...others] = resources;
+    Grant.addToPrincipal({ grantee, actions: [action], resourceArns: [...resources] });
+    if (keyArns.length === 0) return;
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
-      resourceArns: [keyArn],
-      conditions: { [resource === this.arn ? 'StringEquals' : 'StringLike']: { [context]: resource } },
+      resourceArns: [...keyArns],
+      conditions: {
+        [only.endsWith('?') ? 'StringLike' : 'StringEquals']: {
+          [context]: others.length === 0 ? only : resources,
+        },
+      },
     });
   }
 
@@ -75,17 +83,25 @@ export class TokenSecret extends Construct {
     return secret;
   }
 
-  private parameterArn(parameter: string | IParameter): string {
-    if (typeof parameter !== 'string') return parameter.parameterArn;
-    if (parameter.startsWith('arn:')) return parameter;
+  /** First the ARN, then what may be it, if that is not known. */
+  private parameterArns(parameter: string | IParameter): readonly [string, ...string[]] {
+    if (typeof parameter !== 'string') return [parameter.parameterArn];
+    if (arnText(this, parameter).startsWith('arn:')) return [parameter];
+    const inArn = (resource: string) =>
+      Stack.of(this).formatArn({ service: 'ssm', resource, arnFormat: ArnFormat.NO_RESOURCE_NAME });
     // A name may begin with a slash, which stands between `parameter` and the name in any case.
-    const resourceName = parameter.replace(/^\//, '');
-    return Stack.of(this).formatArn({ service: 'ssm', resource: 'parameter', resourceName });
+    if (!isToken(parameter)) return [inArn(`parameter/${parameter.replace(/^\//, '')}`)];
+    const withSlash = inArn(`parameter/${parameter}`);
+    // Of these two, one is the ARN, and the other that of no parameter.
+    return [Fn.join('/', Fn.split('//', withSlash)), withSlash, inArn(`parameter${parameter}`)];
   }
 }
 
 /** What reading the token takes. */
-type Access = typeof ofParameter & { readonly resource: string; readonly keyArn: string | undefined };
+type Access = typeof ofParameter & {
+  readonly resources: readonly string[];
+  readonly keyArns: readonly string[];
+};
 
 /** The actions, and what a key sees of what it decrypts. */
 const ofParameter: { readonly action: string; readonly context: string } = {

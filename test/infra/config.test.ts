@@ -322,9 +322,9 @@ describe('what an instance names is where the instance is', () => {
     };
 
     expect(faultsIn({ ...instance, alarms: { topicArn: full.alarms.topicArn } })).toEqual([
-      `instances.0.tokenSecretArn: expected a secret of account 111122223333 in us-east-1, like the rest of the instance, got "${secret.slice(0, 59)}…`,
-      `instances.0.tokenKeyArn: expected a key of account 111122223333 in us-east-1, like the rest of the instance, got "${key.slice(0, 59)}…`,
-      'instances.0.alarms.topicArn: expected a topic of account 111122223333 in us-east-1, like the rest of the instance, got "arn:aws:sns:eu-central-1:111122223333:alarms"',
+      `instances.0.tokenSecretArn: expected a secret in us-east-1, like the rest of the instance, got "${secret.slice(0, 59)}…`,
+      `instances.0.tokenKeyArn: expected a key in us-east-1, like the rest of the instance, got "${key.slice(0, 59)}…`,
+      'instances.0.alarms.topicArn: expected a topic in us-east-1, like the rest of the instance, got "arn:aws:sns:eu-central-1:111122223333:alarms"',
     ]);
   });
 
@@ -333,10 +333,20 @@ describe('what an instance names is where the instance is', () => {
     const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
 
     expect(faultsIn(instance)).toEqual([
-      `instances.0.alarms.topicArn: expected a topic of account 111122223333 in eu-central-1, like the rest of the instance, got "${elsewhere}"`,
+      'instances.0.account: expected where it is deployed: it names 111122223333 and 444455556666, got nothing',
     ]);
+    expect(faultsIn({ ...instance, account: '111122223333' })).toEqual([]);
     const [read] = readConfig({ instances: [{ ...least, tokenSecretArn: secret }] });
     expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
+  });
+
+  test('a secret of another account is one whose key is named: that of AWS is not shared', () => {
+    const central = { account: '444455556666', tokenSecretArn: secret };
+
+    expect(faultsIn(central)).toEqual([
+      'instances.0.tokenKeyArn: expected the key of what is of another account: AWS’s own is not shared, got nothing',
+    ]);
+    expect(faultsIn({ ...central, tokenKeyArn: key })).toEqual([]);
   });
 
   test('a key without the secret that it encrypts is refused', () => {
@@ -352,7 +362,7 @@ describe('what an instance names is where the instance is', () => {
     const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 
     expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([
-      `instances.0.tokenParameter: expected a parameter of account 111122223333 in us-east-1, like the rest of the instance, got "${tokenParameter}"`,
+      `instances.0.tokenParameter: expected a parameter in us-east-1, like the rest of the instance, got "${tokenParameter}"`,
     ]);
     expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
       expect.stringMatching(/^instances\.0\.tokenSecretArn: expected none beside tokenParameter/),

@@ -7,8 +7,9 @@ import { Repository } from 'aws-cdk-lib/aws-codecommit';
 import { AttributeType, Table, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import { Alias, Key } from 'aws-cdk-lib/aws-kms';
 import { Code } from 'aws-cdk-lib/aws-lambda';
+import { LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
@@ -188,12 +189,71 @@ describe('settings', () => {
       expect(faultsOf({ ...settings, bucket: {}, prefix })).toHaveLength(1);
   });
 
-  test('name nothing of another account or region than the stack’s', () => {
+  test('name nothing of another region than the stack’s', () => {
     const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-west-1' } });
 
     expect(
       () => new PlatformSync(stack, 'Sync', { ...settings, tokenSecretArn: full.tokenSecretArn }),
-    ).toThrow('tokenSecretArn: expected a secret of account 444455556666 in eu-west-1');
+    ).toThrow('tokenSecretArn: expected a secret in eu-west-1');
+  });
+
+  test('may name what a central account has: a warning says what its policies must let in', () => {
+    const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-central-1' } });
+
+    new PlatformSync(stack, 'Sync', {
+      ...settings,
+      key: KEY_ARN,
+      tokenSecretArn: full.tokenSecretArn,
+      tokenKeyArn: KEY_ARN,
+      alarms: { topicArn: full.alarms.topicArn },
+    });
+
+    Annotations.fromStack(stack).hasWarning(
+      '*',
+      Match.stringLikeRegexp('^tokenSecretArn, tokenKeyArn, key, alarms.topicArn: of another account'),
+    );
+    Template.fromStack(stack).hasResourceProperties('AWS::CloudWatch::Alarm', {
+      AlarmActions: [full.alarms.topicArn],
+    });
+  });
+
+  test('take a key, and no alias, of which IAM knows nothing in a policy', () => {
+    const stack = stackOfOthers();
+    const [imported, own] = [
+      Alias.fromAliasName(stack, 'Imported', 'alias/theirs'),
+      new Alias(stack, 'Own', { aliasName: 'alias/own', targetKey: new Key(stack, 'Target') }),
+    ];
+    const bucket = Bucket.fromBucketAttributes(stack, 'Given', {
+      bucketName: 'their-bucket',
+      encryptionKey: imported,
+    });
+    let made = 0;
+    const faultOf = (props: Partial<PlatformSyncProps>) => {
+      made += 1;
+      try {
+        new PlatformSync(stack, `Sync${made}`, { ...settings, ...props });
+        return 'none';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const fault = ': expected the key itself, got an alias';
+
+    expect(faultOf({ key: imported })).toContain(`key${fault}`);
+    expect(faultOf({ key: own })).toContain(`key${fault}`);
+    expect(faultOf({ key: imported.keyArn })).toContain(`key${fault}`);
+    expect(faultOf({ formerKeys: [imported.keyArn] })).toContain(`formerKeys.0${fault}`);
+    expect(faultOf({ bucket })).toContain(`bucket.encryptionKey${fault}`);
+    expect(faultOf({ logs: { encryptionKey: imported } })).toContain(`logs.encryptionKey${fault}`);
+    expect(faultOf({ key: new Key(stack, 'Fine') })).toBe('none');
+  });
+
+  test('have logs that metric filters can count, since alarms are made of them', () => {
+    const logGroupClass = LogGroupClass.INFREQUENT_ACCESS;
+
+    expect(faultsOf({ ...settings, logs: { logGroupClass } })).toEqual([
+      'logs.logGroupClass: expected STANDARD: the others have no metric filters, and so no alarms',
+    ]);
   });
 });
 
@@ -392,12 +452,63 @@ describe('a network that exists', () => {
 test('no role may do more than the permissions boundary', () => {
   const { template } = templateWith((stack) => ({
     permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'at-most'),
+    // What empties buckets is beside the construct.
+    removal: 'destroy',
+    tags: { team: 'a' },
   }));
 
   const roles = propertiesOf(template, 'AWS::IAM::Role');
+  expect(template.findResources('AWS::IAM::Role')).toHaveProperty(
+    'CustomS3AutoDeleteObjectsCustomResourceProviderRole3B1BD092',
+  );
   expect(roles.length).toBeGreaterThan(4);
-  for (const { PermissionsBoundary } of roles)
+  for (const { PermissionsBoundary, Tags } of roles) {
     expect(JSON.stringify(PermissionsBoundary)).toContain('policy/at-most');
+    expect(Tags).toContainEqual({ Key: 'team', Value: 'a' });
+  }
+  for (const { Tags } of functionsIn(template)) expect(Tags).toContainEqual({ Key: 'team', Value: 'a' });
+});
+
+test('what was stored under former keys can still be read, and the key says so before it is changed', () => {
+  const [former, key] = ['1', '2'].map((id) => `arn:aws:kms:eu-central-1:111122223333:key/${id}`);
+  const { stack, template } = templateWith(() => ({
+    key,
+    formerKeys: [former ?? ''],
+    tokenParameter: '/acme/token',
+  }));
+  const readsBy = (use: (policy: string) => boolean) =>
+    Object.entries({
+      ...template.findResources('AWS::IAM::Policy'),
+      ...template.findResources('AWS::IAM::ManagedPolicy'),
+    })
+      .filter(([, { Properties }]) => use(JSON.stringify(Properties.PolicyDocument)))
+      .map(([id]) => id.replace(/(Default|DefaultPolicy)?[0-9A-F]{8}$/, ''))
+      .sort();
+
+  // Whatever reads objects or rows, a person's policy too.
+  expect(readsBy((policy) => policy.includes('key/1"'))).toEqual(
+    readsBy(
+      (policy) =>
+        policy.includes('s3:GetObject"') || policy.includes('dynamodb:') || policy.includes('s3:PutObject"'),
+    ),
+  );
+  expect(readsBy((policy) => policy.includes('key/1"'))).toContain('SyncPoliciesReader');
+  const statements = propertiesOf(template, 'AWS::IAM::ManagedPolicy').flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+  const ofFormer = statements.filter(({ Resource }) => JSON.stringify(Resource).includes('key/1"'));
+  for (const { Action } of ofFormer) expect(Action).toBe('kms:Decrypt');
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Resource: former,
+          Condition: { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': Match.anyValue() } },
+        }),
+      ]),
+    },
+  });
+  Annotations.fromStack(stack).hasInfo('*', Match.stringLikeRegexp('add its ARN to formerKeys'));
 });
 
 const KEY_ARN = 'arn:aws:kms:eu-central-1:111122223333:key/1';

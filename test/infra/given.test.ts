@@ -49,7 +49,7 @@ describe('what exists, by its name or id in cdk.json', () => {
     [{ prefix: 'a' }, 'prefix: expected none without a bucket'],
     [{ bucket: 'b-1', prefix: '../a' }, 'prefix: expected folders of'],
     [{ key: 'alias/mine' }, 'key: expected the ARN of a KMS key'],
-    [{ ...within, region: 'us-east-1' }, 'key: expected a key of account 111122223333 in us-east-1'],
+    [{ ...within, region: 'us-east-1' }, 'key: expected a key in us-east-1'],
     [{ vpc: { id: 'vpc-0a1b2c3d' } }, 'vpc.subnets: expected a list of ids of subnets'],
     [{ vpc: within.vpc, fixedAddress: true }, 'fixedAddress: expected none beside a vpc'],
     [{ removal: 'keep' }, 'removal: expected retain, protect or destroy'],

@@ -191,6 +191,17 @@ test('alarms that notify nobody are a warning', () => {
   expect(warningsOf(full).filter((text) => text.startsWith('nobody is notified'))).toEqual([]);
 });
 
+test('a region in which Lambda may have no durable functions is a warning that names it', () => {
+  const warningsIn = (region: string) =>
+    appOf({ ...least, region })
+      .synth()
+      .stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)))
+      .filter((text) => text.includes('durable executions'));
+
+  expect(warningsIn('eu-central-1')).toEqual([]);
+  expect(warningsIn('me-central-1')).toEqual([expect.stringContaining('see whether me-central-1 has them')]);
+});
+
 describe('jobs', () => {
   test('wait at most 14 days, and become visible again once an invocation is certainly over', () => {
     small.hasResourceProperties('AWS::SQS::Queue', {
@@ -542,12 +553,13 @@ describe('what a stack leaves behind', () => {
       .flatMap(([, resource]) => (Reflect.get(resource, 'DeletionPolicy') === policy ? [resource.Type] : []))
       .sort();
 
-  const stays = ['AWS::DynamoDB::Table', 'AWS::Lambda::Version', 'AWS::S3::Bucket', 'AWS::S3::Bucket'];
+  const stays = ['AWS::Lambda::Version', 'AWS::S3::Bucket', 'AWS::S3::Bucket'];
 
-  test('is nothing after a first deployment that fails, and afterwards only what cannot be made again', () => {
+  test('is an empty table, which is protected, after a first deployment that fails, and afterwards only what cannot be made again', () => {
     // A key would cost a dollar a month.
     large.resourceCountIs('AWS::KMS::Key', 0);
-    expect(deletedBy(small, 'Retain')).toEqual([]);
+    expect(deletedBy(small, 'Retain')).toEqual(['AWS::DynamoDB::Table']);
+    small.hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: true });
     expect(deletedBy(small, 'RetainExceptOnCreate')).toEqual(stays);
     expect(deletedBy(large, 'RetainExceptOnCreate')).toEqual([...stays, 'AWS::EC2::EIP'].sort());
   });
