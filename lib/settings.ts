@@ -28,11 +28,11 @@ export class SettingsError extends Error {
 
 /** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>
-  read(settingsSchema, environment, [tokenFaults, glueFaults, proxyFaults]);
+  read(settingsSchema, environment, [tokenFaults, storeFaults, proxyFaults]);
 
 /** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
-  read(syncSchema, environment, [glueFaults, proxyFaults]);
+  read(syncSchema, environment, [storeFaults, proxyFaults]);
 
 /** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
 export const readPaceSettings = (environment: Environment): PaceSettings =>
@@ -87,11 +87,13 @@ function tokenFaults(given: Environment): readonly string[] {
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
 
-/** Glue's tables are made of objects in S3. */
-function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environment): readonly string[] {
-  return database === undefined || store?.startsWith('s3://')
-    ? []
-    : [`SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`];
+/** Glue's tables are made of objects in S3, and a directory does not encrypt. */
+function storeFaults(given: Environment): readonly string[] {
+  const { SYNC_STORE: store } = given;
+  const names = ['SYNC_GLUE_DATABASE', 'SYNC_ENCRYPTION'] as const satisfies readonly SettingName[];
+  return names
+    .filter((name) => given[name] !== undefined && !store?.startsWith('s3://'))
+    .map((name) => `${name}: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`);
 }
 
 function number(least: number, most: number, byDefault: number, whole = true) {
@@ -182,6 +184,13 @@ const settingsSchema = z.object({
   SYNC_STORE: z._default(z.string(), DEFAULT_STORE),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
+  SYNC_ENCRYPTION: z.optional(
+    z.string().check(
+      z.regex(/^(AES256|aws:kms|aws:kms:[\w:/-]{1,2048})$/, {
+        error: 'AES256, aws:kms or aws:kms: with the id, ARN or alias of a key',
+      }),
+    ),
+  ),
   SYNC_TABLE: z.optional(
     z.string().check(
       z.regex(TABLE, {
@@ -235,6 +244,7 @@ const syncSchema = z.pick(settingsSchema, {
   SYNC_QUEUE_URL: true,
   SYNC_DEAD_LETTER_URL: true,
   SYNC_EVENT_BUS: true,
+  SYNC_ENCRYPTION: true,
   SYNC_GLUE_DATABASE: true,
   SYNC_ALLOW: true,
   SYNC_DIGEST_URL: true,

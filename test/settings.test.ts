@@ -58,6 +58,27 @@ test('all faults are reported at once, each with what was expected and what was 
   ]);
 });
 
+test.each([
+  'AES256',
+  'aws:kms',
+  'aws:kms:alias/acme',
+  'aws:kms:arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e',
+])('what is put into S3 may be encrypted by %s', (SYNC_ENCRYPTION) => {
+  const fault = `SYNC_ENCRYPTION: expected SYNC_STORE to be in S3, got "./data"`;
+
+  expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([]);
+  expect(faultsOf({ ...least, SYNC_STORE: './data', SYNC_ENCRYPTION })).toEqual([fault]);
+});
+
+test.each(['aes256', 'AES256:key', 'aws:kms:', 'aws:kms:a key', 'kms'])(
+  '%s is no encryption',
+  (SYNC_ENCRYPTION) => {
+    expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_ENCRYPTION })).toEqual([
+      expect.stringMatching(/^SYNC_ENCRYPTION: expected AES256, aws:kms or aws:kms: with/),
+    ]);
+  },
+);
+
 describe('the base URL', () => {
   test.each([
     'https://acme.example.com',
@@ -294,6 +315,7 @@ test('the contract names exactly the settings that are read', () => {
     SYNC_DIGEST_URL: 'https://hooks.example.com/x',
     SYNC_STORE: 's3://bucket',
     SYNC_GLUE_DATABASE: 'platform_sync',
+    SYNC_ENCRYPTION: 'AES256',
   };
 
   const read = Object.keys(readSettings({ ...least, ...optional }));

@@ -36,6 +36,10 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   ],
   SYNC_STORE: 'where snapshots go: `s3://bucket/prefix` or a directory',
   SYNC_COMPRESSION: 'of parts: `gzip` or `zstd` (suffix `.zst`)',
+  SYNC_ENCRYPTION: [
+    'of what is put into S3, for buckets that demand the header: `AES256`, `aws:kms` or `aws:kms:KEY`',
+    'none: the bucket’s own',
+  ],
   SYNC_PART_SECONDS: 'a part of a snapshot is closed after so long at the latest: what a crash may cost',
   SYNC_TABLE: [
     'the ledger, the budget and the scores that are paid for: a DynamoDB table with the string keys `pk` and `sk`, or `sqlite:FILE` on a disk of this host',

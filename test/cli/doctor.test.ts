@@ -174,6 +174,26 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
+  test.each<[{ algorithm: string; key?: string }, string]>([
+    [{ algorithm: 'AES256' }, '→ set SYNC_ENCRYPTION=AES256'],
+    [{ algorithm: 'aws:kms' }, '→ set SYNC_ENCRYPTION=aws:kms,'],
+    [{ algorithm: 'aws:kms', key: 'theirs' }, 'the bucket’s policy may demand aws:kms:KEY'],
+  ])(
+    'a bucket that refuses what is put without asking for %j; it is well once the setting is there',
+    async (demands, words) => {
+      await using endpoint = await startAws({ buckets: [{ name: 'strict', demands }] });
+      const given = { ...endpoint.settings, ...ALONE, SYNC_STORE: 's3://strict/acme' };
+
+      const refused = await doctor(given);
+      const SYNC_ENCRYPTION = [demands.algorithm, demands.key ?? []].flat().join(':');
+      const well = await doctor({ ...given, SYNC_ENCRYPTION });
+
+      expect(statuses(refused.out)).toMatchObject({ bucket: 'failed' });
+      expect(refused.out).toContain(words);
+      expect(statuses(well.out)).toMatchObject({ bucket: 'ok' });
+    },
+  );
+
   test.each([
     ['denied', 'AccessDenied', 'so it was not tried whether the store keeps the conditions'],
     ['other', '501 NotImplemented', 'overwrite each other’s'],

@@ -8,7 +8,7 @@ import { createExchange } from '../../platform/http/exchange.ts';
 import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
-import { type Store, StoreError } from '../../store/index.ts';
+import { openStore, type Store, StoreError } from '../../store/index.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { brokenConditions } from './conditions.ts';
 
@@ -38,6 +38,8 @@ export const failed = (detail: string, advice?: string): Finding => ({
   ...(advice === undefined ? {} : { advice }),
 });
 
+const NOT_TRIED = 'so it was not tried whether the store keeps the conditions of writes';
+
 /** What needs the conditions of writes, and where they are kept. */
 const CONDITIONS_ADVICE =
   'use a store that keeps the conditions of writes (S3 does, and so does a directory): here two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
@@ -50,24 +52,51 @@ const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
   const key = `work/doctor/${randomUUID()}.json`;
   try {
-    const finding = await tryStore(store, key, signal);
+    const finding =
+      (await tryPut(store, key, { environment, signal })) ?? (await tryStore(store, key, signal));
     await store.delete(key, { signal });
     return finding;
   } catch (error) {
     await store.delete(key).catch(() => undefined);
     if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
-    const words = `${errorText(error)}; so it was not tried whether the store keeps the conditions of writes`;
-    return failed(words, whatToDo(error, environment));
+    return failed(`${errorText(error)}; ${NOT_TRIED}`, whatToDo(error, environment));
   }
 };
 
+const TRIED = Buffer.from('{}\n');
+
+/** Undefined if the object is stored. What is refused for its encryption is found by asking for one. */
+async function tryPut(
+  store: Store,
+  key: string,
+  { environment, signal }: Pick<Examined, 'environment' | 'signal'>,
+): Promise<Finding | undefined> {
+  try {
+    await store.put(key, TRIED, { signal });
+    return undefined;
+  } catch (error) {
+    const isDenied = error instanceof StoreError && error.failure.kind === 'denied';
+    if (!isDenied || environment['SYNC_ENCRYPTION'] || !store.location.startsWith('s3://')) throw error;
+    for (const SYNC_ENCRYPTION of ['AES256', 'aws:kms']) {
+      const asking = await openStore(store.location, { s3: { ...environment, SYNC_ENCRYPTION } });
+      const isTaken = await asking.put(key, TRIED, { signal }).then(Boolean, () => false);
+      if (isTaken)
+        return failed(
+          `${store.location} refuses what is put without a header that asks for encryption`,
+          `set SYNC_ENCRYPTION=${SYNC_ENCRYPTION}, or aws:kms:KEY if the bucket’s policy demands a key`,
+        );
+    }
+    const words = `${errorText(error)} (SYNC_ENCRYPTION is not set: the bucket’s policy may demand aws:kms:KEY)`;
+    return failed(`${words}; ${NOT_TRIED}`, whatToDo(error, environment));
+  }
+}
+
 async function tryStore(store: Store, key: string, signal: AbortSignal): Promise<Finding> {
-  await store.put(key, Buffer.from('{}\n'), { signal });
   const read = await store.get(key, { signal });
   const listed = [];
   for await (const each of store.list(key, { signal })) listed.push(each.key);
   await store.delete(key, { signal });
-  if (read?.body.toString() !== '{}\n' || listed.join() !== key)
+  if (read?.body.toString() !== TRIED.toString() || listed.join() !== key)
     return failed(`${store.location}: what was written is not what is read`);
   const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
     // A request that the same store took without a condition.

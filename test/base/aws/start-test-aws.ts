@@ -44,7 +44,7 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
     buckets.map(nameOf).map((name) => [name, engines.s3 === undefined ? name : randomName(name)]),
   );
   if (engines.s3 !== undefined) {
-    const keepsVersions = (bucket: BucketOptions) => typeof bucket !== 'string' && bucket.versioned;
+    const keepsVersions = (bucket: BucketOptions) => typeof bucket !== 'string' && bucket.versioned === true;
     const versioned = buckets.filter((bucket) => engines.s3?.versioned || keepsVersions(bucket)).map(nameOf);
     await createBuckets(named, new Set(versioned), settings);
   }

@@ -1,14 +1,21 @@
 import { buildApp } from 'fauxqs';
 import { createLayer, type OffRules } from '../documented/layer.ts';
 import type { Ask } from '../documented/rule.ts';
+import { demandEncryption } from '../documented/s3/encryption.ts';
 import { serveLayer } from '../documented/serve-layer.ts';
 import { askFauxqs, askServer, type FauxqsApp } from '../documented/stand-ins.ts';
 import { ACCOUNT, credentials, REGION } from '../identity.ts';
 import { createQueue, type QueueOptions } from './create-queue.ts';
 import { startDynamoDb } from './start-dynamo-db.ts';
 
-/** A bucket by its name; with versioning if it says so. */
-export type BucketOptions = string | { readonly name: string; readonly versioned: boolean };
+/** A bucket by its name; with versioning if it says so, and with the encryption that its policy demands. */
+export type BucketOptions =
+  | string
+  | {
+      readonly name: string;
+      readonly versioned?: boolean;
+      readonly demands?: { readonly algorithm: string; readonly key?: string };
+    };
 
 /** What is created at the start, and how the local AWS behaves. */
 export type AwsOptions = {
@@ -59,7 +66,14 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: dynalite.ask }, seed, off, now });
   for (const bucket of buckets) await createBucket(app, ask, bucket);
   for (const queue of queues) await createQueue(app, queue);
-  const { endpoint, close } = await serveLayer(ask, port);
+  const demanded = new Map(
+    buckets.flatMap((bucket) =>
+      typeof bucket === 'string' || bucket.demands === undefined
+        ? []
+        : [[bucket.name, bucket.demands] as const],
+    ),
+  );
+  const { endpoint, close } = await serveLayer(demandEncryption(demanded, ask), port);
   started.defer(close);
   const running = started.move();
   return {
@@ -79,7 +93,7 @@ function checkDeadLetters(queues: readonly QueueOptions[]): void {
 }
 
 async function createBucket(app: FauxqsApp, ask: Ask, bucket: BucketOptions): Promise<void> {
-  const { name, versioned } = typeof bucket === 'string' ? { name: bucket, versioned: false } : bucket;
+  const { name, versioned = false } = typeof bucket === 'string' ? { name: bucket } : bucket;
   const path = `/${encodeURIComponent(name)}`;
   const response = await app.inject({ method: 'PUT', url: path });
   if (response.statusCode !== 200)

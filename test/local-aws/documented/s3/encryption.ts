@@ -1,0 +1,27 @@
+import { refuse } from '../reply.ts';
+import type { Ask } from '../rule.ts';
+import { placeOf } from './s3-operation.ts';
+
+/** What makes an object; a part of an upload is encrypted as the upload was begun. */
+const WRITES: ReadonlySet<string> = new Set(['PutObject', 'CopyObject', 'CreateMultipartUpload']);
+
+/**
+ * Buckets whose policy denies what is written without a header that asks for one encryption, by their names: its algorithm,
+ * and the key if one is demanded. Source: "Using server-side encryption", in the S3 user guide.
+ */
+export type Demanded = ReadonlyMap<string, { readonly algorithm: string; readonly key?: string }>;
+
+/** Refuses, as such a policy does, what lacks the header or names another key. */
+export const demandEncryption =
+  (demanded: Demanded, next: Ask): Ask =>
+  async (request) => {
+    const wanted = request.service === 's3' ? demanded.get(placeOf(request).bucket) : undefined;
+    if (wanted === undefined || !WRITES.has(request.operation)) return next(request);
+    const headers: Readonly<Record<string, unknown>> = request.headers;
+    const isAsked =
+      headers['x-amz-server-side-encryption'] === wanted.algorithm &&
+      headers['x-amz-server-side-encryption-aws-kms-key-id'] === wanted.key;
+    return isAsked
+      ? next(request)
+      : refuse('s3', { status: 403, code: 'AccessDenied', message: 'Access Denied' });
+  };
