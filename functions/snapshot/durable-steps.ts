@@ -45,6 +45,8 @@ export const durableSteps = (
     ),
   wait: (ms) => context.wait({ seconds: seconds(ms) }),
   remainingMs: () => context.lambdaContext.getRemainingTimeInMillis(),
+  // Nothing was done yet.
+  limitMs: context.lambdaContext.getRemainingTimeInMillis(),
 });
 
 /** Durations are whole seconds, and at least one. */

@@ -4,7 +4,7 @@ import { once, sleep, withIds } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { takeDurableSnapshot, timesOf } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -23,12 +23,15 @@ export const handler: DurableLambdaHandler = async (event, context) => {
 const invocations = createInvocations();
 
 const takeOver = withDurableExecution(async (input: unknown, context) => {
-  const { logger, options } = await ready();
+  const { logger, options, session } = await ready();
   const steps = durableSteps(context, {
     inHand: invocations.inHand,
     onFailed: (failed) => logger.warn(failed, 'step failed'),
   });
-  return withIds({ job: Object(input).id }, () => takeDurableSnapshot(parsed(input, logger), steps, options));
+  const call = session.callWith({ budgetMs: timesOf(steps.limitMs).patienceMs });
+  return withIds({ job: Object(input).id }, () =>
+    takeDurableSnapshot(parsed(input, logger), steps, { ...options, call }),
+  );
 });
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
@@ -52,9 +55,6 @@ function logEnd(logger: Logger, ended: RunEnd): void {
   logger[level](ended, SNAPSHOT_ENDED);
 }
 
-/** Longer outages are waited out between steps, which costs nothing. */
-const PATIENCE_MS = 60_000;
-
 /** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
 const ready = once(open);
 await openAtStart(ready);
@@ -73,8 +73,7 @@ async function open() {
   const { settings, callCounts, paceCounts, logger } = session;
   metrics.followPace(paceCounts);
   const store = await session.store();
-  const options: DurableRunOptions = {
-    call: session.callWith({ budgetMs: PATIENCE_MS }),
+  const options: Omit<DurableRunOptions, 'call'> = {
     store,
     compression: settings.SYNC_COMPRESSION,
     partMs: settings.SYNC_PART_SECONDS * 1_000,
@@ -91,5 +90,5 @@ async function open() {
     random: Math.random,
     sleep,
   };
-  return { metrics, logger, options };
+  return { metrics, logger, session, options };
 }

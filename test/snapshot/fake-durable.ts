@@ -18,6 +18,8 @@ export type FakeDurableOptions = {
   readonly mishap?: (attempt: number) => Mishap | undefined;
   /** What is left of an invocation at each call within it; 1 is the first call. Default: 900,000. */
   readonly remainingMs?: (calls: number) => number;
+  /** The time limit of an invocation. Default: 900,000. */
+  readonly limitMs?: number;
 };
 
 /** What was stored for an execution, in order. `result` is JSON. */
@@ -47,7 +49,7 @@ const MOST_INVOCATIONS = 500;
  */
 export async function runDurable<T>(
   run: (steps: DurableSteps) => Promise<T>,
-  { mishap = () => undefined, remainingMs = () => 900_000 }: FakeDurableOptions = {},
+  { mishap = () => undefined, remainingMs = () => 900_000, limitMs = 900_000 }: FakeDurableOptions = {},
 ): Promise<DurableOutcome<T>> {
   const stored: StoredEntry[] = [];
   const background: Promise<unknown>[] = [];
@@ -103,6 +105,7 @@ export async function runDurable<T>(
           stored.push({ kind: 'wait', ms });
           await suspend();
         },
+        limitMs,
         remainingMs: () => {
           calls += 1;
           return remainingMs(calls);

@@ -23,6 +23,8 @@ export type DurableSteps = {
   readonly wait: (ms: number) => Promise<void>;
   /** What is left of the invocation, in milliseconds. Call it only within a step. */
   readonly remainingMs: () => number;
+  /** The time limit of this invocation, in milliseconds; read within steps only. */
+  readonly limitMs: number;
 };
 
 export type DurableRunOptions = Pick<
@@ -30,7 +32,7 @@ export type DurableRunOptions = Pick<
   'store' | 'callCounts' | 'paceCounts' | 'now' | 'random' | 'partBytes' | 'partMs'
 > &
   Pick<RunToScan, 'sleep' | 'pageRows'> & {
-    /** Its waits are short: longer ones take place between steps. */
+    /** Its waits are short (`timesOf`): longer ones take place between steps. */
     readonly call: Call;
     readonly compression: Compression;
     readonly host: string;
@@ -38,9 +40,9 @@ export type DurableRunOptions = Pick<
     readonly onBegun?: (begun: { readonly place: Place; readonly run: string }) => void;
     /** Called with each run that ended, at least once: published or not, or stopped by an error. */
     readonly onEnded?: (ended: RunEnd) => void;
-    /** How long a slice runs; it ends after the current page. Default 3 minutes. */
+    /** How long a slice runs; it ends after the current page. Default: a fifth of an invocation. */
     readonly sliceMs?: number;
-    /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
+    /** The time that the current page, its part and the checkpoint may take after that. Default: as long. */
     readonly marginMs?: number;
   };
 
@@ -73,14 +75,20 @@ export type RunEnd =
 
 type Stage = Pick<Checkpoint, 'run' | 'records' | 'parts'> & { readonly hasEnded: boolean };
 
-/** Default times in milliseconds. A slice and its margin fit twice into an invocation of 15 minutes. */
-const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;
+/**
+ * The parts of an invocation's time limit, which is 15 minutes when deployed. A slice and its margin, 3 minutes each, fit
+ * into it twice. A slice that hangs is aborted 15 s before the end, to store its part and the checkpoint. A call waits for
+ * a minute at most: longer outages are waited out between steps, which costs nothing.
+ */
+export const timesOf = (limitMs: number) => ({
+  sliceMs: Math.floor(limitMs / 5),
+  marginMs: Math.floor(limitMs / 5),
+  toSaveMs: Math.floor(limitMs / 60),
+  patienceMs: Math.floor(limitMs / 15),
+});
 
 /** The shortest wait there is: its only purpose is a new invocation, with enough time for the next step. */
 const PAUSE_MS = 1_000;
-
-/** The time left of an invocation when a hanging slice is aborted, to store its part and the checkpoint. */
-const TO_SAVE_MS = 15_000;
 
 /** A snapshot, and those taken once it is published: cards, whose datasets come from the calculations. */
 export type SnapshotAndFollowers = {
@@ -125,7 +133,7 @@ export async function takeDurableRun(
   options: DurableRunOptions,
 ): Promise<EndedRun> {
   const place = placeOf(request.source, request.as);
-  const { sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs } = options;
+  const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
   /** Whether it waits is part of a step's result: on a replay there is enough time, and the wait must be reached. */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
     const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
@@ -163,16 +171,16 @@ const tookMs = (startedAt: string, { now }: DurableRunOptions) => ({ tookMs: now
 async function takeNextSlice(
   place: Place,
   run: string,
-  { remainingMs }: DurableSteps,
+  { remainingMs, limitMs }: DurableSteps,
   options: DurableRunOptions,
 ): Promise<Stage> {
-  const { store, now, sliceMs = TIMES.sliceMs } = options;
+  const { store, now, sliceMs, toSaveMs } = { ...timesOf(limitMs), ...options };
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, options.host);
   // The scan has already ended if the result of the step that ended it was lost.
   if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
   const overAtMs = now() + sliceMs;
-  const cut = AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS));
+  const cut = AbortSignal.timeout(Math.max(1, remainingMs() - toSaveMs));
   const taken = await takeSlice(saved, {
     ...options,
     scan: await scanOfRun(saved.checkpoint, options),

@@ -120,6 +120,7 @@ function stepsOf(
     return entries[at - 1];
   };
   return {
+    limitMs: LIMIT_MS,
     remainingMs,
     async step<T>(name: string, act: () => Promise<T>): Promise<T> {
       const before = next();

@@ -94,6 +94,29 @@ async function linesOf({ parts }: Manifest): Promise<readonly string[]> {
   return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
 }
 
+/** Options of the deployed function, with a clock on which each look at it takes ten seconds. */
+function slowly(): DurableRunOptions {
+  const { sliceMs: _, ...options } = optionsOf();
+  let nowMs = 0;
+  return { ...options, now: () => (nowMs += 10_000) };
+}
+
+test.each([
+  [900_000, 2],
+  [300_000, 4],
+  [100_000, 11],
+])(
+  'of an invocation of %i ms a slice takes a fifth: %i slices for pages of ten seconds',
+  async (limitMs, slices) => {
+    const { stored } = await runDurable((steps) => takeDurableRun(calculations, steps, slowly()), {
+      limitMs,
+    });
+
+    // Its beginning and its publication are steps too.
+    expect(stepsOf(stored)).toHaveLength(slices + 2);
+  },
+);
+
 type Before = (operation: string, signal: AbortSignal | undefined) => Promise<void> | void;
 
 /** A call that first runs `before`. */
