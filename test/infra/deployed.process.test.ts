@@ -243,15 +243,14 @@ test('a request that is put into the inbox is split, and its texts are scored', 
 });
 
 /** Sends a snapshot job and runs the execution that it starts. */
-async function take(id: string, request: object, timeoutMs?: number) {
+async function take(id: string, request: object) {
   await send('QueueUrl', [{ version: 1, type: 'snapshot', id, ...request }]);
   const { response } = await resultOf(id);
-  return { name: response.started as string, ended: await stack.runExecution(response.started, timeoutMs) };
+  return { name: response.started as string, ended: await stack.runExecution(response.started) };
 }
 
 test('a snapshot job starts an execution through the alias, and the bundle of snapshot takes it', async () => {
-  // Less time than when deployed, so that the run takes several invocations.
-  const { name, ended } = await take('nightly', { source: 'calculations' }, 360_000);
+  const { name, ended } = await take('nightly', { source: 'calculations' });
 
   expect(name).toMatch(/^calculations-[0-9a-f]{40}$/);
   expect(stack.lambda.requests).toMatchObject([
@@ -261,7 +260,6 @@ test('a snapshot job starts an execution through the alias, and the bundle of sn
     status: 'SUCCEEDED',
     result: { kind: 'published', records: 40, followers: [{ kind: 'published', place: 'cards' }] },
   });
-  expect(ended.invocations).toBeGreaterThan(1);
 });
 
 test('a run is compared with the one before, and every source can be taken', {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HandlerError } from '../local-aws/functions/invocation.ts';
 import { startGateway } from '../local-aws/services/gateway.ts';
 import { startExecutions } from '../local-aws/services/start-executions.ts';
 
@@ -43,4 +44,49 @@ test('an execution continues after a step that must be retried, and accepts a to
     UpdatedOperationIds: ['a'],
     InitialExecutionState: { NextMarker: 'others' },
   });
+});
+
+const died = () => new HandlerError('invoke', 'f', { kind: 'died', exit: 'signal SIGKILL' });
+
+test('an execution is invoked again after a crash, and its waits take their time', async () => {
+  await using executions = await startExecutions();
+  const outputs: (object | undefined)[] = [undefined, { Status: 'PENDING' }, { Status: 'SUCCEEDED' }];
+  const [begun, slept]: [string[], number[]] = [[], []];
+  const invoke = async (event: object) => {
+    const { CheckpointToken } = event as { readonly CheckpointToken: string };
+    const output = outputs.shift();
+    const url = `${executions.endpoint}/2025-12-01/durable-executions/arn%3Aof%2Fit/checkpoint`;
+    const step = { Id: 'a', Type: 'STEP', Name: 'slice-1', Action: output === undefined ? 'START' : 'RETRY' };
+    const Updates = [{ ...step, StepOptions: { NextAttemptDelaySeconds: 60 } }];
+    await fetch(url, { method: 'POST', body: JSON.stringify({ CheckpointToken, Updates }) });
+    if (output === undefined) throw died();
+    return output;
+  };
+
+  const ended = await executions.run({
+    ...{ arn: 'arn:of/it', input: '{}', invoke, onStep: (name) => begun.push(name) },
+    sleep: async (ms) => slept.push(ms),
+  });
+
+  expect(ended).toMatchObject({ status: 'SUCCEEDED', invocations: 3 });
+  expect(begun).toEqual(['slice-1']);
+  expect(slept).toEqual([expect.toSatisfy((ms: number) => ms > 50_000 && ms <= 60_000)]);
+});
+
+test('an execution whose invocations crash without storing anything, or fail, is not invoked for ever', async () => {
+  await using executions = await startExecutions();
+  let invocations = 0;
+  const failing = (error: Error) =>
+    executions.run({
+      ...{ arn: 'arn:of/it', input: '{}' },
+      invoke: async () => {
+        invocations += 1;
+        throw error;
+      },
+    });
+
+  await expect(failing(died())).rejects.toThrow('SIGKILL');
+  expect(invocations).toBe(5);
+  await expect(failing(new TypeError('a fault'))).rejects.toThrow('a fault');
+  expect(invocations).toBe(6);
 });

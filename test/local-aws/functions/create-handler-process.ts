@@ -35,6 +35,8 @@ export type HandlerProcess = {
   invoke(event: unknown): Promise<unknown>;
   /** Refuses further calls, waits at most `graceMs` (10,000) for pending ones, and ends the process. */
   close(graceMs?: number): Promise<void>;
+  /** Kills the process in the middle of a call, which throws; the next one starts another. */
+  crash(): Promise<void>;
 } & AsyncDisposable;
 
 /**
@@ -61,7 +63,7 @@ export function createHandlerProcess(options: HandlerProcessOptions): HandlerPro
     await environment.end(inTime ? EXIT_MS : 0);
     await turns;
   };
-  return { invoke, close, [Symbol.asyncDispose]: () => close() };
+  return { invoke, close, crash: environment.crash, [Symbol.asyncDispose]: () => close() };
 }
 
 const DEFAULT_GRACE_MS = 10_000;

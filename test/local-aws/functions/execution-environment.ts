@@ -19,6 +19,8 @@ export type ExecutionEnvironment = {
   run(event: unknown): Promise<unknown>;
   /** Ends the process; without a grace period, what it is doing fails as closed, and so does every later invocation. */
   end(graceMs: number): Promise<void>;
+  /** Kills the process in the middle of what it does, as a fault of its host would; the next invocation starts another. */
+  crash(): Promise<void>;
 };
 
 /**
@@ -81,7 +83,7 @@ export function createExecutionEnvironment(lambda: LambdaFunction): ExecutionEnv
     isKilled ||= graceMs === 0;
     await runner?.end(graceMs);
   };
-  return { run, end };
+  return { run, end, crash: async () => runner?.end(0) };
 }
 
 /** What Lambda says at the end of an invocation that failed: of the others, which it ends alike, nothing is written here. */

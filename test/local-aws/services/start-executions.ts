@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { HandlerError } from '../functions/invocation.ts';
 import { type JsonRequest, type JsonResponse, startJsonServer, unknownOperation } from './json-server.ts';
 
 /** The outcome of an execution. */
@@ -12,17 +13,24 @@ export type EndedExecution = {
   readonly operations: readonly string[];
 };
 
-type ExecutionToRun = {
+export type ExecutionToRun = {
   readonly arn: string;
   /** JSON. */
   readonly input: string;
   /** Invokes the function once. */
   readonly invoke: (event: object) => Promise<unknown>;
+  /** Called with the name of each step that begins, of one that is repeated again. Default: nothing is. */
+  readonly onStep?: ((name: string) => void) | undefined;
+  /** Spends the time of waits and of delays between retries. Default: they take none. */
+  readonly sleep?: ((ms: number) => Promise<unknown>) | undefined;
 };
 
 export type LocalExecutions = {
   readonly endpoint: string;
-  /** Runs an execution to its end. Waits and retries take no time. Throws what an invocation throws. */
+  /**
+   * Runs an execution to its end. After a crash or a time-out it is invoked again, until several in a row stored nothing.
+   * Throws what an invocation throws.
+   */
   run(execution: ExecutionToRun): Promise<EndedExecution>;
 } & AsyncDisposable;
 
@@ -40,17 +48,31 @@ export async function startExecutions(): Promise<LocalExecutions> {
   });
   return {
     ...server,
-    async run({ arn, input, invoke }) {
-      const execution = begin(input);
+    async run({ arn, input, invoke, onStep, sleep = async () => undefined }) {
+      const execution = begin(input, onStep);
       executions.set(arn, execution);
+      let [crashes, token] = [0, ''];
       for (let invocations = 1; ; invocations += 1) {
-        const output = (await invoke(eventOf(arn, execution))) as Output;
+        const output = (await invoke(eventOf(arn, execution)).catch((error: unknown) => {
+          crashes = token === execution.token ? crashes + 1 : 1;
+          token = execution.token;
+          if (!isCrash(error) || crashes === MAX_CRASHES) throw error;
+          execution.updated = [];
+        })) as Output | undefined;
+        if (output === undefined) continue;
         if (output.Status !== 'PENDING') return ended(output, execution, invocations);
+        await sleep(waitMsOf(execution));
         endWaits(execution);
       }
     },
   };
 }
+
+/** In a row, without anything stored between them. */
+const MAX_CRASHES = 5;
+
+const isCrash = (error: unknown): boolean =>
+  error instanceof HandlerError && (error.failure.kind === 'died' || error.failure.kind === 'timeout');
 
 const PATH = /^\/2025-12-01\/durable-executions\/([^/]+)\/(checkpoint|state)$/;
 
@@ -87,6 +109,7 @@ type Execution = {
   readonly operations: Map<string, Operation>;
   /** The operations that have changed since the last invocation. */
   updated: readonly string[];
+  readonly onStep: ((name: string) => void) | undefined;
 };
 
 type Output = {
@@ -97,7 +120,7 @@ type Output = {
 
 const seconds = () => Date.now() / 1_000;
 
-function begin(input: string): Execution {
+function begin(input: string, onStep: Execution['onStep']): Execution {
   const first = {
     Id: randomUUID(),
     Type: 'EXECUTION',
@@ -105,7 +128,7 @@ function begin(input: string): Execution {
     Status: 'STARTED',
     ExecutionDetails: { InputPayload: input },
   };
-  return { token: randomUUID(), operations: new Map([[first.Id, first]]), updated: [] };
+  return { token: randomUUID(), operations: new Map([[first.Id, first]]), updated: [], onStep };
 }
 
 function eventOf(arn: string, { token, operations, updated }: Execution): object {
@@ -130,6 +153,8 @@ function checkpoint(execution: Execution, { body }: JsonRequest): JsonResponse {
   const updates = (body['Updates'] ?? []) as readonly Update[];
   const changed = updates.map((update) => changedBy(update, execution.operations.get(update.Id)));
   for (const operation of changed) execution.operations.set(operation.Id, operation);
+  for (const { Type, Action, Name = '' } of updates)
+    if (Type === 'STEP' && Action === 'START') execution.onStep?.(Name);
   execution.token = randomUUID();
   return {
     status: 200,
@@ -161,11 +186,23 @@ function changedBy(
   };
 }
 
+const isWaiting = ({ Type, Status }: Operation): boolean =>
+  (Type === 'WAIT' && Status === 'STARTED') || Status === 'PENDING';
+
+/** How long the shortest wait or delay still lasts. */
+function waitMsOf({ operations }: Execution): number {
+  const ends = [...operations.values()]
+    .filter(isWaiting)
+    .map(
+      ({ WaitDetails, StepDetails }) =>
+        WaitDetails?.ScheduledEndTimestamp ?? StepDetails?.NextAttemptTimestamp ?? 0,
+    );
+  return Math.max(0, (Math.min(...ends) - seconds()) * 1_000);
+}
+
 /** Ends every wait and retry delay of an execution. */
 function endWaits(execution: Execution): void {
-  const waiting = [...execution.operations.values()].filter(
-    ({ Type, Status }) => (Type === 'WAIT' && Status === 'STARTED') || Status === 'PENDING',
-  );
+  const waiting = [...execution.operations.values()].filter(isWaiting);
   if (waiting.length === 0) throw new Error('expected an execution that is waiting for something');
   for (const operation of waiting)
     execution.operations.set(operation.Id, {

@@ -1,5 +1,6 @@
 import type { OffRules } from '../documented/layer.ts';
 import { type ServiceRequest, startGateway } from '../services/gateway.ts';
+import { refusal, startJsonServer } from '../services/json-server.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
 import { type PutEvent, startEvents } from '../services/start-events.ts';
 import { type LocalExecutions, startExecutions } from '../services/start-executions.ts';
@@ -24,6 +25,8 @@ export type StackServices = {
   readonly executions: LocalExecutions;
   /** Services that are away for as long as they are here. */
   readonly away: Set<string>;
+  /** Services that refuse every request as one too many for as long as they are here. */
+  readonly throttled: Set<string>;
 } & AsyncDisposable;
 
 /**
@@ -62,9 +65,14 @@ export async function startStackServices(
     lambda: lambda.endpoint,
   };
   const away = new Set<string>();
+  const throttled = new Set<string>();
+  const throttling = started.use(
+    await startJsonServer(() => refusal('ThrottlingException', 'Rate exceeded')),
+  );
   const { endpoint, requests } = started.use(
     await startGateway((service, path) => {
       if (away.has(service)) return NOWHERE;
+      if (throttled.has(service)) return throttling.endpoint;
       return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
     }),
   );
@@ -79,6 +87,7 @@ export async function startStackServices(
     lambda,
     executions,
     away,
+    throttled,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -8,7 +8,7 @@ import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
 import { ACCOUNT, REGION } from '../identity.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
-import type { EndedExecution } from '../services/start-executions.ts';
+import type { EndedExecution, ExecutionToRun } from '../services/start-executions.ts';
 import type { Published } from '../services/start-topics.ts';
 import { type EventTarget, targetsOf } from './event-targets.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
@@ -46,6 +46,8 @@ export type LocalStack = {
   readonly lambda: Pick<StackServices['lambda'], 'requests'>;
   /** Services that are away for as long as they are here, by the names in signatures. */
   readonly away: Set<string>;
+  /** Services that refuse every request as one too many for as long as they are here. */
+  readonly throttled: Set<string>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
@@ -55,11 +57,16 @@ export type LocalStack = {
   emit(event: object): Promise<readonly unknown[]>;
   /** Invokes the function that a schedule starts, named by its logical id, as for a time: now if absent. Returns its result. */
   runSchedule(id: string, scheduledAt?: Date): Promise<unknown>;
-  /**
-   * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
-   */
-  runExecution(name: string, timeoutMs?: number): Promise<EndedExecution>;
+  /** Runs a requested execution to its end, in a process of its own. */
+  runExecution(name: string, how?: ExecutionOptions): Promise<EndedExecution>;
 } & AsyncDisposable;
+
+export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
+  /** The time limit of an invocation, in milliseconds. Default: the function's own. */
+  readonly timeoutMs?: number;
+  /** Called with the name of each step that begins, and what kills the process that takes it. */
+  readonly onStep?: (name: string, crash: () => Promise<void>) => void;
+};
 
 /**
  * A stack on this machine as it would be deployed: the functions from their assets, each with the environment from the
@@ -74,8 +81,8 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   running.use(services);
   const stack = { ...options, services, resolve, sometimes: options.sometimes ?? sometimes(SEED) };
   const processes = new Map<string, HandlerProcess>();
-  const processOf = (id: string, given: { readonly timeoutMs?: number } = {}) => {
-    const key = `${id} ${given.timeoutMs}`;
+  const processOf = (id: string, given: { readonly timeoutMs?: number } = {}, execution = '') => {
+    const key = `${id} ${given.timeoutMs} ${execution}`;
     const process =
       processes.get(key) ?? running.use(createHandlerProcess({ ...handlerOf(id, stack), ...given }));
     processes.set(key, process);
@@ -98,18 +105,22 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     glue: services.glue,
     lambda: services.lambda,
     away: services.away,
+    throttled: services.throttled,
     poll: () => startMappings(stack),
     emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
     runSchedule: (id, scheduledAt = new Date()) => invokeScheduled({ id, scheduledAt }, stack, processOf),
-    runExecution(name, timeoutMs) {
+    runExecution(name, { timeoutMs, onStep, sleep } = {}) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
       const [id = ''] = lastOf(requested.function, 'function:').split(':');
+      const process = processOf(id, timeoutMs === undefined ? {} : { timeoutMs }, name);
       return services.executions.run({
         // The ARN has the version that the alias points to.
         arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${id}:1/durable-execution/${name}/${randomUUID()}`,
         input: JSON.stringify(requested.input),
-        invoke: (event) => processOf(id, timeoutMs === undefined ? {} : { timeoutMs }).invoke(event),
+        invoke: (event) => process.invoke(event),
+        onStep: onStep && ((step) => onStep(step, process.crash)),
+        sleep,
       });
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
