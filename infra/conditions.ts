@@ -46,6 +46,8 @@ export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
   readonly watch: SyncFunction | undefined;
   /** What writes tables. */
   readonly tables: SyncFunction | undefined;
+  /** What moves jobs from queues that are turned off. */
+  readonly move: SyncFunction | undefined;
   /** What writes the report: it looks again in ten minutes, so that a single failure is none. */
   readonly report: SyncFunction | undefined;
 };
@@ -171,11 +173,11 @@ function snapshotConditions({ expected, watch, workers }: ConditionsProps): Cond
   };
 }
 
-const functionConditions = ({ workers, watch, tables, report }: ConditionsProps): Conditions => ({
+const functionConditions = ({ workers, watch, tables, move, report }: ConditionsProps): Conditions => ({
   FunctionErrors: {
     severity: 'page',
     says: 'A function of the stack is failing.',
-    logs: [...workers, ...given(watch), ...given(tables)],
+    logs: [...workers, ...given(watch), ...given(tables), ...given(move)],
     // The line that Lambda ends each invocation with, a killed one too.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',

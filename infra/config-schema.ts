@@ -248,9 +248,9 @@ const instanceSchema = z.strictObject(
     schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
     /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. */
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
-    /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Default: if there are any. */
+    /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Turned off, what is on it moves to the queue of all jobs within an hour. Default: if there are any event rules. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
-    /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. */
+    /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. Turned off, what is on it moves to the queue of all jobs within an hour. */
     textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
     /** Whether the tables of each run are made once it is published, and every night those that lack some. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),

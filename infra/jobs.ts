@@ -59,9 +59,9 @@ const MOST_RECEIVES = 1_000;
 
 /**
  * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
- * no other. Event rules send to the second queue, and so may anyone who runs many functions. It exists only where it is
- * used: Lambda polls a queue all the time, and each request costs. So does a third one, for the texts of requests. All
- * share one dead-letter queue, whose messages go back to the queue of all types.
+ * no other. Event rules send to the second queue, and so may anyone who runs many functions. It has a function only where it
+ * is used: Lambda polls a queue all the time, and each request costs. So has a third one, for the texts of requests. Both
+ * stay when they are turned off, with the jobs on them (`idle`). All share one dead-letter queue, whose messages go back to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
@@ -69,6 +69,8 @@ export class Jobs extends Construct {
   readonly runJobs: SyncFunction;
   readonly functions: OwnQueue | undefined;
   readonly texts: OwnQueue | undefined;
+  /** Queues without a function. */
+  readonly idle: readonly Queue[];
 
   constructor(scope: Construct, id: string, props: JobsProps) {
     super(scope, id);
@@ -78,12 +80,14 @@ export class Jobs extends Construct {
     takerOf(this.runJobs, props).addEventSource(
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
-    this.functions = props.functionsQueue ? this.codeFunctions(props) : undefined;
-    this.texts = props.textsQueue ? this.ownTexts(props) : undefined;
+    const functions = this.jobsQueue('FunctionsQueue');
+    const texts = this.jobsQueue('TextsQueue');
+    this.functions = props.functionsQueue ? this.codeFunctions(functions, props) : undefined;
+    this.texts = props.textsQueue ? this.ownTexts(texts, props) : undefined;
+    this.idle = [...(this.functions ? [] : [functions]), ...(this.texts ? [] : [texts])];
   }
 
-  private codeFunctions(props: JobsProps): OwnQueue {
-    const queue = this.jobsQueue('FunctionsQueue');
+  private codeFunctions(queue: Queue, props: JobsProps): OwnQueue {
     const types = allowedTypes(props).filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
     const worker = this.worker('RunFunctions', { queue, types }, props);
     takerOf(worker, props).addEventSource(
@@ -96,8 +100,7 @@ export class Jobs extends Construct {
     return { queue, worker };
   }
 
-  private ownTexts(props: JobsProps): OwnQueue {
-    const queue = this.jobsQueue('TextsQueue');
+  private ownTexts(queue: Queue, props: JobsProps): OwnQueue {
     const worker = this.worker('ScoreTexts', { queue, types: ['score'] }, props);
     takerOf(worker, props).addEventSource(
       new SqsEventSource(queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),

@@ -31,6 +31,7 @@ import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';
 import { EventRules } from './event-rules.ts';
 import { ExpectedSnapshots } from './expected-snapshots.ts';
+import { IdleQueues } from './idle-queues.ts';
 import { Jobs } from './jobs.ts';
 import { checkLimits } from './limits-check.ts';
 import { Network } from './network.ts';
@@ -81,7 +82,13 @@ export class PlatformSync extends Construct {
     Readonly<
       Partial<
         Record<
-          'runFunctions' | 'scoreTexts' | 'splitTexts' | 'watchSnapshots' | 'writeTables' | 'writeReport',
+          | 'runFunctions'
+          | 'scoreTexts'
+          | 'moveJobs'
+          | 'splitTexts'
+          | 'watchSnapshots'
+          | 'writeTables'
+          | 'writeReport',
           LambdaFunction
         >
       >
@@ -186,6 +193,12 @@ export class PlatformSync extends Construct {
     if (jobs.functions !== undefined && eventRules.length > 0)
       new EventRules(this, 'Events', { rules: eventRules, jobs: jobs.functions, rareDeadLetters });
     const { group } = timetable;
+    const idle =
+      jobs.idle.length > 0
+        ? new IdleQueues(this, 'IdleQueues', {
+            ...{ ...parts, group, rareDeadLetters, idle: jobs.idle, jobs: jobs.queue },
+          })
+        : undefined;
     const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
       ...{ ...parts, schedules, group, rareDeadLetters },
     });
@@ -195,7 +208,7 @@ export class PlatformSync extends Construct {
     const reports = instance.writeReport
       ? new Reports(this, 'Reports', { logs, network, environment, storage })
       : undefined;
-    return { jobs, texts, snapshot, expected, tables, reports, group, rareDeadLetters };
+    return { jobs, texts, snapshot, expected, tables, reports, idle, group, rareDeadLetters };
   }
 
   /** The settings, checked; what the stack knows of its place counts in these checks. */
@@ -258,7 +271,7 @@ export class PlatformSync extends Construct {
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, expected, tables, reports, group, rareDeadLetters } = watched;
+    const { jobs, expected, tables, reports, idle, group, rareDeadLetters } = watched;
     const { serviceName, topics = {}, workGroupName } = watched;
     const { queues, functions } = labelled(watched);
     const deadLetters = {
@@ -271,6 +284,7 @@ export class PlatformSync extends Construct {
       watch: expected.watch,
       tables: tables?.write,
       report: reports?.write,
+      move: idle?.move,
       topics,
       serviceName,
       queues: Object.values(queues),
@@ -290,6 +304,7 @@ export class PlatformSync extends Construct {
         ...(expected.watch && { 'watch-snapshots': expected.watch }),
         ...(tables && { 'write-tables': tables.write }),
         ...(reports && { 'write-report': reports.write }),
+        ...(idle && { 'move-jobs': idle.move }),
       },
     });
     for (const [name, alarm] of Object.entries(alarms.all))
@@ -331,6 +346,7 @@ type Work = {
   readonly expected: ExpectedSnapshots;
   readonly tables: Tables | undefined;
   readonly reports: Reports | undefined;
+  readonly idle: IdleQueues | undefined;
   readonly group: IScheduleGroup;
   readonly rareDeadLetters: Queue;
 };
@@ -349,6 +365,7 @@ const functionsOf = ({
   snapshot,
   tables,
   reports,
+  idle,
   expected: { watch },
 }: Work): PlatformSync['functions'] => ({
   runJobs: jobs.runJobs.function,
@@ -358,6 +375,7 @@ const functionsOf = ({
   ...(watch && { watchSnapshots: watch.function }),
   ...(tables && { writeTables: tables.write.function }),
   ...(reports && { writeReport: reports.write.function }),
+  ...(idle && { moveJobs: idle.move.function }),
   snapshot: snapshot.snapshot.function,
 });
 

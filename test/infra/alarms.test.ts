@@ -278,7 +278,7 @@ test('what is measured is found by a saved query, which the dashboard shows', ()
     expect(Name).toMatch(/^platform-sync-full\/./);
     // One is of an id, which somebody puts into it.
     if (!Name.includes('ID')) expect(dashboardBody).toContain(Name.split('/')[1]);
-    expect(LogGroupNames).toHaveLength(7);
+    expect(LogGroupNames).toHaveLength(8);
   }
 });
 

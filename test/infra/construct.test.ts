@@ -622,6 +622,7 @@ test('what others build on is public', () => {
     'watchSnapshots',
     'writeTables',
     'writeReport',
+    'moveJobs',
     'snapshot',
   ]);
   expect(sync.alarms['Page']?.alarmArn).toBeDefined();

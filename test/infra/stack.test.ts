@@ -272,7 +272,8 @@ describe('what an instance does not use, it does not have', () => {
     const onItsOwn = templateOf({ ...least, functionsQueue: true });
 
     expect(descriptions(small)).not.toContain('Runs jobs of code functions');
-    small.resourceCountIs('AWS::SQS::Queue', 3);
+    // They are there all the same: turning them off deletes no jobs.
+    small.resourceCountIs('AWS::SQS::Queue', 5);
     expect(small.findOutputs('FunctionsQueueUrl')).toEqual({});
     expect(descriptions(onItsOwn)).toContain('Runs jobs of code functions');
     onItsOwn.hasOutput('FunctionsQueueUrl', {});
@@ -312,6 +313,7 @@ describe('what an instance does not use, it does not have', () => {
     expect(descriptions(onlySnapshots)).toEqual([
       'Takes snapshots, each a durable execution',
       'Runs jobs of all types',
+      'Moves jobs from queues that are turned off',
       'Writes tables as Parquet',
       'Writes the report and sends digests',
     ]);
@@ -331,7 +333,7 @@ test('the dead letters of jobs are apart from all others: only they go back to t
     propertiesOf(large, 'AWS::Scheduler::Schedule').map(({ Target }) => Target),
   ]);
 
-  expect(queues.filter((policy) => policy.includes('JobsDeadLetters'))).toHaveLength(2);
+  expect(queues.filter((policy) => policy.includes('JobsDeadLetters'))).toHaveLength(3);
   expect(queues.join()).not.toContain('RareDeadLetters');
   expect(others).toContain('RareDeadLetters');
   expect(others).not.toContain('JobsDeadLetters');
@@ -395,7 +397,7 @@ describe('snapshots', () => {
       }),
     });
     // And those that look for missing ones and for what the report does not show, and that write tables.
-    large.resourceCountIs('AWS::Scheduler::Schedule', 8);
+    large.resourceCountIs('AWS::Scheduler::Schedule', 9);
   });
 
   test('that are expected are looked for every hour', () => {
@@ -494,7 +496,7 @@ describe('every function', () => {
   ];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(12);
+    expect(functions).toHaveLength(14);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -545,6 +547,29 @@ test('nothing has a name that another stack could have', () => {
   );
 
   expect(names.map(([id]) => id)).toEqual([]);
+});
+
+test('turning a queue off leaves it as it is, with its jobs: only what polls it goes, and something moves them', () => {
+  const on = templateOf({ ...least, eventRules: full.eventRules, textsQueue: true });
+  const queuesIn = (template: typeof small) =>
+    Object.fromEntries(
+      Object.entries(template.findResources('AWS::SQS::Queue')).map(([id, { Properties }]) => [
+        id,
+        Properties,
+      ]),
+    );
+  const moves = (template: typeof small) =>
+    propertiesOf(template, 'AWS::Lambda::Function').filter(({ Description }) =>
+      String(Description).startsWith('Moves jobs'),
+    );
+
+  expect(queuesIn(small)).toEqual(
+    JSON.parse(JSON.stringify(queuesIn(on)).replaceAll('"Value":"full"', '"Value":"least"')),
+  );
+  on.resourceCountIs('AWS::Lambda::EventSourceMapping', 3);
+  small.resourceCountIs('AWS::Lambda::EventSourceMapping', 1);
+  expect(moves(on)).toEqual([]);
+  expect(moves(small)).toHaveLength(1);
 });
 
 describe('what a stack leaves behind', () => {

@@ -35,6 +35,11 @@ test('no role may do more than it uses', () => {
       "ExpectedSnapshotsWatchRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/expected-snapshots.json",
       "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/work/expected-snapshots.json",
       "ExpectedSnapshotsWatchRole: Allow s3:ListBucket on StorageBucket",
+      "IdleQueuesMoveRole: Allow logs:CreateLogStream, logs:PutLogEvents on IdleQueuesMoveLog",
+      "IdleQueuesMoveRole: Allow sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsTextsQueue",
+      "IdleQueuesMoveRole: Allow sqs:SendMessage on JobsQueue",
+      "IdleQueuesRole: Allow lambda:InvokeFunction on IdleQueuesMoveFunction, IdleQueuesMoveFunction:*",
+      "IdleQueuesRole: Allow sqs:SendMessage on RareDeadLetters",
       "JobsRunFunctionsRole: Allow dynamodb:BatchGetItem, dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query on StorageTable",
       "JobsRunFunctionsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
       "JobsRunFunctionsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunFunctionsLog",
@@ -98,6 +103,7 @@ test('with a fixed address, functions may be connected to the network, and its t
   expect(added).toMatchInlineSnapshot(`
     [
       "ExpectedSnapshotsWatchRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
+      "IdleQueuesMoveRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "JobsRunFunctionsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "JobsRunJobsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "NetworkFlowLogsRole: Allow logs:CreateLogStream, logs:DescribeLogStreams, logs:PutLogEvents on NetworkFlowLogs",

@@ -127,6 +127,7 @@ test.each([
   ['snapshot', 750],
   ['split-texts', 750],
   ['watch-snapshots', 750],
+  ['move-jobs', 1_000],
   ['write-tables', 750],
   ['write-report', 950],
 ] as const)('the bundle of %s is below %d KB', (name, kilobytes) => {

@@ -34,6 +34,8 @@ export const counts = {
   logBytesInRun: 10_000,
   /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
   look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
+  /** Of each look for jobs on queues that are turned off. By rule: two long polls of a second, and counts, of both queues. */
+  move: { seconds: 4.5, sqsRequests: 6, logBytes: 1_200 },
   /**
    * Of each look for what the report does not show. By rule: the report, its last turn and `latest.json` of each source
    * are read, and of each place with a digest what was sent; places are listed every three hours. Estimated: seconds.

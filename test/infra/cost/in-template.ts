@@ -27,6 +27,8 @@ export type InTemplate = {
   readonly hourlyFunctions: number;
   /** Functions that are started every night. */
   readonly nightlyFunctions: number;
+  /** What looks every hour for jobs on queues that are turned off. */
+  readonly idleFunctions: number;
   /** Functions that are started every ten minutes. */
   readonly reportFunctions: number;
   readonly secrets: number;
@@ -86,6 +88,7 @@ export function countIn(instance: object): InTemplate {
       NIGHTS,
     isTiered: JSON.stringify(rules).includes('INTELLIGENT_TIERING'),
     hourlyFunctions: started('cron(0 * * * ? *)'),
+    idleFunctions: started('cron(30 * * * ? *)'),
     nightlyFunctions: started('cron(30 1 * * ? *)'),
     reportFunctions: started('cron(5/10 * * * ? *)'),
     secrets: ofType('AWS::SecretsManager::Secret').length,

@@ -72,10 +72,18 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
     tableNights * counts.tables.puts +
     reports * counts.writtenReport.puts;
   const looks = template.hourlyFunctions * HOURS;
+  const moves = template.idleFunctions * HOURS;
   const rows = jobs + 3 * texts;
   const failures = load.jobsPerDay > 0 ? NIGHTS : 0;
   const lambdaRequest =
-    jobs + chunks + 3 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights + reportLooks;
+    jobs +
+    chunks +
+    3 * runs +
+    snapshotSeconds / counts.sliceSeconds +
+    looks +
+    moves +
+    tableNights +
+    reportLooks;
   const durableOperation = snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun;
   const durableGb = (durableOperation * counts.durableBytes) / 1e9;
   // Each process that calls the platform asks again after some minutes, and one that takes nothing asks for nothing.
@@ -88,6 +96,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
       texts * counts.text.logBytes +
       runs * counts.logBytesInRun +
       looks * counts.look.logBytes +
+      moves * counts.move.logBytes +
       tableNights * counts.tables.logBytes +
       reportLooks * counts.report.logBytes) /
     1e9;
@@ -120,13 +129,17 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
       textSeconds * (memoryGb('Runs jobs of texts') || memoryGb('Runs jobs of all types')) +
       (chunks / 100) * memoryGb('Splits requests') +
       looks * counts.look.seconds * memoryGb('Looks for snapshots') +
+      moves * counts.move.seconds * memoryGb('Moves jobs') +
       tableSeconds * memoryGb('Writes tables') +
       reportSeconds * memoryGb('Writes the report'),
     lambdaRequest,
     durableOperation,
     durableWrittenGb: durableGb,
     durableStoredGb: durableGb / 4,
-    sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
+    sqsRequest:
+      template.mappings * counts.pollsInMonth +
+      (jobs + chunks + runs) * counts.job.sqsRequests +
+      moves * counts.move.sqsRequests,
     dynamoWrite:
       requests * counts.snapshotRequest.writes +
       jobs * (counts.job.writes + paceWrites) +

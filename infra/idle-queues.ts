@@ -1,0 +1,54 @@
+import { Duration } from 'aws-cdk-lib';
+import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { CommonEnvironment, FunctionEnvironment } from '../lib/contract.ts';
+import type { RareDeadLetters } from './queues.ts';
+import { startRegularly } from './regular-start.ts';
+import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
+
+type IdleQueuesProps = FunctionDefaults &
+  RareDeadLetters & {
+    readonly group: IScheduleGroup;
+    readonly environment: CommonEnvironment;
+    /** Queues that no function takes messages from, since the settings have turned theirs off. */
+    readonly idle: readonly Queue[];
+    readonly jobs: Queue;
+  };
+
+/**
+ * Moves what is on a queue without a function to the queue of all jobs, every hour: the jobs that were there when it was
+ * turned off, and those that others still put there. To delete such a queue would delete its jobs, and to let Lambda poll it
+ * would cost as much as to use it.
+ */
+export class IdleQueues extends Construct {
+  readonly move: SyncFunction;
+
+  constructor(scope: Construct, id: string, props: IdleQueuesProps) {
+    super(scope, id);
+    const { logs, network, environment, idle, jobs } = props;
+    this.move = new SyncFunction(this, 'Move', {
+      logs,
+      network,
+      handler: 'move-jobs',
+      description: 'Moves jobs from queues that are turned off',
+      timeout: LONGEST,
+      memoryMb: 256,
+      // It looks again in an hour.
+      retryAttempts: 2,
+      environment: { ...environment, SYNC_QUEUE_URL: jobs.queueUrl } satisfies FunctionEnvironment,
+    });
+    const { role } = this.move;
+    for (const queue of idle)
+      queue.grant(role, 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes');
+    jobs.grant(role, 'sqs:SendMessage');
+    startRegularly(this, 'Hourly', {
+      ...props,
+      starts: this.move,
+      description: 'Looks for jobs on queues that are turned off',
+      at: { minute: '30' },
+      maxEventAge: Duration.hours(1),
+      input: { from: idle.map(({ queueUrl }) => queueUrl) },
+    });
+  }
+}
