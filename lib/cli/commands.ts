@@ -46,6 +46,10 @@ const FROM_CSV = [
   ['--encoding <label>', 'the encoding of the file (default: detected)'],
   ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;
+const STRICT = [
+  '--strict',
+  'refuse a formula with a warning here, and have the platform refuse one that it cannot parse',
+] as const;
 const since = (means: string) =>
   ['--since <time>', `${means}: so long ago (12h, 7d, 4w), or a date`, momentOption()] as const;
 const limit = (listed: number) =>
@@ -242,7 +246,7 @@ export const commands = {
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
-    does: 'Parse a formula here and report what the platform would say about it.',
+    does: 'Parse a formula here and report what the platform would say about it, and warn of what it may refuse.',
     arguments: [['<file>', 'the file that holds the formula; - for standard input']],
     examples: ['formula check formula.txt', 'formula check - --json'],
   },
@@ -253,9 +257,9 @@ export const commands = {
       ['<file>', 'the file that holds the formula; - for standard input'],
     ],
     options: [
-      ['--strict', 'have the platform refuse a formula that it cannot parse'],
+      STRICT,
       ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
-      ['--force', 'send a formula that does not parse here'],
+      ['--force', 'send a formula that is refused here'],
       [
         '--unless-changed-since <ms>',
         'stop if it was changed after this time, in epoch milliseconds; needs --name',
@@ -273,6 +277,7 @@ export const commands = {
     arguments: [['<changes>', 'the CSV']],
     required: [['--name <name>', 'what the set is called, so that it can be taken back', setName]],
     options: [
+      STRICT,
       ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
       ['--markdown', 'with --dry-run: print a table for a pull request'],
       ['--max-affected <n>', 'send nothing if more things depend on them', numberOption(0, 1e9)],

@@ -54,6 +54,21 @@ export function analyzeFormula(text: string, columnTypes?: ColumnTypes): Formula
       };
 }
 
+/**
+ * A formula, what keeps it from being sent, and what the platform may refuse of it, each as `LINE:COLUMN: message`.
+ * `isStrict`: what it may refuse is refused. Never throws.
+ */
+export function judgeFormula(text: string, isStrict = false) {
+  const analysis = analyzeFormula(text);
+  const { faults, warnings } = { faults: [], warnings: [], ...analysis };
+  const printed = [
+    ...faults.map(({ line, column, message }) => `${line}:${column}: ${message}`),
+    ...warnings.map(({ line, column, message }) => `${line}:${column}: warning: ${message}`),
+  ];
+  const isRefused = isStrict || analysis.status === 'INVALID';
+  return { analysis, faults: isRefused ? printed : [], warnings: isRefused ? [] : printed };
+}
+
 function factsOf(places: readonly PlacedNode[], text: string): FormulaFacts {
   const nodes = places.map(({ node }) => node);
   const columns = places.filter(isColumn);

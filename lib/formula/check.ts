@@ -14,22 +14,16 @@ import { precedence, precedenceOf } from './precedence.ts';
 import type { Call, Expression, Fixed } from './syntax.ts';
 import { isAggregate, type PlacedNode, walk } from './walk.ts';
 
-/** What is missing from a formula that follows the grammar, in the order of its text. */
-export function* faultsIn(formula: Expression): Generator<Objection, void, undefined> {
-  for (const { node } of walk(formula)) {
-    const message = missingIn(node);
-    if (message !== undefined) yield { offset: node.offset, message };
-  }
-}
-
 /**
- * What the platform may refuse although nothing is missing, in the order of the text: which functions exist, what they
- * take, and where FIXED, OVER and INTERVAL are allowed.
+ * Checks what the grammar cannot express, in the order of the text: what is missing, which is a fault, and what the
+ * platform may refuse: functions, what they take, and FIXED, OVER and INTERVAL in other places.
  */
-export function* doubtsIn(formula: Expression): Generator<Objection, void, undefined> {
+export function* check(formula: Expression): Generator<Objection & { isFault: boolean }, void, undefined> {
   for (const place of walk(formula)) {
-    const message = doubtOf(place);
-    if (message !== undefined) yield { offset: place.node.offset, message };
+    const { offset } = place.node;
+    const missing = missingIn(place.node);
+    const message = missing ?? doubtOf(place);
+    if (message !== undefined) yield { offset, message, isFault: missing !== undefined };
   }
 }
 

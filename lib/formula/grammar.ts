@@ -1,11 +1,11 @@
 import { bareFunctions, entryOf, PART_FUNCTIONS, PARTS_OF_DATES } from './catalog.ts';
 import { shown } from './fault.ts';
 import { operation, operatorOf, precedence, precedenceOfOperator } from './precedence.ts';
-import { unquoteBracketed, unquoteColumn, unquoteText } from './quotes.ts';
+import { unquoteColumn, unquoteText } from './quotes.ts';
 import { createReader, type Reader } from './reader.ts';
 import type * as syntax from './syntax.ts';
 import type { Expression, Step } from './syntax.ts';
-import type { Token } from './tokens.ts';
+import { ADVICE, type Token } from './tokens.ts';
 
 /* The grammar: one function a rule, by recursive descent. Operators are read by precedence, loosest last. */
 
@@ -96,12 +96,12 @@ function predicate(at: Reader, operand: Expression): Expression {
 // Values.
 
 function value(at: Reader, expected: string): Expression {
-  const token = at.peek();
-  const { kind, image, offset, word } = token;
+  const { kind, image, offset, word } = at.peek();
   switch (kind) {
     case 'column':
     case 'bracketed':
-      return columnOf(at.next());
+      at.next();
+      return { kind: 'column', name: unquoteColumn(image), offset };
     case 'text':
     case 'quoted':
       at.next();
@@ -124,17 +124,12 @@ function value(at: Reader, expected: string): Expression {
   }
 }
 
-function columnOf({ kind, image, offset }: Token): syntax.Column {
-  return { kind: 'column', name: kind === 'column' ? unquoteColumn(image) : unquoteBracketed(image), offset };
-}
-
 /** A name without parentheses: a function that needs none, or a column without its backticks. */
 function bare(at: Reader): Expression {
   const token = at.next();
   const { image: name, word, offset } = token;
   if (bareFunctions.includes(word)) return { kind: 'call', name: word, distinct: false, args: [], offset };
-  const advice = entryOf(word) ? 'a function needs "("' : 'write columns in backticks, text in single quotes';
-  at.warn(token, `${shown(name)} is read as a column: ${advice}.`);
+  at.warn(token, `${shown(name)} is read as a column: ${entryOf(word) ? 'a function needs "("' : ADVICE}.`);
   return { kind: 'column', name, offset };
 }
 
@@ -209,13 +204,8 @@ function argument(at: Reader, name: string, index: number, expected: string): Ex
     at.next();
     return { kind: 'star', offset };
   }
-  if (
-    index === 0 &&
-    PART_FUNCTIONS.has(name) &&
-    PARTS_OF_DATES.has(word) &&
-    (after === ',' || after === 'FROM')
-  )
-    return phrase(at, [wordOf(at.next())]);
+  const isPart = index === 0 && PART_FUNCTIONS.has(name) && PARTS_OF_DATES.has(word);
+  if (isPart && (after === ',' || after === 'FROM')) return phrase(at, [wordOf(at.next())]);
   if (name === 'CONVERT' && index === 1 && kind === 'name') return type(at);
   const side = at.take('BOTH', 'LEADING', 'TRAILING');
   if (side !== undefined) {

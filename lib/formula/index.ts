@@ -1,6 +1,6 @@
 /* The grammar of formulas, and what a formula uses. The parser is large: who may not need it loads this late. */
 
-export { analyzeFormula, type FormulaAnalysis } from './analyze.ts';
+export { analyzeFormula, type FormulaAnalysis, judgeFormula } from './analyze.ts';
 export { checkSum } from './checksum.ts';
 export type { ColumnTypes, DataType } from './data-type.ts';
 export type { FormulaFault } from './fault.ts';

@@ -1,4 +1,4 @@
-import { doubtsIn, faultsIn } from './check.ts';
+import { check } from './check.ts';
 import { type FormulaFault, faultAt, type Objection } from './fault.ts';
 import { readFormula } from './grammar.ts';
 import { FormulaSyntaxError } from './reader.ts';
@@ -35,10 +35,11 @@ export function parseFormula(text: string): ParsedFormula {
   if (faults.length > 0) return failed(faults);
   try {
     const read = readFormula(tokens, text);
-    const missing = [...faultsIn(read.formula).take(MAX_FAULTS)];
+    const found = [...check(read.formula)];
+    const missing = found.filter(({ isFault }) => isFault);
     if (missing.length > 0) return failed(missing);
-    const doubts = [...warnings, ...read.warnings, ...doubtsIn(read.formula)];
-    return { kind: 'parsed', formula: read.formula, warnings: placed(text, doubts) };
+    const doubts = placed(text, [...warnings, ...read.warnings, ...found]);
+    return { kind: 'parsed', formula: read.formula, warnings: doubts };
   } catch (error) {
     if (error instanceof FormulaSyntaxError) return failed([error.objection]);
     throw error;

@@ -38,13 +38,10 @@ export const precedenceOfOperator: Readonly<Record<Operator, Precedence>> = {
 };
 
 /** The operator that a word or sign spells, in upper case; undefined if it spells none. */
-export const operatorOf = (word: string): Operator | undefined => operators.get(word);
+export const operatorOf = (word: string): Operator | undefined =>
+  Object.hasOwn(precedenceOfOperator, word) ? (word as Operator) : synonyms.get(word);
 
-const operators: ReadonlyMap<string, Operator> = new Map([
-  ...(Object.keys(precedenceOfOperator) as Operator[]).map((operator): [string, Operator] => [
-    operator,
-    operator,
-  ]),
+const synonyms: ReadonlyMap<string, Operator> = new Map([
   ['||', 'OR'],
   ['&&', 'AND'],
   ['!=', '<>'],

@@ -7,14 +7,10 @@ export function quoteColumn(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
 
-/** `` `a``b` `` becomes `` a`b ``. */
+/** `` `a``b` `` becomes `` a`b ``, and `[a]]b]` becomes `a]b`. */
 export function unquoteColumn(source: string): string {
-  return source.slice(1, -1).replaceAll('``', '`');
-}
-
-/** `[a]]b]` becomes `a]b`. */
-export function unquoteBracketed(source: string): string {
-  return source.slice(1, -1).replaceAll(']]', ']');
+  const close = source.slice(-1);
+  return source.slice(1, -1).replaceAll(close + close, close);
 }
 
 /** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, everything else stays as it is. */

@@ -50,8 +50,11 @@ export function createReader(tokens: readonly Token[], text: string) {
     return words.includes(peek().word) ? next() : undefined;
   }
 
-  function fail(message: string, token: Token): never {
-    throw new FormulaSyntaxError(objectionAt(token, message, open.at(-1), text));
+  /** If the formula ends too early, also says which parenthesis or CASE is left open. */
+  function fail(message: string, { offset, kind }: Token): never {
+    const last = kind === 'end' ? open.at(-1) : undefined;
+    const hint = last === undefined ? '' : unclosed(last, text);
+    throw new FormulaSyntaxError({ offset, message: `${message}${hint}` });
   }
 
   function failExpecting(expected: string): never {
@@ -82,15 +85,7 @@ export function createReader(tokens: readonly Token[], text: string) {
   };
 }
 
-/** What is wrong at a token. If the formula ends too early, also which parenthesis or CASE is left open. */
-function objectionAt(
-  { offset, kind }: Token,
-  message: string,
-  open: Token | undefined,
-  text: string,
-): Objection {
-  if (kind !== 'end' || open === undefined) return { offset, message };
-  const { line, column } = positionOf(text, open.offset);
-  const hint = `The ${shown(open.image)} at line ${line}, column ${column} is not closed.`;
-  return { offset, message: `${message} ${hint}` };
+function unclosed({ image, offset }: Token, text: string): string {
+  const { line, column } = positionOf(text, offset);
+  return ` The ${shown(image)} at line ${line}, column ${column} is not closed.`;
 }

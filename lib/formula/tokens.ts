@@ -37,7 +37,7 @@ const patterns = {
   introducer: String.raw`(?:date|time(?:stamp)?|[xbn]|_[a-z]\w*)(?=\s*['"])`,
   name: NAME,
   sign: String.raw`<=>|<=|>=|<>|!=|\|\||&&|[-+*/%=<>!(),;]`,
-  unknown: '[^]',
+  unknown: String.raw`[^\s\p{L}\p{N}_$\x60'"\[(),;+\-*/%<>=!#.&|]+|[^]`,
 };
 const kinds = Object.keys(patterns) as Kind[];
 const TOKEN = new RegExp(
@@ -52,6 +52,9 @@ const RESERVED = setOf(
   `AND BETWEEN BOTH CASE DISTINCT DIV ELSE END FALSE ILIKE IN INTERVAL IS LEADING LIKE NOT NULL OR REGEXP RLIKE
   THEN TRAILING TRUE WHEN XOR`,
 );
+
+/** How names and texts are written. */
+export const ADVICE = 'write columns in backticks, text in single quotes';
 
 const unclosed: Partial<Record<Kind, string>> = {
   openComment: 'This comment is not closed: expected "*/".',
@@ -77,19 +80,14 @@ export function tokensOf(text: string) {
   let offset = 0;
   while (offset < text.length) {
     const { kind, image } = tokenAt(text, offset);
-    const fault = unclosed[kind] ?? (kind === 'unknown' ? unknownMarks(text, offset) : undefined);
+    const fault = kind === 'unknown' ? `Unexpected ${shortened(image)}: ${ADVICE}.` : unclosed[kind];
     if (fault !== undefined) faults.push({ offset, message: fault });
     const warning = doubtful[kind];
     if (warning !== undefined) warnings.push({ offset, message: warning });
     const word = kind === 'name' || kind === 'sign' || kind === 'introducer' ? image.toUpperCase() : '';
-    const token = {
-      kind: kind === 'name' && RESERVED.has(word) ? ('reserved' as const) : kind,
-      image,
-      offset,
-      word,
-    };
-    if (!SILENT.has(kind)) tokens.push(token);
-    offset += kind === 'unknown' ? unknownLength(text, offset) : image.length;
+    const isReserved = kind === 'name' && RESERVED.has(word);
+    if (!SILENT.has(kind)) tokens.push({ kind: isReserved ? 'reserved' : kind, image, offset, word });
+    offset += image.length;
   }
   tokens.push({ kind: 'end', image: '', offset, word: '' });
   return { tokens, faults, warnings };
@@ -101,19 +99,4 @@ function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly 
   TOKEN.lastIndex = offset;
   const [image = '', ...groups] = TOKEN.exec(text) ?? [];
   return { kind: kinds[groups.indexOf(image)] ?? 'unknown', image };
-}
-
-/** Characters of no token that follow one another are one fault. */
-function unknownLength(text: string, offset: number): number {
-  let length = 0;
-  for (let next = tokenAt(text, offset); next.kind === 'unknown'; next = tokenAt(text, offset + length)) {
-    length += next.image.length;
-    if (offset + length >= text.length) break;
-  }
-  return length;
-}
-
-function unknownMarks(text: string, offset: number): string {
-  const marks = text.slice(offset, offset + unknownLength(text, offset));
-  return `Unexpected ${shortened(marks)}: write columns in backticks, text in single quotes.`;
 }

@@ -190,6 +190,24 @@ describe('formula set', () => {
     },
   );
 
+  test.each([
+    ['SQRT(1)', 'warning: The platform is not known to have a function "SQRT".'],
+    ['"x"', 'warning: Text is written in single quotes: the platform is not known to take double quotes.'],
+  ])('sends %s with a word about it, and with --strict does not', async (formula, warning) => {
+    const loose = await set(formula);
+    const strict = await set(formula, '--strict');
+    const forced = await set(formula, '--strict', '--force');
+
+    expect(loose.code).toBe(0);
+    expect(loose.err).toContain(`-:1:1: ${warning}`);
+    expect(strict.code).toBe(2);
+    expect(strict.err).toContain(`-:1:1: ${warning}`);
+    expect(strict.err).toContain('expected a formula that parses without a warning; nothing was sent');
+    expect(forced.code).toBe(0);
+    expect(forced.err).toContain(`-:1:1: ${warning}`);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 2 });
+  });
+
   test('with --force sends it, and exits 1 since the platform stored it as INVALID', async () => {
     const { code, err } = await set('MAX(', '--force');
 

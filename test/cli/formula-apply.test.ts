@@ -112,6 +112,43 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
+  test('sets a formula that the platform may refuse, with a word; with --strict refuses it', async () => {
+    const [a] = calculations();
+    const id = a?.id ?? '';
+    const file = await csv(['id', 'expression', 'was'], [id, 'SQRT(4)', '1']);
+    const warning = 'line 2: expression:1:1: warning: The platform is not known to have a function "SQRT".';
+
+    const strict = await run('formula', 'apply', file, '--name', 'may', '--strict');
+    const dry = await run('formula', 'apply', file, '--name', 'may', '--dry-run', '--json');
+    const loose = await run('formula', 'apply', file, '--name', 'may');
+
+    expect({ code: strict.code, err: strict.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining(warning),
+    });
+    expect(JSON.parse(dry.out).rows[0].warnings).toEqual([
+      '1:1: warning: The platform is not known to have a function "SQRT".',
+    ]);
+    expect(dry.err).toContain(`${file}: the platform may refuse:\n  ${warning}`);
+    expect(loose.code).toBe(0);
+    expect(loose.err.split(warning)).toHaveLength(2);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
+  });
+
+  test('with --strict the platform refuses what only it can know', async () => {
+    const [a] = calculations();
+    const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`No such column`)', '1']);
+
+    const strict = await run('formula', 'apply', file, '--name', 'may', '--strict', '--json');
+
+    expect(strict.code).toBe(3);
+    expect(JSON.parse(strict.out)).toMatchObject({
+      failed: 1,
+      notDone: [{ reason: expect.stringContaining('400') }],
+    });
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
   test('refuses a name that another set has', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');

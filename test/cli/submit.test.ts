@@ -69,6 +69,28 @@ test('with --dry-run nothing is sent and no queue is needed, and formulas are ch
   );
 });
 
+test('submits a formula that the platform may refuse, with a word; a strict one, or a broken one, is refused', async () => {
+  await using jobs = await startJobs();
+  const set = (expression: string, more: object = {}) =>
+    lines([{ version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression, ...more }]);
+  const submit = (input: string) => jobs.begin(['submit', '-'], jobs.shared, input).ended;
+  const warning = 'line 1: expression:1:1: warning: The platform is not known to have a function "SQRT".';
+
+  const strict = await submit(set('SQRT(4)', { strict: true }));
+  const broken = await submit(set('SQRT(4'));
+  const loose = await submit(set('SQRT(4)'));
+
+  expect(strict).toMatchObject({ code: 2, err: expect.stringContaining(warning) });
+  expect(broken).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('line 1: expression:1:7: Expected ")"'),
+  });
+  expect(loose).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(`-: the platform may refuse:\n  ${warning}`),
+  });
+});
+
 test('reports a queue that cannot be reached and how much was sent, and exits 1', async () => {
   await using jobs = await startJobs({ isInAws: true });
   const environment = { ...jobs.shared, SYNC_QUEUE_URL: `${jobs.shared['SYNC_QUEUE_URL']}-of-nobody` };

@@ -1,4 +1,5 @@
 import { printJson } from '../../base/index.ts';
+import { checkSum, judgeFormula } from '../../formula/index.ts';
 import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
 import { thing } from '../../model/rules.ts';
 import { readSettings } from '../../settings.ts';
@@ -12,8 +13,7 @@ import {
   storeChangeSet,
   withFormulasBefore,
 } from '../formula/change-set.ts';
-import { analyze } from '../formula/formula-text.ts';
-import { checkedJobs } from '../jobs/job-files.ts';
+import { checkedJobs, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
@@ -28,7 +28,9 @@ export default (async ([file], flags, terminal) => {
   if (flags.markdown && !flags.dryRun)
     throw new UsageError('--markdown: expected --dry-run too, which it is the form of');
   const store = await openStoreOf(terminal);
-  const rows = await withFormulasBefore(store, await readSetRows(file), flags.undoFor);
+  const read = await readSetRows(file, flags);
+  warnOf(file, read.warnings, terminal);
+  const rows = await withFormulasBefore(store, read.rows, flags.undoFor);
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
   // Looked up only where somebody wants to know.
@@ -47,11 +49,14 @@ export default (async ([file], flags, terminal) => {
 }) satisfies Run<'formula apply'>;
 
 /** The jobs of a set: the same each time, so that none is sent twice. */
-const jobsOf = ({ name, rows }: ChangeSet): string =>
+const jobsOf = ({ name, rows }: ChangeSet, strict: true | undefined): string =>
   rows
-    .map(({ id, expression }) =>
-      printJson({ version: 1, type: 'update-formula', id: `${name}.${id}`, calculationId: id, expression }),
-    )
+    .map(({ id: calculationId, expression }) => ({
+      id: `${name}.${calculationId}`,
+      calculationId,
+      expression,
+    }))
+    .map((job) => printJson({ version: 1, type: 'update-formula', ...job, ...(strict ? { strict } : {}) }))
     .join('\n');
 
 async function send(
@@ -61,7 +66,11 @@ async function send(
   flags: ApplyFlags,
   terminal: Terminal,
 ): Promise<Found> {
-  const jobs = await checkedJobs({ file, text: jobsOf(set) }, { undone: 'sent' }, terminal);
+  const jobs = await checkedJobs(
+    { file, text: jobsOf(set, flags.strict) },
+    { undone: 'sent', isQuiet: true },
+    terminal,
+  );
   if (!flags.submit) readSettings(terminal.environment);
   // Before anything is sent: afterwards nobody knows what the formulas were.
   await storeChangeSet(store, set);
@@ -111,9 +120,10 @@ const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
 function describedRow({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
-  const { analysis, checkSum } = analyze(expression);
+  const { analysis, warnings } = judgeFormula(expression);
   return {
-    ...{ id, name, status: analysis.status, checkSum, mayBeUndone: was !== null, isSame: was === expression },
+    ...{ id, name, status: analysis.status, checkSum: checkSum(expression), warnings },
+    ...{ mayBeUndone: was !== null, isSame: was === expression },
     dataType: analysis.status === 'VALID' ? analysis.dataType : null,
     ...{ cards: affected?.cards ?? null, calculations: affected?.calculations ?? null },
     owners: affected?.owners ?? [],

@@ -1,13 +1,15 @@
+import { checkSum, judgeFormula } from '../../formula/index.ts';
 import type { Run } from '../commands.ts';
-import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { readText } from '../options/files.ts';
 
 /** What the platform would say about a formula. */
 export default (async ([file], _, terminal) => {
-  const { analysis, checkSum } = analyze(withoutFinalLineEnd(await readText(file, terminal)));
+  const text = withoutFinalLineEnd(await readText(file, terminal));
+  const judged = judgeFormula(text);
   return {
-    json: { ...analysis, checkSum },
-    words: describeAnalysis(analysis, file),
-    ended: analysis.status === 'VALID' ? 'done' : 'failed',
+    json: { ...judged.analysis, checkSum: checkSum(text) },
+    words: describeAnalysis(judged, file),
+    ended: judged.analysis.status === 'VALID' ? 'done' : 'failed',
   };
 }) satisfies Run<'formula check'>;

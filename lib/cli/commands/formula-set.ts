@@ -1,4 +1,5 @@
 import { errorText, printJson } from '../../base/index.ts';
+import { analyzeFormula, checkSum, judgeFormula } from '../../formula/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
 import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
@@ -9,7 +10,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { ourUpdates } from '../formula/change-set.ts';
-import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { inFile, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
@@ -64,16 +65,21 @@ export default (async ([typedId, file], flags, terminal) => {
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
-/** Throws `UsageError` for a formula that does not parse, unless it is forced; then its faults are shown. */
-function checkFormula(expression: string, file: string, { force }: SetFlags, { err }: Terminal): void {
-  const { analysis } = analyze(expression);
-  if (analysis.status !== 'INVALID') return;
-  const faults = describeAnalysis(analysis, file);
-  if (!force)
+/** Throws `UsageError` for a formula with faults, unless it is forced. Shows these then, and warnings in any case. */
+function checkFormula(
+  expression: string,
+  file: string,
+  { force, strict }: SetFlags,
+  { err }: Terminal,
+): void {
+  const { faults, warnings } = judgeFormula(expression, strict);
+  if (faults.length > 0 && !force) {
+    const expected = `a formula that parses${strict ? ' without a warning' : ''}`;
     throw new UsageError(
-      `${faults}\nexpected a formula that parses; nothing was sent. To send it all the same: --force`,
+      `${inFile(file, faults).join('\n')}\nexpected ${expected}; nothing was sent. To send it all the same: --force`,
     );
-  err(shownLines(faults));
+  }
+  for (const line of inFile(file, [...faults, ...warnings])) err(shown(line));
 }
 
 /** What the response says about how the update ended. */
@@ -133,14 +139,21 @@ async function dryRun(
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
   const { last, lastExpression: before } = await ourUpdates(await store(), { id });
-  const { analysis, checkSum } = analyze(expression);
-  const { status } = analysis;
+  const { status } = analyzeFormula(expression);
   const { row: calculation } = found;
   const { lastModified, locked, archived } = calculation;
   const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
-  const here = `(${status} here, checksum ${checkSum})`;
+  const here = `(${status} here, checksum ${checkSum(expression)})`;
   return {
-    json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
+    json: {
+      dryRun: true,
+      id,
+      expression,
+      checkSum: checkSum(expression),
+      status,
+      calculation,
+      lastSet: last ?? null,
+    },
     words: [
       `calculation ${id} “${shown(calculation.name)}”: ${calculation.status ?? 'no status'}${marks}, changed at ${lastModified ?? 'an unknown time'}`,
       ...(before === undefined

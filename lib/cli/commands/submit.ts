@@ -28,10 +28,10 @@ type NamedJob = { readonly id: string; readonly body: string };
 
 /** The jobs of the lines or rows. Throws `UsageError` with every fault. */
 async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Promise<readonly NamedJob[]> {
-  const { dryRun, template } = flags;
+  const { template } = flags;
   if (template !== undefined) await checkFile(file);
   const text = template === undefined ? await readText(file, terminal) : undefined;
-  const checks = { undone: 'sent', leavesFormulas: !dryRun, ids: 'new' } as const;
+  const checks = { undone: 'sent', ids: 'new' } as const;
   const { rows } = await checkedJobs({ ...flags, file, text }, checks, terminal);
   return Array.fromAsync(rows());
 }

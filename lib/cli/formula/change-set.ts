@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
-import { analyzeFormula } from '../../formula/index.ts';
+import { judgeFormula } from '../../formula/index.ts';
 import { openTableFile } from '../../jobs/texts/rows/csv.ts';
 import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
@@ -27,30 +27,34 @@ export type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
- * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`. Throws `UsageError`
- * with every fault: an id that is none or there twice, a formula that does not parse.
+ * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of
+ * its formulas. Throws `UsageError` with every fault: an id that is none or there twice, a formula that does not parse, and
+ * if it is `strict`, one with a warning.
  */
-export async function readSetRows(file: string): Promise<readonly SetRow[]> {
+export async function readSetRows(file: string, { strict }: { readonly strict?: boolean | undefined } = {}) {
   await checkFile(file);
   const faults: string[] = [];
+  const warnings: string[] = [];
   const rows = new Map<string, SetRow>();
   for await (const { line, cells } of cellsOf(file, faults)) {
     const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
+    const judged = judgeFormula(expression, strict);
     const wrong = [
       ...(id === undefined
         ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
         : []),
       ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
-      ...formulaFaults('expression', expression),
-      ...(was ? formulaFaults('was', was) : []),
+      ...judged.faults.map((fault) => `expression:${fault}`),
+      ...(was ? judgeFormula(was).faults.map((fault) => `was:${fault}`) : []),
     ];
     faults.push(...wrong.map((fault) => `line ${line}: ${fault}`));
+    warnings.push(...judged.warnings.map((warning) => `line ${line}: expression:${warning}`));
     if (id !== undefined) rows.set(id, { id, name: name || null, expression, was: was || null });
   }
   if (rows.size === 0) faults.push('expected at least one row, got none');
   if (faults.length > 0)
     throw new UsageError(`${file}: expected formulas to set; nothing was sent:\n${listOf(faults)}`);
-  return [...rows.values()];
+  return { rows: [...rows.values()], warnings: firstOf(warnings, MOST_LINES) };
 }
 
 async function* cellsOf(file: string, faults: string[]) {
@@ -69,13 +73,6 @@ async function* cellsOf(file: string, faults: string[]) {
     if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
     throw error;
   }
-}
-
-function formulaFaults(column: string, formula: string): readonly string[] {
-  const analysis = analyzeFormula(formula);
-  return analysis.status === 'VALID'
-    ? []
-    : analysis.faults.map(({ line, column: at, message }) => `${column}:${line}:${at}: ${message}`);
 }
 
 /** The most lines that an error has. */

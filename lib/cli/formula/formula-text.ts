@@ -1,14 +1,15 @@
-import { analyzeFormula, checkSum, type FormulaAnalysis } from '../../formula/index.ts';
+import type { judgeFormula } from '../../formula/index.ts';
 
-export const analyze = (text: string) => ({ analysis: analyzeFormula(text), checkSum: checkSum(text) });
+/** Faults or warnings, a line each, with the file that they are in. */
+export const inFile = (file: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line) => `${file}:${line}`);
 
 /** What is known of a formula, a line each; of an INVALID one its faults, each with its place in `file`. */
-export function describeAnalysis(analysis: FormulaAnalysis, file: string): string {
-  if (analysis.status === 'INVALID') {
-    return analysis.faults
-      .map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`)
-      .join('\n');
-  }
+export function describeAnalysis(
+  { analysis, faults, warnings }: ReturnType<typeof judgeFormula>,
+  file: string,
+): string {
+  if (analysis.status === 'INVALID') return inFile(file, faults).join('\n');
   const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;
   return [
     `VALID, ${dataType}${aggregated ? ', aggregated' : ''}${analytic ? ', analytic' : ''}`,
@@ -18,6 +19,7 @@ export function describeAnalysis(analysis: FormulaAnalysis, file: string): strin
     ...(references.length > 0
       ? [`uses: ${references.map(({ kind, id }) => `${kind} ${id}`).join(', ')}`]
       : []),
+    ...inFile(file, warnings),
   ].join('\n');
 }
 

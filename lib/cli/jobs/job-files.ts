@@ -4,20 +4,20 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
-import { counted, type Terminal } from '../terminal/terminal.ts';
+import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
   readonly template?: string;
 };
 
-/** What is made of the jobs. `undone`: what a fault prevents. */
-type Checks = Pick<JobFileOptions, 'ids' | 'leavesFormulas'> & { readonly undone: string };
+/** What is made of the jobs. `undone`: what a fault prevents. `isQuiet`: their warnings are printed already. */
+type Checks = Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isQuiet?: true };
 
-/** All jobs of a file, checked. Throws `UsageError` with every fault. */
+/** All jobs of a file, checked; prints what may be wrong with them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
   { template, ...flags }: JobFileFlags,
-  { undone, ...checks }: Checks,
+  { undone, isQuiet, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
   const { file, text, encoding, separator } = flags;
@@ -30,13 +30,26 @@ export async function checkedJobs(
     if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
     throw error;
   });
-  if (!('faults' in checked)) return checked;
+  if (!('faults' in checked)) {
+    if (!isQuiet)
+      warnOf(
+        file,
+        checked.warnings.map((line) => `  ${line}`),
+        terminal,
+      );
+    return checked;
+  }
   const [where, expected] =
     checked.in === 'template'
       ? [template, `a job with columns of ${file}`]
       : [file, template === undefined ? `one job per line${csvHint(file)}` : 'a job for each row'];
   const faults = checked.faults.map((fault) => `  ${fault}`).join('\n');
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
+}
+
+/** Prints what the platform may refuse of a file: lines that are indented. */
+export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
+  if (lines.length > 0) err(shownLines([`${file}: the platform may refuse:`, ...lines].join('\n')));
 }
 
 const csvHint = (file: string) =>

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
-import { analyzeFormula } from '../../formula/index.ts';
+import { judgeFormula } from '../../formula/index.ts';
 import type { Allow } from '../allow.ts';
 import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
@@ -26,8 +26,6 @@ export type JobFileOptions = {
    * job alone is known; or a fault, if the queue would have to give it one. Default: by its content.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
-  /** Default: each formula that does not parse here is a fault. */
-  readonly leavesFormulas?: boolean;
   readonly allow: Allow;
   readonly signal?: AbortSignal | undefined;
 };
@@ -44,6 +42,8 @@ export type JobFile = {
   readonly count: number;
   readonly first: readonly string[];
   readonly columns?: readonly string[] | undefined;
+  /** What may be wrong with rows: of more than 50, the last text says how many others there are. */
+  readonly warnings: readonly string[];
   /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
   readonly rows: () => AsyncGenerator<FileRow>;
 };
@@ -62,10 +62,12 @@ const READ_BYTES = 4_096;
 /** Checks all jobs of a file; memory holds 50 bytes of each. Throws `RowsError`, and what the file system throws. */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
   const stamp = await stampOf(options);
-  const faultsOf = createFaultsOf(options);
+  const judge = createJudge(options);
   const first: string[] = [];
-  const faults: string[] = [];
-  let [count, faulty, columns]: [number, number, readonly string[] | undefined] = [0, 0, undefined];
+  const faults = createLines();
+  const warnings = createLines();
+  let count = 0;
+  let columns: readonly string[] | undefined;
   for await (const read of readJobs(options)) {
     if ('columns' in read) {
       ({ columns } = read);
@@ -73,33 +75,47 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
     }
     if ('templateFaults' in read) return { in: 'template', faults: read.templateFaults };
     options.signal?.throwIfAborted();
-    const found = 'faults' in read ? read.faults : faultsOf(read);
-    faulty += found.length;
-    for (const fault of found.slice(0, MOST_FAULTS - faults.length))
-      faults.push(`line ${read.line}: ${fault}`);
+    const found = 'faults' in read ? { faults: read.faults, warnings: [] } : judge(read);
+    faults.add(read.line, found.faults);
+    warnings.add(read.line, found.warnings);
     count += 1;
     if ('text' in read && first.length < SHOWN) first.push(read.text);
   }
-  if (faulty > faults.length) faults.push(`and ${faulty - faults.length} more`);
-  if (count === 0) faults.push('expected at least one job, got none');
-  if (faults.length > 0) return { in: 'rows', faults };
-  return { count, first, columns, rows: () => checkedRows(stamp, options) };
+  if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
+  const wrong = faults.all();
+  if (wrong.length > 0) return { in: 'rows', faults: wrong };
+  return { count, first, columns, warnings: warnings.all(), rows: () => checkedRows(stamp, options) };
 }
 
-function createFaultsOf({ ids, leavesFormulas = false }: JobFileOptions) {
+/** The first texts about lines, and how many more there are. */
+function createLines() {
+  const first: string[] = [];
+  let count = 0;
+  return {
+    add(line: number, texts: readonly string[]) {
+      count += texts.length;
+      first.push(...texts.slice(0, MOST_FAULTS - first.length).map((text) => `line ${line}: ${text}`));
+    },
+    all: () => (count > first.length ? [...first, `and ${count - first.length} more`] : first),
+  };
+}
+
+function createJudge({ ids }: JobFileOptions) {
   const seen = compareIds();
-  return ({ line, job, isNamed, isUnique }: JobRow): readonly string[] => {
+  return ({ line, job, isNamed, isUnique }: JobRow) => {
     const { id, type } = job;
     const before = isNamed && !isUnique ? seen.add(id, line) : undefined;
-    return [
+    const { faults = [], warnings = [] } = definitionOf(job).judgeHere?.(job, { judgeFormula }) ?? {};
+    const wrong = [
       ...(before === undefined
         ? []
         : [`id: expected an id that no other line has, got ${id}, which line ${before} has`]),
-      ...((leavesFormulas ? undefined : definitionOf(job).faultsHere?.(job, { analyzeFormula })) ?? []),
+      ...faults,
       ...(ids === 'required' && !isNamed
         ? [`id: expected one, by which a ${type} runs only once, got nothing`]
         : []),
     ];
+    return { faults: wrong, warnings };
   };
 }
 

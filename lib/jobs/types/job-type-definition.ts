@@ -1,4 +1,4 @@
-import type { FormulaAnalysis } from '../../formula/index.ts';
+import type { judgeFormula } from '../../formula/index.ts';
 import type { Platform, Sentiment } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
@@ -26,8 +26,8 @@ export type JobTypeDefinition<
   readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
-  /** What is wrong with a job although its message is valid, as far as that is known without the platform. */
-  readonly faultsHere?: (job: JobBy<Message>, parts: CheckParts) => readonly string[];
+  /** What is wrong with a job although its message is valid, or may be, as far as that is known without the platform. */
+  readonly judgeHere?: (job: JobBy<Message>, parts: CheckParts) => JudgedJob;
   /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */
@@ -49,8 +49,11 @@ export type RunnerParts = JobClock & {
   readonly onSentiment?: ((response: Sentiment) => void) | undefined;
 };
 
-/** What `faultsHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
-type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis };
+/** What `judgeHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
+type CheckParts = { readonly judgeFormula: typeof judgeFormula };
+
+/** A job with a fault is refused; one with a warning alone is not. */
+type JudgedJob = { readonly faults: readonly string[]; readonly warnings: readonly string[] };
 
 type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 

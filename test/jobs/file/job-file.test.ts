@@ -141,3 +141,18 @@ test('an id of the template counts, and a row that cannot be filled is named by 
     'line 3: column price: expected a number, got "x"',
   ]);
 });
+
+test('warns of what the platform may refuse, at most fifty times, and counts the rest', async () => {
+  const set = (id: number) =>
+    `{"version":1,"type":"update-formula","id":"${id}","calculationId":"1","expression":"SQRT(1)"}`;
+  const text = Array.from({ length: 53 }, (_, id) => set(id)).join('\n');
+
+  const found = await checkJobFile({ file: 'jobs.ndjson', text, allow: {} });
+
+  const warnings = 'faults' in found ? [] : found.warnings;
+  expect(warnings).toHaveLength(51);
+  expect(warnings[49]).toBe(
+    'line 50: expression:1:1: warning: The platform is not known to have a function "SQRT".',
+  );
+  expect(warnings[50]).toBe('and 3 more');
+});
