@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { adds } from '../cli/start-jobs.ts';
-import { refusalsOf } from '../infra/grants.ts';
 import { type LocalStack, startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
 import { readStack, type StackToRun } from '../local-aws/stack/template.ts';
@@ -62,5 +61,5 @@ test('jobs on queues that were turned off move to the queue of all jobs, by a ro
   expect((await bodiesOn('JobsQueue')).toSorted()).toEqual([...jobs, text].toSorted());
   expect(await bodiesOn('JobsFunctionsQueue')).toEqual([]);
   expect(await bodiesOn('JobsTextsQueue')).toEqual([]);
-  expect(refusalsOf(stack.requests, { ...deployed, resolve: stack.resolve })).toEqual([]);
+  expect(stack.access.refusals()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createAccess } from '../local-aws/permissions/access.ts';
 import { targetsOf } from '../local-aws/stack/event-targets.ts';
 import type { Template } from '../local-aws/stack/template.ts';
 import { templateValues } from '../local-aws/stack/template-values.ts';
@@ -10,12 +11,14 @@ const event = { id: 'e-1', source: 'mine', detail: { text: '$& <b> "quoted"' } }
 
 function targetsIn(text: string) {
   const changed = JSON.parse(text) as Template;
-  return targetsOf(event, changed, templateValues(changed, { endpoint: 'http://127.0.0.1' }));
+  const resolve = templateValues(changed, { endpoint: 'http://127.0.0.1' });
+  const deployed = { template: changed, resolve };
+  return targetsOf(event, { ...deployed, access: createAccess(deployed) });
 }
 
 test.each([
-  ['a queue that does not let the rule send', 'events.amazonaws.com', 'sns.amazonaws.com', /may use/],
-  ['a queue that lets other rules send', ':rule/', ':rule/of-another-stack-', /may use/],
+  ['a queue that does not let the rule send', 'events.amazonaws.com', 'sns.amazonaws.com', /not authorized/],
+  ['a queue that lets other rules send', ':rule/', ':rule/of-another-stack-', /not authorized/],
   [
     'another variable',
     '<aws.events.event.json>',

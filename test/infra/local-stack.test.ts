@@ -4,7 +4,7 @@ import { startGateway } from '../local-aws/services/gateway.ts';
 import { startExecutions } from '../local-aws/services/start-executions.ts';
 
 test('the gateway refuses a request that is not signed, or is for no known service', async () => {
-  await using gateway = await startGateway(() => undefined);
+  await using gateway = await startGateway({ endpointOf: () => undefined });
   const authorization = 'AWS4-HMAC-SHA256 Credential=me/20261121/us-east-1/sns/aws4_request, Signature=0';
 
   const unsigned = await fetch(gateway.endpoint);

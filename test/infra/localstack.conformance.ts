@@ -180,9 +180,11 @@ async function startFunctions(): Promise<AsyncDisposable> {
   lambdaHere = started.use(await startLambda([snapshot.FunctionName ?? '']));
   executions = started.use(await startExecutions());
   const gateway = started.use(
-    await startGateway((service, path) => {
-      if (/^\/[^/]+\/durable-executions\//.test(path)) return executions.endpoint;
-      return { lambda: lambdaHere.endpoint, dynamodb: rowsAt }[service] ?? endpoint;
+    await startGateway({
+      endpointOf(service, path) {
+        if (/^\/[^/]+\/durable-executions\//.test(path)) return executions.endpoint;
+        return { lambda: lambdaHere.endpoint, dynamodb: rowsAt }[service] ?? endpoint;
+      },
     }),
   );
   settings = {

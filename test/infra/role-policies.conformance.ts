@@ -107,6 +107,7 @@ const cases = {
       ['publish', 'calculations/dt=2/part.gz'],
       ['put', 'calculations/latest.json'],
       ['put', 'calculations.narrowed/latest.json'],
+      ['delete', 'work/calculations/run/open-0123456789ab.ndjson.gz'],
       ['delete', 'calculations/dt=1/_manifest.json'],
       ['delete', 'calculations/dt=1/_manifest-0a1b2c3d.json'],
       ['delete', 'calculations/dt=1/part-00000-0123456789ab.ndjson.gz'],

@@ -1,6 +1,15 @@
 import { once } from 'node:events';
-import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as openRequest,
+} from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
+import type { Access } from '../permissions/access.ts';
+import { sourceOf } from '../permissions/needed-actions.ts';
+import { refusedBy } from '../permissions/refused.ts';
 import { signerOf } from '../signer.ts';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
@@ -25,14 +34,34 @@ type EndpointOf = (service: string, path: string) => string | undefined;
 /** Its endpoint is what `AWS_ENDPOINT_URL` is set to. `requests`: all so far that got a response. */
 export type Gateway = LoopbackServer & { readonly requests: readonly ServiceRequest[] };
 
+/** Services behind a gateway: where each is, and who may do what there. */
+export type Services = {
+  readonly endpointOf: EndpointOf;
+  /** Everybody may do everything if absent. */
+  readonly access?: Access;
+};
+
 /**
  * All services behind one address, for processes that have one endpoint for all of them: a request goes to the service
  * that its signature names. Signatures are read, not checked. A request without one gets 403, a request for a service
- * that does not exist gets 501.
+ * that does not exist gets 501. What its signer may not do is refused before it is executed, in the service's own way.
  */
-export async function startGateway(endpointOf: EndpointOf): Promise<Gateway> {
+export async function startGateway({ endpointOf, access }: Services): Promise<Gateway> {
   const requests: ServiceRequest[] = [];
   const agent = new Agent({ keepAlive: true });
+  async function respond(request: Received): Promise<Responded> {
+    const { endpoint, service, by, method } = request;
+    const send = (of: Sent) => forward(new URL(endpoint), { ...of, agent });
+    const refused = (message: string) => refusedBy(service, method, message);
+    const before = await access?.refusal(request, by, () => hasTags(request, send));
+    if (before !== undefined) return refused(before);
+    const forwarded = await send(request);
+    const { statusCode: status = 500, rawHeaders: headers } = forwarded;
+    const missing = status === 404 ? access?.refusalOfMissing(request, by) : undefined;
+    if (missing === undefined) return { status, headers, body: forwarded };
+    forwarded.resume();
+    return refused(missing);
+  }
   const server = await startLoopbackServer(async (request, response) => {
     const { method = '', url: path = '/', headers } = request;
     const signer = signerOf(headers, path);
@@ -43,16 +72,25 @@ export async function startGateway(endpointOf: EndpointOf): Promise<Gateway> {
         .writeHead(signer === undefined ? 403 : 501, { 'x-amzn-errortype': 'SandboxException' })
         .end(`{"message":"There is no service '${service}' here."}`);
     try {
-      const body = await buffer(request);
-      const forwarded = await forward(new URL(endpoint), { method, path, headers, body, agent });
-      const status = forwarded.statusCode ?? 500;
-      const text = service === 's3' ? '' : body.toString('utf8');
-      requests.push({ by, service, method, path, headers, body: text, status });
-      response.writeHead(status, forwarded.rawHeaders);
-      forwarded.pipe(response).on('error', () => forwarded.destroy());
-    } catch {
+      const bytes = await buffer(request);
+      const sent = {
+        by,
+        service,
+        method,
+        path,
+        headers,
+        body: service === 's3' ? '' : bytes.toString('utf8'),
+      };
+      const responded = await respond({ ...sent, bytes, endpoint });
+      requests.push({ ...sent, status: responded.status });
+      response.writeHead(responded.status, responded.headers as OutgoingHttpHeaders);
+      if (typeof responded.body === 'string') return response.end(responded.body);
+      const { body } = responded;
+      body.pipe(response).on('error', () => body.destroy());
+    } catch (error) {
       // The client has disconnected, or the service is gone.
-      response.destroy();
+      if (isDisconnected(error) || response.headersSent) return response.destroy();
+      response.writeHead(501, { 'x-amzn-errortype': 'SandboxException' }).end(`{"message":"${error}"}`);
     }
   });
   const close = () => {
@@ -62,24 +100,44 @@ export async function startGateway(endpointOf: EndpointOf): Promise<Gateway> {
   return { ...server, requests, close, [Symbol.asyncDispose]: close };
 }
 
-type Forwarded = {
+type Sent = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  readonly agent: Agent;
+  readonly bytes: Buffer;
+};
+type Received = Sent & { readonly by: string; readonly service: string; readonly body: string } & {
+  readonly endpoint: string;
+};
+type Responded = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>> | readonly string[];
+  readonly body: string | IncomingMessage;
 };
 
-async function forward({ hostname, port }: URL, { headers, body, ...rest }: Forwarded) {
+/** Whether the object that a request copies has tags. */
+async function hasTags(request: Received, send: (of: Sent) => Promise<IncomingMessage>): Promise<boolean> {
+  const { bucket = '', key = '' } = sourceOf(request) ?? {};
+  const path = `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}?tagging`;
+  const { authorization, host, 'x-amz-date': date } = request.headers;
+  const headers = { authorization, host, 'x-amz-date': date };
+  return /<Tag>/.test(await text(await send({ method: 'GET', path, headers, bytes: Buffer.alloc(0) })));
+}
+
+async function forward(
+  { hostname, port }: URL,
+  { method, path, headers, bytes, agent }: Sent & { readonly agent: Agent },
+): Promise<IncomingMessage> {
   // Node has already responded to the `Expect`, and assembled the chunks.
   const { expect: _, 'transfer-encoding': __, connection: ___, ...others } = headers;
   const request = openRequest({
-    ...rest,
-    hostname,
-    port,
-    headers: { ...others, 'content-length': String(body.length) },
+    ...{ method, path, agent, hostname, port },
+    headers: { ...others, 'content-length': String(bytes.length) },
   });
-  request.end(body);
+  request.end(bytes);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
 }
+
+/** Anything else is a request, or a policy, that cannot be judged here. */
+const isDisconnected = (error: unknown) => error instanceof Error && 'code' in error;

@@ -1,9 +1,9 @@
 import { matchesPattern } from '../../infra/event-pattern/match-event.ts';
 import { parsePattern } from '../../infra/event-pattern/parse-pattern.ts';
 import type { PatternFault } from '../../infra/event-pattern/pattern.ts';
-import { ACCOUNT } from '../identity.ts';
-import { type Resource, resourcesOf, type Template } from './template.ts';
-import type { Resolve } from './template-values.ts';
+import type { Access } from '../permissions/access.ts';
+import type { Deployed } from '../permissions/policies.ts';
+import { resourcesOf } from './template.ts';
 
 /** Where an event goes: to a function as it is, or to a queue, by its name, as a message. */
 export type EventTarget =
@@ -25,26 +25,30 @@ type Target = {
  * The targets of all rules that match an event on the account's default bus. Throws if EventBridge would refuse a rule, or
  * may not use a target, and for a template with variables that are not known here.
  */
-export function targetsOf(event: object, template: Template, resolve: Resolve): readonly EventTarget[] {
+export function targetsOf(
+  event: object,
+  { template, resolve, access }: Deployed & { readonly access: Access },
+): readonly EventTarget[] {
   return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
     const { EventBusName = 'default', EventPattern, Targets } = resolve(Properties) as RuleProperties;
     if (EventBusName !== 'default') return [];
     const parsed = parsePattern(EventPattern);
     if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
     if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
-    const rule = String(resolve({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const sourceArn = String(resolve({ 'Fn::GetAtt': [id, 'Arn'] }));
     return Targets.map((target) => {
       const found = targetOf(target, event);
-      const may = found.kind === 'function' ? mayInvoke : maySend;
-      const permissions = resourcesOf(template, PERMISSIONS[found.kind]).map(([, each]) => each);
-      if (!permissions.some((each) => may(resolve(each.Properties) as Resource['Properties'], target, rule)))
-        throw new Error(`${id}: expected a target that ${rule} may use, got ${target.Arn}`);
+      const refusal = access.refusalOfService(
+        { action: ACTIONS[found.kind], resource: target.Arn },
+        { service: 'events.amazonaws.com', sourceArn },
+      );
+      if (refusal !== undefined) throw new Error(`${id}: ${refusal}`);
       return found;
     });
   });
 }
 
-const PERMISSIONS = { function: 'AWS::Lambda::Permission', queue: 'AWS::SQS::QueuePolicy' } as const;
+const ACTIONS = { function: 'lambda:InvokeFunction', queue: 'sqs:SendMessage' } as const;
 
 function targetOf({ Arn, InputTransformer }: Target, event: object): EventTarget {
   const [, service, name = ''] = /^arn:aws:(lambda|sqs):[^:]+:\d+:(?:function:)?([^:]+)$/.exec(Arn) ?? [];
@@ -66,43 +70,6 @@ function bodyOf(transformer: Target['InputTransformer'], event: object): string 
   // What EventBridge makes of a template that is not JSON is not documented.
   JSON.parse(body);
   return body;
-}
-
-const PRINCIPAL = 'events.amazonaws.com';
-
-function mayInvoke(permission: Resource['Properties'], { Arn }: Target, rule: string): boolean {
-  const { FunctionName, SourceArn, Principal } = permission;
-  return FunctionName === Arn && SourceArn === rule && Principal === PRINCIPAL;
-}
-
-type Statement = {
-  readonly Effect: string;
-  readonly Principal?: { readonly Service?: string };
-  readonly Action: string | readonly string[];
-  readonly Resource: string;
-  readonly Condition?: {
-    readonly StringEquals?: { readonly 'aws:SourceAccount'?: string };
-    readonly ArnLike?: { readonly 'aws:SourceArn'?: string | readonly string[] };
-  };
-};
-
-function maySend(policy: Resource['Properties'], { Arn }: Target, rule: string): boolean {
-  const { Statement: statements } = policy['PolicyDocument'] as { readonly Statement: readonly Statement[] };
-  return statements.some(({ Effect, Principal, Action, Resource: queue, Condition }) => {
-    const account = Condition?.StringEquals?.['aws:SourceAccount'] ?? ACCOUNT;
-    const isFromRule = [Condition?.ArnLike?.['aws:SourceArn'] ?? '*'].flat().some((form) => {
-      const [start = '', ...more] = form.split('*');
-      return rule.startsWith(start) && (more.length > 0 || rule === start);
-    });
-    return (
-      Effect === 'Allow' &&
-      Principal?.Service === PRINCIPAL &&
-      [Action].flat().includes('sqs:SendMessage') &&
-      queue === Arn &&
-      account === ACCOUNT &&
-      isFromRule
-    );
-  });
 }
 
 const faultText = ({ path, expected, got }: PatternFault) =>

@@ -1,4 +1,6 @@
 import type { OffRules } from '../documented/layer.ts';
+import { type Access, createAccess } from '../permissions/access.ts';
+import type { Keys } from '../permissions/key-needs.ts';
 import { type ServiceRequest, startGateway } from '../services/gateway.ts';
 import { refusal, startJsonServer } from '../services/json-server.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
@@ -27,17 +29,29 @@ export type StackServices = {
   readonly away: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
+  readonly access: Access;
 } & AsyncDisposable;
 
+export type StackServicesOptions = {
+  readonly template: Template;
+  /** The value of its secrets, and of the parameters that its functions take their token from. */
+  readonly secret: string;
+  /** Rules of AWS that are off, each with the reason. */
+  readonly off?: OffRules | undefined;
+  /** The keys of what the template does not have, by the ARN of what is encrypted. */
+  readonly keys?: Keys | undefined;
+};
+
 /**
- * The services that the functions of a stack call, behind one endpoint, with the resources of its template. `secret` is
- * the value of its secrets, and of the parameters that its functions take their token from.
+ * The services that the functions of a stack call, behind one endpoint, with the resources of its template. Its policies
+ * decide who may do what there.
  */
-export async function startStackServices(
-  template: Template,
-  secret: string,
-  off: OffRules = {},
-): Promise<StackServices> {
+export async function startStackServices({
+  template,
+  secret,
+  off = {},
+  keys = {},
+}: StackServicesOptions): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
   // Names and ARNs are the same at every endpoint.
   const resolve = templateValues(template, { endpoint: 'http://127.0.0.1' });
@@ -69,13 +83,13 @@ export async function startStackServices(
   const throttling = started.use(
     await startJsonServer(() => refusal('ThrottlingException', 'Rate exceeded')),
   );
-  const { endpoint, requests } = started.use(
-    await startGateway((service, path) => {
-      if (away.has(service)) return NOWHERE;
-      if (throttled.has(service)) return throttling.endpoint;
-      return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
-    }),
-  );
+  const endpointOf = (service: string, path: string) => {
+    if (away.has(service)) return NOWHERE;
+    if (throttled.has(service)) return throttling.endpoint;
+    return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
+  };
+  const access = createAccess({ template, resolve, keys });
+  const { endpoint, requests } = started.use(await startGateway({ endpointOf, access }));
   const running = started.move();
   return {
     endpoint,
@@ -88,6 +102,7 @@ export async function startStackServices(
     executions,
     away,
     throttled,
+    access,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

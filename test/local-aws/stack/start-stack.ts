@@ -6,13 +6,16 @@ import { createHandlerProcess, type HandlerProcess } from '../functions/create-h
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
 import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
 import { ACCOUNT, REGION } from '../identity.ts';
+import type { Access } from '../permissions/access.ts';
+import type { Keys } from '../permissions/key-needs.ts';
+import { AND } from '../permissions/policies.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution, ExecutionToRun } from '../services/start-executions.ts';
 import type { Published } from '../services/start-topics.ts';
 import { type EventTarget, targetsOf } from './event-targets.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
-import { resourcesOf, type StackToRun } from './template.ts';
+import { resourcesOf, type StackToRun, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
 export type StackOptions = StackToRun & {
@@ -28,6 +31,8 @@ export type StackOptions = StackToRun & {
   readonly writable?: readonly string[];
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
+  /** The keys of what the template does not have, such as a token's parameter, by the ARN of what is encrypted. */
+  readonly keys?: Keys;
   /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
   readonly sometimes?: Sometimes;
 };
@@ -48,6 +53,10 @@ export type LocalStack = {
   readonly away: Set<string>;
   /** Services that refuse every request as one too many for as long as they are here. */
   readonly throttled: Set<string>;
+  /** What its policies allowed and refused. Statements that are added to it count for every function and person. */
+  readonly access: Pick<Access, 'calls' | 'refusals' | 'added'>;
+  /** The settings of a person who has these policies of the template and no more, by the beginnings of their logical ids. */
+  settingsOf(...policies: readonly string[]): Readonly<Record<string, string>>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
@@ -74,8 +83,8 @@ export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
  * Throws for anything in the template that it does not know.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { template, texts = {}, secret, off } = options;
-  const services = await startStackServices(template, secret, off);
+  const { template, texts = {}, secret, off, keys } = options;
+  const services = await startStackServices({ template, secret, off, keys });
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);
@@ -106,8 +115,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     lambda: services.lambda,
     away: services.away,
     throttled: services.throttled,
+    access: services.access,
+    settingsOf: (...policies) => ({
+      ...services.settings,
+      AWS_ACCESS_KEY_ID: policies.map((start) => policyOf(start, template)).join(AND),
+    }),
     poll: () => startMappings(stack),
-    emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
+    emit: (event) =>
+      Promise.all(targetsOf(event, { template, resolve, access: services.access }).map(deliver)),
     runSchedule: (id, scheduledAt = new Date()) => invokeScheduled({ id, scheduledAt }, stack, processOf),
     runExecution(name, { timeoutMs, onStep, sleep } = {}) {
       const requested = services.lambda.requests.find((request) => request.name === name);
@@ -129,6 +144,15 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
 
 /** Its first process is recycled at once, so that even a short run shows it. */
 const SEED = 2;
+
+function policyOf(start: string, template: Template): string {
+  const [[id] = [''], ...others] = resourcesOf(template, 'AWS::IAM::ManagedPolicy').filter(([each]) =>
+    each.startsWith(start),
+  );
+  if (id === '' || others.length > 0)
+    throw new Error(`expected one managed policy ${start}, got ${others.length}`);
+  return id;
+}
 
 type Stack = StackOptions & {
   readonly services: StackServices;
@@ -179,15 +203,25 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
 /** Starts the function of a schedule with what the schedule says. */
 function invokeScheduled(
   { id, scheduledAt }: { readonly id: string; readonly scheduledAt: Date },
-  { template, resolve }: Stack,
+  { template, resolve, services }: Stack,
   processOf: (id: string) => HandlerProcess,
 ): Promise<unknown> {
-  const { Target } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
+  const { Target, GroupName } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
   const input = Target.Input.replaceAll('<aws.scheduler.scheduled-time>', scheduledAt.toISOString());
+  const { access } = services;
+  const service = 'scheduler.amazonaws.com';
+  const sourceArn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule-group/${GroupName}`;
+  const refusal =
+    access.refusalOfService({ action: 'sts:AssumeRole', resource: Target.RoleArn }, { service, sourceArn }) ??
+    access.refusalOf({ action: 'lambda:InvokeFunction', resource: Target.Arn }, lastOf(Target.RoleArn, '/'));
+  if (refusal !== undefined) throw new Error(`${id}: ${refusal}`);
   return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(input));
 }
 
-type ScheduleProperties = { readonly Target: { readonly Arn: string; readonly Input: string } };
+type ScheduleProperties = {
+  readonly GroupName: string;
+  readonly Target: { readonly Arn: string; readonly Input: string; readonly RoleArn: string };
+};
 
 type MappingProperties = {
   readonly FunctionName: string;

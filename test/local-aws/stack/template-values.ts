@@ -111,6 +111,14 @@ function placesOf(
       return { ref: here('secretsmanager', `secret:${id}-AbCdEf`), attributes: {} };
     case 'AWS::Glue::Database':
       return { ref: (Properties['DatabaseInput'] as { readonly Name: string }).Name, attributes: {} };
+    case 'AWS::KMS::Key':
+      return named(id, here('kms', `key/${id}`));
+    case 'AWS::IAM::ManagedPolicy':
+      return { ref: `arn:aws:iam::${ACCOUNT}:policy/${id}`, attributes: {} };
+    case 'AWS::Scheduler::ScheduleGroup': {
+      const name = String(Properties['Name'] ?? id);
+      return named(name, here('scheduler', `schedule-group/${name}`));
+    }
     case 'AWS::IAM::Role':
       return named(id, `arn:aws:iam::${ACCOUNT}:role/${id}`);
     case 'AWS::Logs::LogGroup':

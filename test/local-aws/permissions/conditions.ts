@@ -1,0 +1,96 @@
+/** The condition of a statement: by operator and key, the values of which one is enough. */
+export type Condition = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** What a request says of itself, by the names of condition keys. A key that it does not have is absent. */
+export type Context = Readonly<Record<string, string>>;
+
+/**
+ * Whether a request satisfies a condition: every key of every operator, each with one of its values. Throws for an
+ * operator, or a key, that is not listed here: what is not evaluated would pass for what is. Source:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
+ */
+export const satisfies = (context: Context, condition: Condition): boolean =>
+  Object.entries(condition).every(([operator, keys]) =>
+    Object.entries(keys).every(([key, values]) => holds(operator, context[known(key)], [values].flat())),
+  );
+
+function holds(operator: string, got: string | undefined, values: readonly unknown[]): boolean {
+  const [, name = '', ifExists] = /^(.*?)(IfExists)?$/.exec(operator) ?? [];
+  const isAbsent = got === undefined;
+  if (name === 'Null') return values.some((value) => String(value) === String(isAbsent));
+  const positive = name.replace('Not', '');
+  const isNegated = positive !== name;
+  const compare = OPERATORS[positive];
+  if (compare === undefined) throw new Error(`expected a known operator of conditions, got ${operator}`);
+  // Without the key, what must be equal is not, and what must differ does.
+  if (isAbsent) return ifExists !== undefined || isNegated;
+  return values.some((value) => compare(got, String(value))) !== isNegated;
+}
+
+type Compare = (got: string, value: string) => boolean;
+
+const number =
+  (compare: (got: number, value: number) => boolean): Compare =>
+  (got, value) =>
+    compare(Number(got), Number(value));
+
+const OPERATORS: Readonly<Record<string, Compare>> = {
+  StringEquals: (got, value) => got === value,
+  StringEqualsIgnoreCase: (got, value) => got.toLowerCase() === value.toLowerCase(),
+  StringLike: matchesPattern,
+  ArnEquals: matchesArn,
+  ArnLike: matchesArn,
+  Bool: (got, value) => got.toLowerCase() === value.toLowerCase(),
+  NumericEquals: number((got, value) => got === value),
+  NumericLessThan: number((got, value) => got < value),
+  NumericLessThanEquals: number((got, value) => got <= value),
+  NumericGreaterThan: number((got, value) => got > value),
+  NumericGreaterThanEquals: number((got, value) => got >= value),
+};
+
+/** Whether a text matches a pattern of IAM, in which `*` is any text and `?` any character. */
+export function matchesPattern(text: string, pattern: string): boolean {
+  const expression =
+    patterns.get(pattern) ??
+    new RegExp(`^${RegExp.escape(pattern).replaceAll('\\*', '.*').replaceAll('\\?', '.')}$`, 's');
+  patterns.set(pattern, expression);
+  return expression.test(text);
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** Part by part: a `*` reaches over no colon before the sixth part. */
+function matchesArn(got: string, pattern: string): boolean {
+  const partsOf = (arn: string) => {
+    const parts = arn.split(':');
+    return [...parts.slice(0, 5), parts.slice(5).join(':')];
+  };
+  const parts = partsOf(got);
+  return partsOf(pattern).every((part, index) => matchesPattern(parts[index] ?? '', part));
+}
+
+/** The keys that requests here have wherever AWS gives them. */
+function known(key: string): string {
+  if (!KEYS.some((pattern) => matchesPattern(key, pattern)))
+    throw new Error(`expected a known key of conditions, got ${key}`);
+  return key;
+}
+
+const KEYS = [
+  'aws:PrincipalArn',
+  'aws:PrincipalAccount',
+  'aws:ResourceAccount',
+  'aws:SecureTransport',
+  'aws:SourceAccount',
+  'aws:SourceArn',
+  'aws:RequestedRegion',
+  'events:source',
+  'events:detail-type',
+  'kms:CallerAccount',
+  'kms:EncryptionContext:*',
+  'kms:ViaService',
+  's3:RequestObjectTag/*',
+  's3:TlsVersion',
+  's3:delimiter',
+  's3:prefix',
+];

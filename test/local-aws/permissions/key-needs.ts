@@ -1,0 +1,48 @@
+import { REGION } from '../identity.ts';
+import type { Need } from './statement.ts';
+
+/**
+ * What a request needs of the key that its resource is encrypted with, which the service uses in its caller's name. `keyOf`
+ * has the keys by the ARNs of what is encrypted. Source: the page on encryption of each service, such as
+ * https://docs.aws.amazon.com/kms/latest/developerguide/services-s3.html
+ */
+export function keyNeedsOf({ action, resource, context }: Need, keyOf: Keys): readonly Need[] {
+  const owner = ownerOf(resource);
+  const key = keyOf[owner];
+  const [service = ''] = action.split(':');
+  const uses = key === undefined ? [] : (USES[action] ?? (service === 'dynamodb' ? ['Decrypt'] : []));
+  const through = {
+    'kms:ViaService': `${service}.${REGION}.amazonaws.com`,
+    ...Object.fromEntries((ENCRYPTION_CONTEXT[service] ?? []).map((name) => [name, owner])),
+  };
+  return uses.map((use) => ({
+    action: `kms:${use}`,
+    resource: key ?? '',
+    context: { ...context, ...through },
+  }));
+}
+
+export type Keys = Readonly<Record<string, string>>;
+
+/** What has a policy and a key: a bucket has those of its objects. */
+export const ownerOf = (resource: string): string =>
+  resource.startsWith('arn:aws:s3:::') ? (resource.split('/')[0] ?? '') : resource;
+
+/** An upload in parts, which no request for one says that it is, is decrypted when it is put together. */
+const USES: Readonly<Record<string, readonly string[]>> = {
+  's3:GetObject': ['Decrypt'],
+  's3:GetObjectVersion': ['Decrypt'],
+  's3:PutObject': ['GenerateDataKey', 'Decrypt'],
+  'secretsmanager:GetSecretValue': ['Decrypt'],
+  'secretsmanager:PutSecretValue': ['GenerateDataKey', 'Decrypt'],
+  'sns:Publish': ['GenerateDataKey', 'Decrypt'],
+  'sqs:ReceiveMessage': ['Decrypt'],
+  'sqs:SendMessage': ['GenerateDataKey', 'Decrypt'],
+  'ssm:GetParameter': ['Decrypt'],
+};
+
+const ENCRYPTION_CONTEXT: Readonly<Record<string, readonly string[]>> = {
+  s3: ['kms:EncryptionContext:aws:s3:arn'],
+  secretsmanager: ['kms:EncryptionContext:SecretARN'],
+  ssm: ['kms:EncryptionContext:PARAMETER_ARN'],
+};
