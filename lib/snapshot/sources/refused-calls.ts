@@ -7,6 +7,9 @@ const statusOf = (error: unknown): number | undefined =>
 /** True if the platform responded 400: it does not know an order that was requested, for one. */
 export const isBadRequest = (error: unknown): boolean => statusOf(error) === 400;
 
+/** True if the platform kept failing, after all retries. */
+export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
+
 /** The requested id as missing, if the error says so; undefined for any other error. */
 export function missingId(id: string, error: unknown): MissingId | undefined {
   const status = statusOf(error);

@@ -1,7 +1,15 @@
 import { compareIds } from '../../../platform/index.ts';
 import { provedIf, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
 import type { CalculationPage, ReadPage, SortField } from './pages.ts';
-import { counted, outcomeOf, type Progress, refuseStall, ScanError, withReported } from './progress.ts';
+import {
+  counted,
+  EmptyOrderError,
+  outcomeOf,
+  type Progress,
+  refuseStall,
+  ScanError,
+  withReported,
+} from './progress.ts';
 
 /*
  * Why nothing is lost. What the rows are sorted by, their id or the time of their creation, never changes, so no row
@@ -14,11 +22,17 @@ import { counted, outcomeOf, type Progress, refuseStall, ScanError, withReported
  * the seam is not proved, rows in between may have slid below the page: step back and read again, twice as far each
  * time, until a page proves the seam or starts at 0.
  *
- * The end is shown by the page of the latest rows, in descending order from offset 0: if it comes down to a row that
- * proves the seam, it has every row from there on, and nothing else is left. If its rows do not descend, because there
- * is one or all have the same time, it is all there is if the page after it is empty and, read again, it still has each
- * of its rows: they existed when the other page was empty, and no others did. A short page or a total proves no end. If
- * a time has more rows than a page, no page shows all of them: the scan makes no progress.
+ * The end is the highest value that existed when the scan began, which its first request reads: once every row up to that
+ * value was taken, the scan has all that it owes. What is added meanwhile belongs to the next run, and cannot keep this one
+ * from ending. By id a proved page that reaches the value shows that; by time a page that goes above it, since it may not
+ * hold all rows of one time.
+ *
+ * Where the rows of that value were deleted, or nothing is above it, the page of the latest rows shows the end, in
+ * descending order from offset 0: if it comes down to a row that proves the seam, it has every row from there on, and
+ * nothing else is left. If its rows do not descend, because there is one or all have the same time, it is all there is if
+ * the page after it is empty and, read again, it still has each of its rows: they existed when the other page was empty,
+ * and no others did. A short page or a total proves no end. If a time has more rows than a page, no page shows all of
+ * them: the scan makes no progress.
  */
 
 const CLAIMS = {
@@ -52,17 +66,14 @@ export async function* orderedScan(
     position = withReported(position, page);
     return checkedRows(page, field, isAscending);
   };
-  const latest = async (offset: number) => {
-    // Two rows show whether the platform keeps to the descending order at all; by time, a page must pass all of one.
-    const most = field === 'id' ? 2 : limit;
-    return rowsOf(await readPage({ ascending: false, offset, limit: most, signal }), false);
-  };
-  const step = (rows: Rows, fresh: readonly number[]): ScanStep<Progress> => ({
-    batch: batchOf(rows, fresh),
-    position,
-    total: position.totals.end,
-  });
+  // Two rows show whether the platform keeps to the descending order at all; by time, a page must pass all of one.
+  const latest = async (offset: number, rows = field === 'id' ? 2 : limit) =>
+    rowsOf(await readPage({ ascending: false, offset, limit: rows, signal }), false);
   try {
+    if (position.top === null) {
+      const top = highest(await latest(0, 2), field);
+      position = { ...position, top };
+    }
     for (;;) {
       refuseStall(position);
       const offset = Math.max(0, position.next - position.stepBack);
@@ -71,20 +82,22 @@ export async function* orderedScan(
         position = { ...counted(position, 0), stepBack: Math.max(1, position.stepBack * 2) };
         continue;
       }
+      if (offset === 0) refuseEmpty(rows, field);
       const fresh = freshRows(position, rows);
-      position = withTaken(position, rows, fresh);
-      const overlap = rows.values.findLastIndex((value) => provesSeam(position, value));
-      position = { ...position, next: offset + Math.max(0, overlap), stepBack: 0 };
+      position = withPage(position, rows, { fresh, offset });
       const { end } = position.totals;
+      const isEnded = hasAllOfTheStart(position, offset + rows.values.length);
       const mayEnd = fresh.length === 0 || (end !== null && offset + rows.values.length >= end);
-      if (!mayEnd) ahead.plan(position, position.next - offset, rows.page);
-      if (fresh.length > 0) yield step(rows, fresh);
+      if (!isEnded && !mayEnd) ahead.plan(position, position.next - offset, rows.page);
+      if (fresh.length > 0) yield stepOf(position, rows, fresh);
+      if (isEnded) return outcomeOf(position, field, CLAIMS[field]);
       if (!mayEnd) continue;
       const top = await latest(0);
+      if (position.top === null) position = { ...position, top: highest(top, field) };
       if (!(await isWhole(position, top, latest))) continue;
       const rest = freshRows(position, top).toReversed();
       position = withTaken(position, top, rest);
-      if (rest.length > 0) yield step(top, rest);
+      if (rest.length > 0) yield stepOf(position, top, rest);
       return outcomeOf(position, field, CLAIMS[field]);
     }
   } finally {
@@ -99,6 +112,34 @@ type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] 
 /** Orders two values of the same field. */
 const compare = (a: Value, b: Value): number =>
   typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
+
+/** The highest value that there is, from the page of the latest rows; null if the list is empty. */
+function highest(rows: Rows, field: SortField): Value | null {
+  refuseEmpty(rows, field);
+  return rows.values[0] ?? null;
+}
+
+/** Throws `EmptyOrderError` if nothing is listed although the platform reports records: it does not have the order. */
+function refuseEmpty({ values, page: { total } }: Rows, field: SortField): void {
+  if (values.length > 0 || !total) return;
+  throw new EmptyOrderError(`sorted by ${field}, the platform listed no rows, and reported ${total}`);
+}
+
+/**
+ * True if all rows were taken that existed when the scan began (see above). `read`: how many rows the platform has up to
+ * here. Fewer than it reports, at the start and now, betray a response that was not current: then the latest rows decide.
+ */
+function hasAllOfTheStart({ field, top, last, totals }: Progress, read: number): boolean {
+  if (top === null || last === null || read < Math.min(totals.start ?? 0, totals.end ?? 0)) return false;
+  const order = compare(last.value, top);
+  return order > 0 || (order === 0 && field === 'id');
+}
+
+const stepOf = (position: Progress, rows: Rows, fresh: readonly number[]): ScanStep<Progress> => ({
+  batch: batchOf(rows, fresh),
+  position,
+  total: position.totals.end,
+});
 
 /** True if all rows before one with this value were taken, or are gone (see above). */
 function provesSeam({ field, last }: Progress, value: Value | undefined): boolean {
@@ -126,6 +167,17 @@ function withTaken(position: Progress, { page, values }: Rows, fresh: readonly n
   const before = position.last?.value === value ? position.last.ids : [];
   const ids = fresh.filter((row) => values[row] === value).map((row) => page.keys[row] ?? '');
   return { ...counted(position, fresh.length), last: { value, ids: [...before, ...ids] } };
+}
+
+/** The position after a page, from which the next one overlaps it. */
+function withPage(
+  position: Progress,
+  rows: Rows,
+  { fresh, offset }: { readonly fresh: readonly number[]; readonly offset: number },
+): Progress {
+  const after = withTaken(position, rows, fresh);
+  const overlap = rows.values.findLastIndex((value) => provesSeam(after, value));
+  return { ...after, next: offset + Math.max(0, overlap), stepBack: 0 };
 }
 
 /** True if the latest rows are all that is left (see above). `latest` reads them from an offset on. */

@@ -9,9 +9,14 @@ export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
+/** The platform lists nothing in the requested order although it reports records. */
+export class EmptyOrderError extends ScanError {}
+
 /** How far one read of all calculations has progressed; plain JSON. The rows taken are in the parts of the run. */
 export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
+  /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
+  top: z.nullable(z.union([z.string(), z.number()])),
   /** 0 while the platform keeps to that order; then the number of the round in which all rows are read, from 1 on. */
   round: z.number(),
   /** True if an unordered round has brought something new. */
@@ -34,6 +39,7 @@ export type Progress = z.infer<typeof progressSchema>;
 
 export const NO_PROGRESS: Progress = {
   field: 'id',
+  top: null,
   round: 0,
   isNew: false,
   next: 0,

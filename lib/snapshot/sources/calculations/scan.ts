@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Scan, type ScanOutcome, UNPROVED } from '../../scan.ts';
-import { isBadRequest } from '../refused-calls.ts';
+import { isBadRequest, isServerError } from '../refused-calls.ts';
 import {
   type Judgement,
   type ReadEnd,
@@ -10,7 +10,7 @@ import {
 } from '../rereading.ts';
 import { orderedScan } from './ordered-scan.ts';
 import { calculationPageReader, type PageReaderOptions, type ReadPage } from './pages.ts';
-import { NO_PROGRESS, type Progress, progressSchema, ScanError } from './progress.ts';
+import { EmptyOrderError, NO_PROGRESS, type Progress, progressSchema, ScanError } from './progress.ts';
 import { unorderedScan } from './unordered-scan.ts';
 
 export type CalculationScanOptions = PageReaderOptions & {
@@ -23,7 +23,8 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 );
 
 /**
- * Reads all calculations: in the order of ids; by `created` if the platform responds 400 to the very first request; and
+ * Reads all calculations: in the order of ids; by `created` if the platform refuses the very first request (400), keeps
+ * failing (5xx), or lists nothing although it reports records; and
  * in no order at all, never proved, once a response contradicts the order or it leads nowhere: what was taken is then
  * read from the parts of the run. Everything is read again, at most three times in all, if the platform reported more
  * records than it sent. Throws `PlatformError`, and `ScanError` if no order makes progress.
@@ -39,6 +40,10 @@ function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgeme
   return isLast ? { kind: 'ended', outcome: { ...result, ...UNPROVED } } : { kind: 'again', memo: null };
 }
 
+/** True if the platform may not sort by what was asked for: it refuses, fails, or lists nothing although it has records. */
+const lacksOrder = (error: unknown): boolean =>
+  error instanceof EmptyOrderError || isBadRequest(error) || isServerError(error);
+
 function readOnce({ limit, ...options }: CalculationScanOptions): Scan<Progress> {
   return async function* ({ from = NO_PROGRESS, ...start }) {
     let [position, isOrdered, isFirst] = [from, from.round === 0, from === NO_PROGRESS];
@@ -46,14 +51,14 @@ function readOnce({ limit, ...options }: CalculationScanOptions): Scan<Progress>
       const read = calculationPageReader(options, position.field);
       const readPage: ReadPage = async (request) => {
         const page = await read(request);
-        isFirst = false;
+        isFirst &&= page.keys.length === 0;
         return page;
       };
       try {
         const scan = isOrdered ? orderedScan : unorderedScan;
         return yield* scan({ readPage, limit }, { ...start, from: position });
       } catch (error) {
-        if (isFirst && position.field === 'id' && isBadRequest(error))
+        if (isFirst && position.field === 'id' && lacksOrder(error))
           position = { ...NO_PROGRESS, field: 'created' };
         else if (isOrdered && error instanceof ScanError) isOrdered = false;
         else throw error;

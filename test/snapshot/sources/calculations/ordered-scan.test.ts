@@ -57,10 +57,10 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
   });
 
   test.each([
-    ['ascending', rows(1, 5, 3), '3 came after 5'],
-    ['descending', rows(1, 2, 3), '2 came after 1'],
-  ])('ends if the platform does not keep to the %s order', async (order, page, what) => {
-    const scan = scanned(scanOf(field, fixedPages(rows(1, 2, 3), page), 9));
+    ['ascending', rows(3, 2, 1), rows(1, 5, 3), '3 came after 5'],
+    ['descending', rows(1, 2, 3), rows(1, 2, 3), '2 came after 1'],
+  ])('ends if the platform does not keep to the %s order', async (order, top, page, what) => {
+    const scan = scanned(scanOf(field, fixedPages(top, page), 9));
 
     await expect(scan).rejects.toThrow(
       new ScanError(`the platform did not keep to the ${order} order of ${field}: ${what}`),
@@ -155,6 +155,49 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
   });
 });
 
+describe.each(['id', 'created'] as const)('a list that grows with each request, read by %s', (field) => {
+  const growing = (length: number, added: number) => {
+    const changes = Array.from({ length: 60 }, () =>
+      Array.from({ length: added }, (): Change => ({ kind: 'add' })),
+    );
+    return simulatePlatform({ steps: rowsOf(length), changes });
+  };
+
+  test.each([2, 5, 150])('by %i rows, is read to the end that it had at the beginning', async (added) => {
+    const { readPage, requests, livedThrough } = growing(1_000, added);
+
+    const { keys, outcome } = await scanned(scanOf(field, readPage, 100));
+
+    expect(keys).toEqual(expect.arrayContaining(livedThrough()));
+    expect(outcome.consistency).toBe('proved');
+    expect(requests()).toBeLessThan(20);
+  });
+
+  test('is read to its end if it was empty at the beginning, or its latest rows were deleted', async () => {
+    const empty = simulatePlatform({ steps: [], changes: [[], [{ kind: 'add' }], [{ kind: 'add' }]] });
+    const last = Array.from({ length: 3 }, (_, at): Change => ({ kind: 'delete', at: 9 - at }));
+    const cut = simulatePlatform({ steps: rowsOf(10), changes: [[], last] });
+
+    const found = await scanned(scanOf(field, empty.readPage, 4));
+    const left = await scanned(scanOf(field, cut.readPage, 4));
+
+    expect(found.keys).toEqual(['1', '2']);
+    expect(left.keys).toEqual(['1', '2', '3', '4', '5', '6', '7']);
+    expect([found.outcome.consistency, left.outcome.consistency]).toEqual(['proved', 'proved']);
+  });
+
+  test('is read on from a position to the same end', async () => {
+    const { positions } = await scanned(scanOf(field, growing(1_000, 5).readPage, 100));
+    const from = positions[2]?.position;
+    const { readPage, requests } = growing(1_000, 200);
+
+    await scanned(scanOf(field, readPage, 100), { from });
+
+    expect(from?.top).not.toBeNull();
+    expect(requests()).toBeLessThan(20);
+  });
+});
+
 describe('by id', () => {
   test('pages overlap by one row, and none past the total is requested', async () => {
     const platform = simulatePlatform({ steps: rowsOf(10), changes: [] });
@@ -162,12 +205,12 @@ describe('by id', () => {
 
     await scanned(scanOf('id', read, 4));
 
-    expect(requested).toEqual(['>0', '>3', '>6', '<0']);
+    expect(requested).toEqual(['<0', '>0', '>3', '>6']);
   });
 
   test.each([
-    ['two', 10, ['>0', '>3', '>6']],
-    ['one', 5_000_000, ['>0', '>3']],
+    ['two', 10, ['<0', '>0', '>3', '>6']],
+    ['one', 5_000_000, ['<0', '>0', '>3']],
   ])(
     '%s pages are fetched ahead of one of %i bytes, and aborted if the caller stops',
     async (_, sizeBytes, expected) => {
@@ -183,14 +226,14 @@ describe('by id', () => {
       await steps.return(undefined as never);
 
       expect(requested).toEqual(expected);
-      expect(signals.slice(1).map((signal) => signal?.aborted)).toEqual(signals.slice(1).map(() => true));
+      expect(signals.slice(2).map((signal) => signal?.aborted)).toEqual(signals.slice(2).map(() => true));
     },
   );
 
   test('a page ahead that fails fails the scan only if it is needed', async () => {
     const deletions = Array.from({ length: 3 }, (): Change => ({ kind: 'delete', at: 0 }));
     const failing = (failAt: number): ReadPage => {
-      const platform = simulatePlatform({ steps: rowsOf(20), changes: [[], deletions] });
+      const platform = simulatePlatform({ steps: rowsOf(20), changes: [[], [], deletions] });
       const { requested, read } = watched(async (request) => {
         if (requested.length === failAt) throw new Error('cut off');
         return platform.readPage(request);
@@ -198,8 +241,8 @@ describe('by id', () => {
       return read;
     };
 
-    await expect(scanned(scanOf('id', failing(2), 4))).rejects.toThrow('cut off');
-    const { keys } = await scanned(scanOf('id', failing(3), 4));
+    await expect(scanned(scanOf('id', failing(3), 4))).rejects.toThrow('cut off');
+    const { keys } = await scanned(scanOf('id', failing(4), 4));
 
     expect(keys).toHaveLength(20);
   });
@@ -215,13 +258,21 @@ describe('by id', () => {
 
   test('a short page that ends below what was taken does not take the scan back', async () => {
     const last = { value: '6', ids: ['6'] };
-    const pages = [[8, 9], [7, 8, 9], [4, 5], [9, 8], [5, 6, 7, 8, 9], [9], [], [9, 8]];
+    const pages = [
+      [8, 9],
+      [7, 8, 9],
+      [4, 5],
+      [9, 8],
+      [5, 6, 7, 8, 9],
+    ];
     const { requested, read } = watched(async () => idsPage(pages[requested.length - 1] ?? []));
 
-    const { keys } = await scanned(scanOf('id', read, 1), { from: { ...NO_PROGRESS, next: 5, last } });
+    const { keys } = await scanned(scanOf('id', read, 1), {
+      from: { ...NO_PROGRESS, top: '9', next: 5, last },
+    });
 
     expect(keys).toEqual(['7', '8', '9']);
-    expect(requested.slice(0, 5)).toEqual(['>5', '>4', '>3', '<0', '>4']);
+    expect(requested).toEqual(['>5', '>4', '>3', '<0', '>4']);
   });
 
   test('a platform whose pages are always small is read to its end', async () => {
@@ -240,7 +291,7 @@ describe('by creation', () => {
 
     const { positions } = await scanned(scanOf('created', read, 4));
 
-    expect(requested).toEqual(['>0', '>1', '>3', '>5', '<0']);
+    expect(requested).toEqual(['<0', '>0', '>1', '>3', '>5', '<0']);
     expect(positions.map(({ position }) => position.last?.ids)).toEqual([['3', '4'], ['5'], ['7'], ['8']]);
   });
 
@@ -248,6 +299,7 @@ describe('by creation', () => {
     // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 is deleted, and row 3 moves last in its time.
     const at = (created: number, ...ids: readonly number[]) => ids.map((id) => ({ id, created }));
     const pages = [
+      [...at(6, 8), ...at(5, 7)],
       [...at(1, 1), ...at(2, 2), ...at(3, 3)],
       [...at(3, 5, 3), ...at(4, 6)],
       [...at(2, 2), ...at(3, 4, 5, 3), ...at(4, 6)],
@@ -259,7 +311,7 @@ describe('by creation', () => {
 
     const { keys, outcome } = await scanned(scanOf('created', read, 9));
 
-    expect(requested).toEqual(['>0', '>1', '>0', '>3', '>5', '<0']);
+    expect(requested).toEqual(['<0', '>0', '>1', '>0', '>3', '>5', '<0']);
     expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
     expect(outcome.consistency).toBe('proved');
   });
@@ -283,7 +335,7 @@ describe('by creation', () => {
       { id: 7, created: 19 },
     ]);
     const scanWith = (again: CalculationPage) => {
-      const pages = [same, same, same, rows(), again];
+      const pages = [same, same, same, same, rows(), again];
       let requests = 0;
       return scanned(scanOf('created', async () => pages[requests++] ?? rows(5, 1), 9));
     };

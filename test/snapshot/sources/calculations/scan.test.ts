@@ -62,7 +62,7 @@ test('a platform that sorts by id is asked for nothing more once the caller stop
 
   for await (const _ of scanOf(call, { limit: 3 })(fromBeginning)) break;
 
-  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([undefined, true, true, true]);
 });
 
 describe('a platform that refuses to sort by id', () => {
@@ -122,7 +122,41 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id']);
   });
 
-  test.each([403, 404, 500])('with %i fails and is not read in another order', async (status) => {
+  test.each([400, 500, 503])('with %i is read by creation', async (status) => {
+    const { call, fields } = callWith((body) => {
+      if (body.sort.field === 'id') throw statusError(status);
+      return slice(rows(1, 2, 3), body);
+    });
+
+    const { keys, outcome } = await scanned(scanOf(call));
+
+    expect(keys).toEqual(['1', '2', '3']);
+    expect(outcome).toMatchObject({ consistency: 'proved', order: 'created' });
+    expect(fields.filter((field) => field === 'id')).toHaveLength(1);
+  });
+
+  test('by listing nothing although it reports records, is read by creation', async () => {
+    const call = respondingCall(({ body }) => {
+      const request = body as Body;
+      const results = request.sort.field === 'id' ? [] : slice(rows(1, 2, 3), request);
+      return printJson({ results, totalHits: 3 });
+    });
+
+    const { keys, outcome } = await scanned(scanOf(call));
+
+    expect(keys).toEqual(['1', '2', '3']);
+    expect(outcome).toMatchObject({ consistency: 'proved', order: 'created' });
+  });
+
+  test('and lists nothing by creation either, is not proved', async () => {
+    const call = respondingCall(() => printJson({ results: [], totalHits: 3 }));
+
+    const { outcome } = await scanned(scanOf(call));
+
+    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
+  });
+
+  test.each([403, 404])('with %i fails and is not read in another order', async (status) => {
     const { call, fields } = callWith(() => {
       throw statusError(status);
     });
