@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
-import { findStored, printBounded, readStored, type Store, StoredObjectError } from '../../store/index.ts';
+import {
+  findStored,
+  MOST_LIST_BYTES,
+  printBounded,
+  readStored,
+  type Store,
+  StoredObjectError,
+} from '../../store/index.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { callsSchema, type Part, partSchema } from '../manifest.ts';
 import { missingIdSchema, outcomeSchema } from '../scan.ts';
@@ -65,7 +72,7 @@ export async function readCheckpoint(
   run: string,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly etag: string }> {
   const key = checkpointKey(source, run);
-  const stored = await findStored(store, key, checkpointSchema);
+  const stored = await findStored(store, key, checkpointSchema, MOST_LIST_BYTES);
   if (stored === undefined)
     throw new StoredObjectError(
       'missing',
@@ -89,7 +96,7 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const key = checkpointKey(checkpoint.source, checkpoint.run);
   const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
-  const put = await store.put(key, printBounded(key, checkpoint), { condition });
+  const put = await store.put(key, printBounded(key, checkpoint, MOST_LIST_BYTES), { condition });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(
     `run ${checkpoint.run} is being resumed by another process; this one stops`,

@@ -17,7 +17,7 @@ export type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' 
 /** What a slice has taken since its checkpoint, and how it becomes durable. */
 export async function startProgress(saved: Saved, { store, callCounts, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
-  let taken: Taken = takenBy(checkpoint);
+  const taken = createTaken(checkpoint);
   /** When the first record was added that is not durable. */
   let sinceMs: number | undefined;
   const [earlier, before] = [checkpoint.calls, callCounts()];
@@ -35,9 +35,9 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
     if (outcome !== null) await writer.end();
     while (await writer.storeEnded(checkpoint.parts, record));
-    const [facts, calls] = [taken, callsOf(earlier, callCounts(), before)];
+    const facts = { ...taken.facts(), calls: callsOf(earlier, callCounts(), before) };
     const open = await writer.storeOpen();
-    checkpoint = { ...checkpoint, ...facts, open, calls, outcome };
+    checkpoint = { ...checkpoint, ...facts, open, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
     sinceMs = undefined;
     await deleteReplaced(open?.key, checkpoint.segment?.open?.key);
@@ -45,14 +45,14 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
   });
   return {
     save,
-    records: () => taken.records,
+    records: taken.records,
     hasEnded: writer.hasEnded,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
     unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
     async add(step: ScanStep<unknown>): Promise<void> {
       sinceMs ??= performance.now();
       await writer.write(step.batch);
-      taken = withStep(taken, step);
+      taken.add(step);
     },
     /** Begins a segment: what was added so far stays. */
     async begin(): Promise<void> {
@@ -63,32 +63,41 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
      * Drops the records of the segment. The numbers of their parts are not used again: a process that still takes them
      * would otherwise replace the entry of an equal part.
      */
-    async restart(position: unknown): Promise<void> {
+    async restart(step: Pick<ScanStep<unknown>, 'position' | 'missing'>): Promise<void> {
       await writer.discard();
-      const { lastPart, open, records, fields } = checkpoint.segment ?? EMPTY;
+      const { lastPart, open, ...end } = checkpoint.segment ?? EMPTY;
       if (open !== null) await writer.resume(open);
-      taken = { ...taken, position, records, fields };
+      taken.restart(step, end);
       sinceMs = undefined;
       checkpoint = { ...checkpoint, lastPart };
     },
   };
 }
 
-type Taken = Pick<Checkpoint, 'position' | 'records' | 'missing' | 'fields'>;
-
-const takenBy = ({ position, records, missing, fields }: Checkpoint): Taken => ({
-  position,
-  records,
-  missing,
-  fields,
-});
-
-const withStep = (taken: Taken, { batch, position, missing = [] }: ScanStep<unknown>): Taken => ({
-  position,
-  records: taken.records + batch.records,
-  missing: [...taken.missing, ...missing],
-  fields: withTypes(taken.fields, batch.fields),
-});
+/** What the steps of a scan have brought. Missing ids are added in place: copying them at each step took gigabytes. */
+function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
+  let { position, records, fields } = checkpoint;
+  const missing = [...before];
+  return {
+    records: () => records,
+    facts: () => ({ position, records, fields, missing: [...missing] }),
+    add(step: ScanStep<unknown>): void {
+      position = step.position;
+      records += step.batch.records;
+      fields = withTypes(fields, step.batch.fields);
+      missing.push(...(step.missing ?? []));
+    },
+    restart(
+      step: Pick<ScanStep<unknown>, 'position' | 'missing'>,
+      end: Pick<Checkpoint, 'records' | 'fields'>,
+    ): void {
+      position = step.position;
+      records = end.records;
+      fields = end.fields;
+      missing.push(...(step.missing ?? []));
+    },
+  };
+}
 
 /** The types of fields with more of them, sorted by name and type. */
 function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {

@@ -46,9 +46,9 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
         if (progress.unsavedMs() > 0) await progress.save(null);
       });
       if (step.done) return await progress.save(step.value);
-      const { position, segment } = step.value;
+      const { segment } = step.value;
       if (segment === 'begins') await progress.begin();
-      if (segment === 'restarts') await progress.restart(position);
+      if (segment === 'restarts') await progress.restart(step.value);
       else await progress.add(step.value);
       const { total, share } = step.value;
       onProgress?.({ records: progress.records(), total, share });

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { MissingId, Scan } from '../scan.ts';
+import { afterFailure, type Had, type ReadOfId, refusedForMissing } from './missing-ids.ts';
 import { readAhead } from './read-ahead.ts';
-import { missingId, refusedForMissing } from './refused-calls.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
 export const fanOutPosition = z.object({
@@ -26,13 +26,32 @@ export type FanOutOptions = {
 /** How many ids are read ahead: enough to use the whole pace if a response takes a second. */
 const CONCURRENCY = 8;
 
-/** One step per id, in the order of the ids. After 404 or 403 an id is missing; any other error ends the scan. */
+/**
+ * One step per id, in the order of the ids. An id that cannot be had is missing (`afterFailure`); any other error ends the
+ * scan.
+ */
 export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition> {
   return async function* ({ from = START, signal }) {
     let position = from;
+    let answered: string | undefined;
+    let missed: unknown;
     const ahead = readAhead({
       items: ids.slice(from.next),
-      read: (id, stop) => readOne(id, read, stop),
+      async read(id, stop): Promise<One> {
+        const had = await readOrMissing({
+          ids,
+          id,
+          answered,
+          read: (each) => read(each, stop),
+          drop: (batch) => batch.release?.(),
+        });
+        if (had.kind === 'had') {
+          answered = id;
+          return { batch: had.result, missing: [] };
+        }
+        missed = had.error;
+        return { batch: emptyBatch, missing: [had.missing] };
+      },
       concurrency: CONCURRENCY,
       sizeOf: ({ batch }) => batch.heldBytes,
       signal,
@@ -50,7 +69,7 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
       assumes: ['current-responses'],
       totals: { start: null, end: null },
       order: 'ids',
-      refused: refusedForMissing(position.missing, ids.length),
+      refused: refusedForMissing(position.missing, ids.length, missed),
     };
   };
 }
@@ -59,12 +78,8 @@ const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
 
 type One = { readonly batch: RecordBatch; readonly missing: readonly MissingId[] };
 
-async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSignal): Promise<One> {
-  try {
-    return { batch: await read(id, signal), missing: [] };
-  } catch (error) {
-    const missing = missingId(id, error);
-    if (missing === undefined) throw error;
-    return { batch: emptyBatch, missing: [missing] };
-  }
-}
+const readOrMissing = (options: ReadOfId<RecordBatch>): Promise<Had<RecordBatch>> =>
+  options.read(options.id).then(
+    (result) => ({ kind: 'had', result }),
+    (error: unknown) => afterFailure(error, options),
+  );

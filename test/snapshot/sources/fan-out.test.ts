@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlatformFailure } from '../../../lib/platform/failure.ts';
+import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
 import { readAhead } from '../../../lib/snapshot/sources/read-ahead.ts';
 import { batchOfLines, recordsIn } from '../batches.ts';
@@ -54,6 +56,72 @@ test('ids with a 404 or 403 response are missing, in the order of the ids', asyn
   });
 });
 
+test.each([400, 409, 410, 500, 503])(
+  'an id with a lasting %i is missing while others are answered',
+  async (status) => {
+    const asked: string[] = [];
+    const read = async (id: string) => {
+      asked.push(id);
+      if (id === 'id0' || id === 'id3') throw statusError(status);
+      return recordsOf(id);
+    };
+
+    const { keys, outcome } = await scanned(fanOutOf({ ids: ids(5), read }));
+
+    expect(keys).toEqual(['id1', 'id2', 'id4']);
+    expect(outcome).toMatchObject({
+      missing: [
+        { id: 'id0', status },
+        { id: 'id3', status },
+      ],
+      refused: [],
+    });
+    // It is asked once more after another was answered, since the platform itself may have been failing.
+    expect(asked.filter((id) => id === 'id3')).toHaveLength(status < 500 ? 1 : 2);
+  },
+);
+
+test('an id that failed with the platform, and is answered once another one is, is not missing', async () => {
+  let failures = 2;
+  const read = async (id: string) => {
+    failures -= 1;
+    if (failures >= 0) throw statusError(503);
+    return recordsOf(id);
+  };
+
+  const { keys, outcome } = await scanned(fanOutOf({ ids: ids(3), read }));
+
+  expect(keys).toEqual(ids(3));
+  expect(outcome.missing).toEqual([]);
+});
+
+test('responses of other shapes, cut ones and time-outs make an id missing; no connection does not', async () => {
+  const missingFor = async (failure: PlatformFailure) => {
+    const read = async (id: string) => {
+      if (id !== 'id1') return recordsOf(id);
+      throw new PlatformError(failure, { operation: 'anything', about: id, attempts: 1 });
+    };
+    return (await scanned(fanOutOf({ ids: ids(3), read }))).outcome.missing;
+  };
+  const timeout = { kind: 'timeout', timeoutMs: 60_000 } as const;
+
+  expect(await missingFor({ kind: 'shape', faults: [] })).toEqual([{ id: 'id1', status: 200 }]);
+  expect(await missingFor({ kind: 'too-large', maxBytes: 9 })).toEqual([{ id: 'id1', status: 200 }]);
+  expect(await missingFor({ kind: 'not-json', status: 502, contentType: '' })).toEqual([
+    { id: 'id1', status: 502 },
+  ]);
+  expect(await missingFor({ kind: 'cut', detail: '' })).toEqual([{ id: 'id1', status: 0 }]);
+  expect(await missingFor({ ...timeout, phase: 'exchange' })).toEqual([{ id: 'id1', status: 0 }]);
+  await expect(missingFor({ ...timeout, phase: 'connect' })).rejects.toThrow('no complete response');
+  await expect(missingFor({ kind: 'wait', waitMs: 9, maxWaitMs: 1 })).rejects.toThrow('wait');
+});
+
+test('if every id is a bad request, its error is thrown: its words say more than a list of ids', async () => {
+  const read = () => Promise.reject(statusError(400));
+
+  await expect(scanned(fanOutOf({ ids: ids(3), read }))).rejects.toMatchObject({ failure: { status: 400 } });
+});
+
 test('the run is incomplete if every id is missing, but not if none was requested', async () => {
   const read = () => Promise.reject(statusError(403));
 
@@ -62,12 +130,14 @@ test('the run is incomplete if every id is missing, but not if none was requeste
 });
 
 test.each([401, 500])(
-  '%i stops the scan: nothing more is read, and what precedes it is written',
+  '%i for all stops the scan: nothing more is read, and what precedes it is written',
   async (status) => {
     const started: string[] = [];
+    let isDown = false;
     const read = async (id: string) => {
       started.push(id);
-      if (id === 'id5') throw statusError(status);
+      isDown ||= id === 'id5';
+      if (isDown) throw statusError(status);
       return recordsOf(id);
     };
     const written: string[] = [];
@@ -79,7 +149,7 @@ test.each([401, 500])(
 
     await expect(scan).rejects.toMatchObject({ failure: { status } });
     expect(written).toEqual(['id0', 'id1', 'id2', 'id3', 'id4']);
-    expect(started.length).toBeLessThanOrEqual(13);
+    expect(started.length).toBeLessThanOrEqual(15);
   },
 );
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Scan, type ScanOutcome, UNPROVED } from '../../scan.ts';
-import { isBadRequest, isServerError } from '../refused-calls.ts';
+import { isBadRequest, isServerError } from '../missing-ids.ts';
 import {
   type Judgement,
   type ReadEnd,

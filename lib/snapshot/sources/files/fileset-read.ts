@@ -6,7 +6,9 @@ import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { type Claim, provedIf, type ScanStart, type ScanStep, totalsSchema, UNPROVED } from '../../scan.ts';
 import type { Judgement, ReadEnd } from '../rereading.ts';
-import { isAfter, type ReadFilePage, type ScannedFilePage, sortsByCreation } from './pages.ts';
+import { isAfter, probeOrder, type ReadFilePage, type ScannedFilePage } from './pages.ts';
+
+const rankSchema = z.object({ createdMs: z.number(), key: z.string() });
 
 /** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
 export const filesetPosition = z.object({
@@ -23,8 +25,10 @@ export const filesetPosition = z.object({
   /** The sum of the hashes of the keys and paths of the files taken, in whatever order they came; below `HASH_SPACE`. */
   digest: z.number(),
   isAscending: z.boolean(),
+  /** Whether the platform sorts by creation, and the newest file that it had after the first page; null until it was asked. */
+  order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
   /** The last one; null if there is none yet, or if they came in another order. */
-  last: z.nullable(z.object({ createdMs: z.number(), key: z.string() })),
+  last: z.nullable(rankSchema),
 });
 
 export type FilesetPosition = z.infer<typeof filesetPosition>;
@@ -34,6 +38,8 @@ export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest
   readonly pages: number;
   /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
   readonly isSorted: boolean;
+  /** False if nothing shows that the list ended: the last page had neither a cursor nor a total. */
+  readonly isEndShown: boolean;
   /** The files of the last page, which no step has yielded. */
   readonly batch: RecordBatch;
 };
@@ -49,9 +55,13 @@ const MAX_PAGES = 100_000;
 /** More empty pages in a row than any real list has. */
 const MAX_EMPTY_PAGES = 1_000;
 
+/** So many files more than twice those that there were at the start, in no order, are a list that grows while it is read. */
+const MAX_GROWTH = 10_000;
+
 /**
- * Reads the files of one FileSet, each once, up to a cursor that is null, absent or was followed before; an empty page
- * does not end the list, but with `stopsAtRepeat` a repeated file does. Throws `PlatformError` (`endless`).
+ * Reads the files of one FileSet, each once, up to the newest one that there was after the first page, or a cursor that is
+ * null, absent or was followed before; an empty page does not end the list, but with `stopsAtRepeat` a repeated file
+ * does. Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   { filesetId, readPage }: FilesetReadOptions,
@@ -71,18 +81,35 @@ export async function* readFileset(
       repeats: position.repeats + page.files - fresh.length,
     });
     // On its last page the platform repeats the cursor that it was sent.
-    const isEnd = page.next === null || page.next === position.next || page.next === position.anchor;
-    if (!isEnd && !(stopsAtRepeat && after.repeats > 0)) {
-      position = after;
+    const isLastPage = page.next === null || page.next === position.next || page.next === position.anchor;
+    const needsOrder = position.order === null && after.last !== null && !(isLastPage && page.showsEnd);
+    position = needsOrder ? { ...after, order: await probeOrder(readPage, { filesetId, signal }) } : after;
+    const isPastNewest = hasNewest(position, seen.size());
+    const isCut = isRunaway(position, seen.size()) || (stopsAtRepeat && position.repeats > 0);
+    if (!isLastPage && !isPastNewest && !isCut) {
       yield { batch: page.batchOf(fresh), position, total: page.total };
       continue;
     }
-    const pages = position.followed + 1;
-    const isSorted =
-      after.isAscending && pages > 1 && (await sortsByCreation(readPage, { filesetId, signal }));
-    return { ...after, files: seen.size(), pages, isSorted, batch: page.batchOf(fresh) };
+    return {
+      ...position,
+      files: seen.size(),
+      pages: position.followed,
+      isSorted: position.isAscending && position.order?.isSorted === true,
+      isEndShown: isPastNewest || (isLastPage && page.showsEnd),
+      batch: page.batchOf(fresh),
+    };
   }
 }
+
+/** True if the files came in order up to the newest one that there was at the start: later ones are for the next run. */
+function hasNewest({ isAscending, order, last, totals }: FilesetPosition, files: number): boolean {
+  if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
+  // Fewer than reported betray a response that was not current: then the list is read to its end.
+  return files >= Math.min(totals.start ?? 0, totals.end ?? 0);
+}
+
+const isRunaway = ({ totals: { start } }: FilesetPosition, files: number): boolean =>
+  start !== null && files > 2 * start + MAX_GROWTH;
 
 const START: FilesetPosition = {
   next: null,
@@ -93,6 +120,7 @@ const START: FilesetPosition = {
   repeats: 0,
   digest: 0,
   isAscending: true,
+  order: null,
   last: null,
 };
 
@@ -127,6 +155,7 @@ function withPage(
   const followed = before.followed + 1;
   return {
     ...read,
+    order: before.order,
     next,
     followed,
     anchor: Number.isInteger(Math.log2(followed)) ? next : before.anchor,
@@ -169,7 +198,7 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
  *   back in between, while no other came or went. Where the platform reports more files than there were when the second
  *   read began, one was missed, or went since: that is no proof.
  * A file that came twice, or fewer files than both totals, mean that something moved, or that a response was not
- * current: such a read counts for nothing.
+ * current; a last page without a cursor and a total does not say that it is the last: such a read counts for nothing.
  */
 
 /** What is known of a FileSet, and what remains to be written of it. */
@@ -191,11 +220,11 @@ export function judgeRead({
 function claimOf(result: FilesetResult, memo: number | null): Claim {
   const { files, totals, pages, digest } = result;
   if (isDoubtful(result)) return UNPROVED;
-  if (pages === 1) return provedIf(true, ['current-responses']);
   if (result.isSorted) return provedIf(true, ['current-responses', 'fixed-creation-times', 'kept-order']);
+  if (pages === 1) return provedIf(true, ['current-responses']);
   return provedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);
 }
 
-function isDoubtful({ files, repeats, totals: { start, end } }: FilesetResult): boolean {
-  return repeats > 0 || (start !== null && end !== null && files < Math.min(start, end));
+function isDoubtful({ files, repeats, isEndShown, totals: { start, end } }: FilesetResult): boolean {
+  return !isEndShown || repeats > 0 || (start !== null && end !== null && files < Math.min(start, end));
 }

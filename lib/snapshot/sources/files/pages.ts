@@ -6,7 +6,7 @@ import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
 import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
 import { createdMs } from '../created-ms.ts';
-import { isBadRequest } from '../refused-calls.ts';
+import { isBadRequest } from '../missing-ids.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
@@ -21,6 +21,8 @@ export type ScannedFilePage = {
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
   readonly total: number | null;
+  /** False if the page says nothing of what follows it: it has neither a cursor, null included, nor a total. */
+  readonly showsEnd: boolean;
 };
 
 /** Reads the page after the cursor `next` (null: the first), oldest files first; with `newest`, so many of the newest. */
@@ -64,6 +66,7 @@ function filesIn(bytes: Buffer, filesetId: string): ScannedFilePage {
     ...rowsOf(found, filesetId),
     next: cursorOf(context),
     total: typeof total === 'number' ? total : null,
+    showsEnd: typeof total === 'number' || context['next'] !== undefined,
   };
 }
 
@@ -112,12 +115,16 @@ export const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
 /** So many files are in the opposite order by chance once in 3.6 million lists. */
 const PROBED = 10;
 
-/** True if the platform sorts by creation when asked to: one that ignores the order sends the oldest files as the newest. */
-export async function sortsByCreation(
+/**
+ * Whether the platform sorts by creation when asked to, and the newest file that it has: one that ignores the order sends
+ * the oldest files as the newest.
+ */
+export async function probeOrder(
   readPage: ReadFilePage,
   request: { readonly filesetId: string; readonly signal?: AbortSignal | undefined },
-): Promise<boolean> {
+): Promise<{ readonly isSorted: boolean; readonly newest: CreationRank | null }> {
   const { files, keyOf, createdMs } = await readPage({ ...request, next: null, newest: PROBED });
-  const newest = Array.from({ length: files }, (_, row) => ({ createdMs: createdMs(row), key: keyOf(row) }));
-  return files >= PROBED && newest.every((rank, row) => isAfter(rank, newest[row + 1] ?? null));
+  const ranks = Array.from({ length: files }, (_, row) => ({ createdMs: createdMs(row), key: keyOf(row) }));
+  const isSorted = files >= PROBED && ranks.every((rank, row) => isAfter(rank, ranks[row + 1] ?? null));
+  return { isSorted, newest: (isSorted && ranks[0]) || null };
 }

@@ -12,7 +12,7 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
-import { missingId, refusedForMissing } from '../refused-calls.ts';
+import { afterFailure, refusedForMissing } from '../missing-ids.ts';
 import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
 import {
   type FilesetOutcome,
@@ -49,8 +49,6 @@ export const filesPosition = z.object({
   passes: z.number(),
   /** How many of the FileSets before it are missing. */
   missing: z.number(),
-  /** True once a FileSet has gone missing after part of it was read. */
-  cut: z.boolean(),
 });
 
 export type FilesPosition = z.infer<typeof filesPosition>;
@@ -59,7 +57,8 @@ const LIMIT = 1000;
 
 /**
  * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. What that does not prove is read again, at
- * most three times (`judgeRead`). After 404 or 403 a FileSet is missing: `incomplete` if all are, or one was half read.
+ * most three times (`judgeRead`). A FileSet that cannot be had is missing (`afterFailure`), and nothing of it is kept:
+ * `incomplete` if all are.
  */
 export function filesScan({
   call,
@@ -71,12 +70,16 @@ export function filesScan({
   const readPage = filePageReader(call, { ...search, limit });
   return async function* ({ from = START, ...start }) {
     let position = from;
+    let missed: unknown;
+    const onMissing = (error: unknown) => {
+      missed = error;
+    };
     for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
       start.signal?.throwIfAborted();
-      const fileset = { filesetId: id, filesets: ids.length, readPage };
+      const fileset = { filesetId: id, filesetIds: ids, readPage, onMissing };
       position = yield* stepsOf(fileset, { ...start, from: position });
     }
-    return outcomeOf(position, ids.length);
+    return outcomeOf(position, ids.length, missed);
   };
 }
 
@@ -89,15 +92,19 @@ const START: FilesPosition = {
   isAscending: true,
   passes: 1,
   missing: 0,
-  cut: false,
 };
 
 type FilesetOptions = FilesetReadOptions & {
-  readonly filesets: number;
+  readonly filesetIds: readonly string[];
+  /** Called with the error that says that a FileSet cannot be had. */
+  readonly onMissing: (error: unknown) => void;
 };
 
+/** How often a FileSet is read on where it failed, once the platform answers again, before the error is thrown. */
+const MAX_RESUMED = 3;
+
 async function* stepsOf(
-  { filesetId, filesets, readPage }: FilesetOptions,
+  { filesetId, filesetIds, readPage, onMissing }: FilesetOptions,
   { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },
 ): AsyncGenerator<ScanStep<FilesPosition>, FilesPosition, undefined> {
   const reads = rereading({
@@ -107,32 +114,44 @@ async function* stepsOf(
   });
   let position = from;
   // The total number of files is unknown until the last FileSet has been requested.
-  const isLast = from.fileset === filesets - 1;
-  const shareOf = (part: number) => (from.fileset + part) / filesets;
+  const isLast = from.fileset === filesetIds.length - 1;
+  const shareOf = (part: number) => (from.fileset + part) / filesetIds.length;
   const ended = (batch: RecordBatch, after: FilesPosition) => ({
     batch,
     position: after,
     total: isLast ? after.totals.end : null,
     share: shareOf(1),
   });
-  try {
-    const steps = mappedSteps(reads({ ...start, from: from.at ?? undefined }), (step) => {
-      const begins = !position.hasBegun && step.batch.records > 0;
-      position = { ...position, at: step.position, hasBegun: position.hasBegun || begins };
-      const total = isLast ? sumOf(position.totals.end, step.total) : null;
-      const share = shareOf(step.total ? Math.min(1, step.position.records / step.total) : 0);
-      return { ...step, position, total, share, segment: begins ? ('begins' as const) : step.segment };
+  const read = (id: string) =>
+    readPage({
+      filesetId: id,
+      next: id === filesetId ? (position.at?.at?.next ?? null) : null,
+      signal: start.signal,
     });
-    const end = yield* steps;
-    position = nextFileset(position, end);
-    yield ended(end.batch, position);
-  } catch (error) {
-    const missing = missingId(filesetId, error);
-    if (missing === undefined) throw error;
-    position = afterMissing(position);
-    yield { ...ended(emptyBatch, position), missing: [missing] };
+  for (let resumed = 0; ; resumed += 1) {
+    try {
+      const steps = mappedSteps(reads({ ...start, from: position.at ?? undefined }), (step) => {
+        const begins = !position.hasBegun && step.batch.records > 0;
+        position = { ...position, at: step.position, hasBegun: position.hasBegun || begins };
+        const total = isLast ? sumOf(position.totals.end, step.total) : null;
+        const share = shareOf(step.total ? Math.min(1, step.position.records / step.total) : 0);
+        return { ...step, position, total, share, segment: begins ? ('begins' as const) : step.segment };
+      });
+      const end = yield* steps;
+      position = nextFileset(position, end);
+      yield ended(end.batch, position);
+      return position;
+    } catch (error) {
+      const had = await afterFailure(error, { id: filesetId, ids: filesetIds, read });
+      if (had.kind === 'had' && resumed < MAX_RESUMED) continue;
+      if (had.kind === 'had') throw error;
+      onMissing(had.error);
+      const segment = position.hasBegun ? ('restarts' as const) : undefined;
+      position = afterMissing(position);
+      yield { ...ended(emptyBatch, position), missing: [had.missing], segment };
+      return position;
+    }
   }
-  return position;
 }
 
 type EndOfReads = FilesetOutcome & { readonly passes: number };
@@ -153,17 +172,13 @@ function nextFileset(position: FilesPosition, { totals, passes, ...found }: EndO
   };
 }
 
-function afterMissing(position: FilesPosition): FilesPosition {
-  const isHalfRead = (position.at?.at ?? null) !== null;
-  return {
-    ...position,
-    fileset: position.fileset + 1,
-    at: null,
-    hasBegun: false,
-    missing: position.missing + 1,
-    cut: position.cut || isHalfRead,
-  };
-}
+const afterMissing = (position: FilesPosition): FilesPosition => ({
+  ...position,
+  fileset: position.fileset + 1,
+  at: null,
+  hasBegun: false,
+  missing: position.missing + 1,
+});
 
 /** Null once the platform did not report one of them. */
 const sumOf = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
@@ -174,13 +189,13 @@ const bothOf = (a: Claim, b: Claim): Claim =>
     assumptionNames.filter((each) => a.assumes.includes(each) || b.assumes.includes(each)),
   );
 
-function outcomeOf(position: FilesPosition, requested: number): ScanOutcome {
-  const { claim, isAscending, totals, passes, missing, cut } = position;
+function outcomeOf(position: FilesPosition, requested: number, missed: unknown): ScanOutcome {
+  const { claim, isAscending, totals, passes, missing } = position;
   return {
     ...claim,
     totals,
     passes,
     order: isAscending ? 'created' : 'none',
-    refused: cut ? ['incomplete'] : refusedForMissing(missing, requested),
+    refused: refusedForMissing(missing, requested, missed),
   };
 }

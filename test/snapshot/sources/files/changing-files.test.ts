@@ -84,6 +84,22 @@ describe('a platform that is quiet', () => {
   });
 });
 
+test('a list in the order of creation that grows with each request ends at what there was at the start', async () => {
+  const added = Array.from({ length: 3 }, (): FileChange => ({ kind: 'add', path: 99, isOld: false }));
+  for (const hasTotals of [true, false]) {
+    const platform = simulateFiles({
+      ...{ paths: numbered(40), changes: Array.from({ length: 200 }, () => added), caps: [10] },
+      ...{ hasTotals, order: 'sorts', ties: 4 },
+    });
+
+    const { keys, outcome } = await scanned(scanOf(platform));
+
+    expect(keys).toEqual(expect.arrayContaining(keysOf(platform.livedThrough())));
+    expect(outcome).toMatchObject({ consistency: 'proved', passes: 1 });
+    expect(platform.requests()).toBeLessThan(12);
+  }
+});
+
 test.each<[string, readonly FileChange[]]>([
   ['a file that is renamed to a place already passed', [{ kind: 'rename', at: 8, path: 0 }]],
   ['a file that is renamed to a place yet to come', [{ kind: 'rename', at: 0, path: 81 }]],
@@ -99,7 +115,7 @@ test.each<[string, readonly FileChange[]]>([
   ],
 ])('one change: %s is made good by two more reads', async (_what, change) => {
   for (const hasTotals of [true, false]) {
-    const platform = simulateFiles({ paths: numbered(9), changes: [[], change], caps: [3], hasTotals });
+    const platform = simulateFiles({ paths: numbered(9), changes: [[], [], change], caps: [3], hasTotals });
 
     const { keys, outcome, restarts } = await scanned(scanOf(platform));
 

@@ -33,6 +33,7 @@ const start: FilesetPosition = {
   repeats: 0,
   digest: 0,
   isAscending: true,
+  order: null,
   last: null,
 };
 
@@ -40,12 +41,21 @@ type Options = {
   readonly from?: FilesetPosition;
   readonly taken?: readonly string[];
   readonly stopsAtRepeat?: boolean;
+  /** What the platform sends when it is asked for the newest files first. Default: none. */
+  readonly newest?: string;
 };
 
 /** Reads these pages: the files of each step, the positions after them, and the result with its files. */
-async function read(texts: readonly string[], { from, taken = [], stopsAtRepeat = false }: Options = {}) {
-  // The last page is for the request for the newest files, if there is one.
-  const readPage = filePageReader(scriptedCall([...texts, page('', null)]).call, {});
+async function read(
+  texts: readonly string[],
+  { from, taken = [], stopsAtRepeat = false, newest = page('', null) }: Options = {},
+) {
+  const left = [...texts];
+  const call = respondingCall(({ body }) => {
+    const [sort] = (body?.['fieldSort'] ?? []) as readonly { readonly order: string }[];
+    return (sort?.order === 'DESC' ? newest : left.shift()) ?? page('', null);
+  });
+  const readPage = filePageReader(call, {});
   const options = { filesetId: FILESET, readPage };
   const takenKeys = async function* () {
     yield taken;
@@ -93,11 +103,12 @@ test('the files of all pages are read; those of the last one are in the result',
 test('a position says how far the read is', async () => {
   const { positions } = await read([page('', 'k', 5), page('', 'l', 6), page('a', 'm'), page('', null)]);
 
+  const asked = { ...start, order: { isSorted: false, newest: null } };
   expect(positions).toEqual([
     { ...start, next: 'k', followed: 1, anchor: 'k', empty: 1, totals: { start: 5, end: 5 } },
     { ...start, next: 'l', followed: 2, anchor: 'l', empty: 2, totals: { start: 5, end: 6 } },
     {
-      ...{ ...start, next: 'm', followed: 3, anchor: 'l', empty: 0, totals: { start: 5, end: null } },
+      ...{ ...asked, next: 'm', followed: 3, anchor: 'l', empty: 0, totals: { start: 5, end: null } },
       ...{ digest: digestOf('a'), last: rankOf('a') },
     },
   ]);
@@ -143,14 +154,36 @@ test('files are ascending if each was created after the one before, or at the sa
 
 describe('the platform sorts by creation', () => {
   const newest = 'tsrqponmlk';
-  const sorted = async (...texts: readonly string[]) => (await read(texts)).result.isSorted;
+  const sorted = async (first: string, ids: string) =>
+    (await read([page(first, 'k'), page('c', null)], { newest: page(ids, null) })).result.isSorted;
 
   test('if the ten newest files come in the opposite order when they are asked for first', async () => {
-    expect(await sorted(page('ab', 'k'), page('c', null), page(newest, null))).toBe(true);
-    expect(await sorted(page('ab', 'k'), page('c', null), page(newest.slice(1), null))).toBe(false);
-    expect(await sorted(page('ab', 'k'), page('c', null), page('abcdefghij', null))).toBe(false);
-    expect(await sorted(page('ba', 'k'), page('c', null), page(newest, null))).toBe(false);
-    expect(await sorted(page('ab', null), page(newest, null))).toBe(false);
+    expect(await sorted('ab', newest)).toBe(true);
+    expect(await sorted('ab', newest.slice(1))).toBe(false);
+    expect(await sorted('ab', 'abcdefghij')).toBe(false);
+    expect(await sorted('ba', newest)).toBe(false);
+  });
+
+  test('so its list ends at the newest file that there was at the start, though others follow', async () => {
+    const ids = 'abcdefghijklmnop';
+    const pages = [page(ids.slice(0, 8), 'k'), page(ids.slice(8, 14), 'l'), page(ids.slice(14), 'm')];
+
+    const { result } = await read(pages, { newest: page('lkjihgfedc', null) });
+
+    expect(result).toMatchObject({ files: 14, pages: 2, isSorted: true, isEndShown: true });
+  });
+
+  test('unless it has reported more files than came up to there: then its list is read to the end', async () => {
+    const ids = 'abcdefghijklmnop';
+    const pages = [
+      page(ids.slice(0, 8), 'k', 16),
+      page(ids.slice(8, 14), 'l', 16),
+      page(ids.slice(14), null, 16),
+    ];
+
+    const { result } = await read(pages, { newest: page('lkjihgfedc', null) });
+
+    expect(result).toMatchObject({ files: 16, pages: 3, isSorted: true, isEndShown: true });
   });
 
   test('and is asked for an order until it refuses it', async () => {
@@ -182,6 +215,40 @@ describe('the platform sorts by creation', () => {
 
     await expect(readPage({ filesetId: FILESET, next: null })).rejects.toThrow('400');
   });
+});
+
+describe('the last page', () => {
+  const whole = (pageContext?: object) =>
+    JSON.stringify({ files: [{ id: 'a', path: '/a', created: CREATED_MS }], pageContext });
+
+  test.each([
+    ['has no page context', whole(), false],
+    ['has neither a cursor nor a total', whole({ offset: 0, limit: 100 }), false],
+    ['says that no page follows', whole({ next: null }), true],
+    ['says how many files there are', whole({ total: 1 }), true],
+  ])('that %s: whether it shows the end', async (_, text, isEndShown) => {
+    const { result } = await read([text]);
+
+    expect(result.isEndShown).toBe(isEndShown);
+  });
+
+  test('that says nothing shows the end if it goes up to the newest file of all', async () => {
+    const files = [...'abcdefghij'].map((id) => ({ id, path: `/${id}`, created: CREATED_MS }));
+
+    const { result } = await read([JSON.stringify({ files })], { newest: page('jihgfedcba', null) });
+
+    expect(result).toMatchObject({ isEndShown: true, isSorted: true });
+  });
+});
+
+test('a list in no order that grows while it is read shows no end', async () => {
+  const ids = (from: number) =>
+    String.fromCodePoint(...Array.from({ length: 9_000 }, (_, at) => 0x4e00 + from - at));
+  const pages = [page(ids(9_000), 'k', 3), page(ids(18_000), 'l', 9_000), page('z', null, 9_000)];
+
+  const { result } = await read(pages);
+
+  expect(result).toMatchObject({ pages: 2, isEndShown: false });
 });
 
 describe('a list that does not end is refused', () => {

@@ -11,6 +11,7 @@ const read: FilesetResult = {
   repeats: 0,
   isAscending: false,
   isSorted: false,
+  isEndShown: true,
   files: 9,
   digest: 7,
   pages: 3,
@@ -32,6 +33,7 @@ function judged({ isLast = false, memo = null, ...differences }: Differences) {
 
 test.each<[string, Partial<FilesetResult>]>([
   ['if a file came again', { repeats: 1 }],
+  ['if nothing shows that the list ended', { isEndShown: false }],
   ['if it has fewer files than both totals', { totals: { start: 10, end: 11 } }],
   ['if it has fewer files than both totals, whichever is lower', { totals: { start: 11, end: 10 } }],
 ])('a read is doubtful (%s): all is read again, and the last read is a best effort', (_, differences) => {

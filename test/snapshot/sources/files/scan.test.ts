@@ -14,7 +14,7 @@ const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 
 /** A page with one file for each id. */
-const page = (ids: readonly string[], next?: unknown, total?: number) =>
+const page = (ids: readonly string[], next: unknown = null, total?: number) =>
   JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
 
 function scanOf(texts: readonly string[], filesetIds: readonly string[] = [FILESET]) {
@@ -51,7 +51,7 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
 });
 
 test('a record is written as it was sent, byte for byte', async () => {
-  const text = `{"files": [ {"id":"a","size":9007199254740993,"x":1.10} ,{ "id" : "b\\u00e9"  }], "pageContext":{}}`;
+  const text = `{"files": [ {"id":"a","size":9007199254740993,"x":1.10} ,{ "id" : "b\\u00e9"  }], "pageContext":{"next":null}}`;
 
   const { keys, lines } = await scanned(scanOf([text]).scan);
 
@@ -64,7 +64,10 @@ test('a record is written as it was sent, byte for byte', async () => {
 
 test.each([
   ['null', [page(['a'], 'k'), page(['b'], null)]],
-  ['absent', [page(['a'], 'k'), page(['b'])]],
+  [
+    'absent, beside a total',
+    [page(['a'], 'k'), JSON.stringify({ files: [{ id: 'b' }], pageContext: { total: 2 } })],
+  ],
   ['empty', [page(['a'], 'k'), page(['b'], '')]],
   ['the one that was sent', [page(['a'], 'k'), page(['b'], 'k')]],
   ['the one that was sent, on a page without files', [page(['a'], 'k'), page(['b'], 'l'), page([], 'l')]],
@@ -130,17 +133,63 @@ test('the run is incomplete if every FileSet is missing', async () => {
   expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: OTHER }, { id: UNKNOWN }] });
 });
 
-test('a FileSet that goes missing when it is half read makes the run incomplete', async () => {
-  const call = respondingCall(({ path, query }) => {
-    if (path?.['filesetId'] === OTHER) return page(['b'], null);
-    if (query?.['next'] === undefined) return page(['a'], 'k');
-    throw statusError(403);
+describe('a FileSet', () => {
+  /** A scan of three, of which the second responds like this to the page after the first one. */
+  function scanWith(second: () => string) {
+    const call = respondingCall(({ path, query }) => {
+      if (path?.['filesetId'] !== OTHER) return page(['b'], null, 1);
+      return query?.['next'] === undefined ? page(['a'], 'k') : second();
+    });
+    return filesScan({ call, filesetIds: [FILESET, OTHER, UNKNOWN], search: {} });
+  }
+
+  test.each([400, 403, 404, 409, 410, 500, 503])(
+    'that answers %i when it is half read is missing, without a record, and fails no other',
+    async (status) => {
+      const scan = scanWith(() => {
+        throw statusError(status);
+      });
+
+      const { keys, outcome } = await scanned(scan);
+      const { whole, resumed } = await resumedEverywhere(scan);
+
+      expect(keys).toEqual([`${FILESET}/b`, `${UNKNOWN}/b`]);
+      expect(outcome).toMatchObject({ refused: [], missing: [{ id: OTHER, status }] });
+      for (const each of resumed) expect(each).toEqual(whole);
+    },
+  );
+
+  test('that sends something else than a page, time and again, is missing', async () => {
+    const { outcome } = await scanned(scanWith(() => '{"message":"hello"}'));
+
+    expect(outcome).toMatchObject({ refused: [], missing: [{ id: OTHER, status: 200 }] });
   });
 
-  const { keys, outcome } = await scanned(filesScan({ call, filesetIds: [FILESET, OTHER], search: {} }));
+  test('that failed, and answers again, is read on from where it was', async () => {
+    let failures = 1;
+    const scan = scanWith(() => {
+      failures -= 1;
+      if (failures === 0) throw statusError(500);
+      return page(['c'], null);
+    });
 
-  expect(keys).toEqual([`${FILESET}/a`, `${OTHER}/b`]);
-  expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: FILESET, status: 403 }] });
+    const { keys, outcome } = await scanned(scan);
+
+    expect(keys).toEqual([`${FILESET}/b`, `${OTHER}/a`, `${OTHER}/c`, `${UNKNOWN}/b`]);
+    expect(outcome.missing).toEqual([]);
+  });
+
+  test('that fails while all others fail, too, stops the scan', async () => {
+    let isDown = false;
+    const call = respondingCall(() => {
+      if (isDown) throw statusError(503);
+      isDown = true;
+      return page(['a'], null, 1);
+    });
+    const scan = filesScan({ call, filesetIds: [FILESET, OTHER, UNKNOWN], search: {} });
+
+    await expect(scanned(scan)).rejects.toMatchObject({ failure: { kind: 'status', status: 503 } });
+  });
 });
 
 test('what is no page is refused, and the error names the FileSet', async () => {
@@ -193,7 +242,7 @@ test.each([
 describe('the requests', () => {
   /** The limits that are requested, by a scan with this search, and by one with this limit of its own. */
   async function limitsOf(search: object, limit?: number) {
-    const { call, inputs } = scriptedCall([page(['a'])]);
+    const { call, inputs } = scriptedCall([page(['a'], null)]);
     await scanned(filesScan({ call, filesetIds: [FILESET], search, limit }));
     return inputs.map(({ query }) => query?.['limit']);
   }
