@@ -491,8 +491,6 @@ function snapshotOf(source: Source, examples: readonly string[]) {
     does: sourceDefinitions[source].takes,
     more: () => requestOptions(source),
     options: [
-      ['--expect-missing <id>', 'an id that may be missing; may be repeated', collected(String)],
-      ['--expect-missing-from <file>', 'a file with one such id a line; - reads standard input'],
       ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/', placeNameOption],
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
       ['--force', 'publish even if a gate refuses; the manifest says so'],

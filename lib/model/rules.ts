@@ -133,15 +133,25 @@ export function eachUse(source: StatingSource, record: unknown, see: (use: Use) 
   return own;
 }
 
-/** The ids of the datasets that a calculation's record uses, spelled as sent: cards of these are fetched. */
-export function datasetsUsed(record: unknown): readonly string[] {
-  const found = new Map<string, string>();
-  eachLink(membersOf(record), ({ type, target }) => {
+/** An id that a record links to, spelled as sent. `isGone`: what the link says of itself is that there is no such thing. */
+export type LinkedId = { readonly id: string; readonly isGone: boolean };
+
+/** The ids of the datasets that a calculation's record uses: cards of these are fetched. */
+export function datasetsUsed(record: unknown): readonly LinkedId[] {
+  const found = new Map<string, LinkedId>();
+  // Links with a validity come first: one without says nothing else of the same dataset.
+  eachLink(membersOf(record), ({ type, target, validity }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
-    if (used !== undefined && !found.has(used.id)) found.set(used.id, idText(target) ?? used.id);
+    if (used === undefined) return;
+    const { id = idText(target) ?? used.id, isGone = true } = found.get(used.id) ?? {};
+    const isKnown = found.has(used.id) && validity === null;
+    found.set(used.id, { id, isGone: isGone && (isKnown || validity?.toUpperCase() === ILLEGAL_REFERENCE) });
   });
   return [...found.values()];
 }
+
+/** The validity of a link to what was deleted. */
+const ILLEGAL_REFERENCE = 'ILLEGAL_REFERENCE';
 
 const adding =
   (see: (use: Use) => void): Add =>

@@ -49,7 +49,8 @@ const manifestSchema = z.object({
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),
-  missing: z.array(missingIdSchema),
+  /** `since`: the start of the first of the runs, one after the other, in which the id was missing with this status. */
+  missing: z.array(z.object({ ...missingIdSchema.shape, since: z.string() })),
   parts: z.array(partSchema),
   fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */

@@ -6,7 +6,7 @@ export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
-  /** Requested ids found missing (404 or 403), each in one step of a run only: a scan never goes back behind it. */
+  /** Requested ids that could not be read, each in one step of a run only: a scan never goes back behind it. */
   readonly missing?: readonly MissingId[] | undefined;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
@@ -49,7 +49,7 @@ export const UNPROVED: Claim = { consistency: 'best-effort', assumes: [] };
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
   isProved ? { consistency: 'proved', assumes } : UNPROVED;
 
-/** A requested id, and the status that the platform responded with: 404 or 403. */
+/** A requested id that could not be read, and the status that the platform responded with; 0 if no response was complete. */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
 export type MissingId = Readonly<z.infer<typeof missingIdSchema>>;
 

@@ -113,7 +113,7 @@ describe('names from the platform cannot move the cursor', () => {
   const manifest = publishedManifest({
     idsFrom: hostile,
     fields: { [hostile]: ['string'] },
-    missing: [{ id: hostile, status: 404 }],
+    missing: [{ id: hostile, status: 404, since: '2026-11-20T09:15:00.000Z' }],
   });
   const publication = { kind: 'refused', manifest, key: 'work/x/_manifest.json', broken: hostile } as const;
   const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -147,7 +147,11 @@ describe('names from the platform cannot move the cursor', () => {
 });
 
 test('the first five missing ids are named, and the rest counted', () => {
-  const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({ id, status: 404 }));
+  const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({
+    id,
+    status: 404,
+    since: '2026-11-20T00:00:00.000Z',
+  }));
   const manifest = publishedManifest({ missing, records: 1 });
 
   const { ended, words } = foundRun({ kind: 'published', manifest, key: 'x' }, { location: folder.path });

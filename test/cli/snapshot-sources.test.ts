@@ -219,8 +219,9 @@ describe('snapshot cards', () => {
     const { code, out } = await run(['snapshot', 'cards']);
 
     const { manifest, lines } = await published('cards');
-    // Some calculations link to datasets that are gone.
-    expect(code).toBe(3);
+    // Some calculations link to datasets that are gone: nobody asked for these.
+    expect(manifest.missing).not.toEqual([]);
+    expect(code).toBe(0);
     expect(cardsIn(lines)).toEqual(cardsOf([...linked]));
     expect(linked.size).toBeLessThan(40);
     expect(manifest).toMatchObject({
@@ -228,6 +229,20 @@ describe('snapshot cards', () => {
       idsFrom: `calculations, run ${calculationsRun}`,
     });
     expect(out).toContain(`ids from: calculations, run ${calculationsRun}`);
+  });
+
+  test('asks no more for datasets that are gone, and says in one line that they are missing', async () => {
+    await run(['snapshot', 'calculations']);
+    await run(['snapshot', 'cards']);
+    const first = (await published('cards')).manifest;
+
+    const { code, out } = await run(['snapshot', 'cards']);
+
+    const { manifest } = await published('cards');
+    expect(code).toBe(0);
+    expect(manifest.missing).toEqual(first.missing);
+    expect(manifest.calls.requests).toBe(first.calls.requests - first.missing.length);
+    expect(out.match(/^(missing|incomplete).*$/gm)).toEqual([expect.stringMatching(/^missing: .* \(404\)/)]);
   });
 
   test('stopped while it finds the datasets, leaves nothing behind', async () => {

@@ -95,6 +95,24 @@ describe('what a record uses', () => {
 test('cards are fetched of the datasets of links and active links, as they are spelled', () => {
   const links = [link('DATA_SOURCE', 'D-1'), link('data_source', 'd-1'), link('CARD', '31'), null];
 
-  expect(datasetsUsed({ links, activeLinks: { DATA_SOURCE: ['D-2', 'd-1'] } })).toEqual(['D-1', 'D-2']);
+  expect(datasetsUsed({ links, activeLinks: { DATA_SOURCE: ['D-2', 'd-1'] } })).toEqual([
+    { id: 'D-1', isGone: false },
+    { id: 'D-2', isGone: false },
+  ]);
   expect(datasetsUsed(null)).toEqual([]);
+});
+
+test.each([
+  ['every link to it is to what was deleted', ['ILLEGAL_REFERENCE', 'illegal_reference'], [], true],
+  ['one link to it is valid', ['ILLEGAL_REFERENCE', 'VALID'], [], false],
+  ['one link to it is broken in another way', ['INCOMPATIBLE_LINK', 'ILLEGAL_REFERENCE'], [], false],
+  ['its only link says nothing', [undefined], [], false],
+  ['it is only active', [], ['d-1'], false],
+  ['it is active, too, which says nothing else', ['ILLEGAL_REFERENCE'], ['D-1'], true],
+])('a dataset that a calculation links to is gone, or not: %s', (_, valid, active, isGone) => {
+  const links = valid.map((each) => ({ resource: { type: 'DATA_SOURCE', id: 'd-1' }, valid: each }));
+
+  const [used] = datasetsUsed({ id: 1, links, activeLinks: { DATA_SOURCE: active } });
+
+  expect(used?.isGone).toBe(isGone);
 });

@@ -256,7 +256,16 @@ describe('a model that is stored', () => {
   test.each([
     { datasets: 'calculations', missing: [], isMissing: true },
     { datasets: ['d-1'], missing: [], isMissing: false },
-    { datasets: 'calculations', missing: [{ id: 'd-2', status: 403 }], isMissing: false },
+    {
+      datasets: 'calculations',
+      missing: [{ id: 'd-2', status: 403, since: monday.startedAt }],
+      isMissing: false,
+    },
+    {
+      datasets: 'calculations',
+      missing: [{ id: 'd-2', status: 410, since: monday.startedAt }],
+      isMissing: true,
+    },
   ])('lacks a card by a run of all cards alone: of $datasets, without $missing', async (of) => {
     const { datasets, missing, isMissing } = of;
     const lines = ['{"id":32,"datasourceId":"d-1","urn":"dr:32:31"}'];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { sleep } from '../../base/index.ts';
-import { idDigits, PlatformError } from '../../platform/index.ts';
+import { PlatformError } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
@@ -18,7 +18,6 @@ import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
-import { readText } from '../options/files.ts';
 import { optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -28,7 +27,7 @@ type SnapshotFlags = FlagsOf<'snapshot calculations'>;
 
 /** Takes or resumes a run of the source that the command names, publishes it and shows it. */
 export default (async (_, given, terminal, command) => {
-  const flags = { ...given, isExpected: await readExpected(given, terminal) };
+  const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
@@ -63,20 +62,6 @@ export default (async (_, given, terminal, command) => {
     throw error;
   }
 }) satisfies Run<'snapshot calculations'>;
-
-/** Says whether an id was declared as expected to be missing. A file may have no ids. */
-async function readExpected(
-  { expectMissing = [], expectMissingFrom }: SnapshotFlags,
-  terminal: Pick<Terminal, 'readInput'>,
-): Promise<(id: string) => boolean> {
-  const lines = expectMissingFrom === undefined ? '' : await readText(expectMissingFrom, terminal);
-  const ids = [...expectMissing, ...lines.split('\n').map((line) => line.trim())];
-  const expected = new Set(ids.map(sameId));
-  return (id) => expected.has(sameId(id));
-}
-
-/** Ids as they are compared: integers by their digits, others without regard to letter case. */
-const sameId = (id: string): string => idDigits(id) ?? id.toLowerCase();
 
 type Opened = {
   readonly store: Store;

@@ -2,6 +2,7 @@ import { AwsError } from '../../base/index.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
+import { type KnownMissing, newlyMissing } from '../../snapshot/publish/known-missing.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import type { GateName } from '../../snapshot/scan.ts';
 import { type Store, StoreError } from '../../store/index.ts';
@@ -22,20 +23,20 @@ type EndFlags = {
   readonly json?: true;
   /** False: the tables are not made. */
   readonly tables?: boolean;
-  /** True for an id that may be missing: it makes no run incomplete. Default: missing ids are only named. */
-  readonly isExpected?: ((id: string) => boolean) | undefined;
+  /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
+  readonly countsMissing?: boolean | undefined;
 };
 
 /** Removes what a published run has made needless, prints how it ended, then makes its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
-  { json, tables = true, isExpected }: EndFlags,
+  { json, tables = true, countsMissing = false }: EndFlags,
   terminal: Terminal,
 ): Promise<Ended> {
   const place = publication.manifest.source as Place;
   if (publication.kind === 'published') await clearAfter(store, place, warnOn(terminal));
-  const found = foundRun(publication, store, isExpected);
+  const found = foundRun(publication, store, countsMissing);
   const ended = printFound(found, json, terminal);
   if (json && ended !== 'done') terminal.err(shownLines(found.words));
   if (tables && publication.kind === 'published') await makeTablesOf(publication, store, terminal);
@@ -44,23 +45,23 @@ export async function endWith(
 
 /**
  * A finished run, in words and as its manifest with what happened to it, which lies in the store under the key `manifest`. It
- * is incomplete if it was not published, or if an id could not be read that was not expected to be missing.
+ * is incomplete if it was not published, or with `countsMissing` if an id could not be read that the last run had.
  */
 export function foundRun(
   publication: Publication,
   store: Pick<Store, 'location'>,
-  isExpected?: EndFlags['isExpected'],
+  countsMissing = false,
 ): Found & { readonly words: string } {
   const { kind, key, manifest } = publication;
-  const unexpected = isExpected && manifest.missing.filter(({ id }) => !isExpected(id)).length;
+  const news = countsMissing ? newlyMissing(manifest) : [];
   const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
   return {
     json: {
       ...{ ...manifest, published: kind === 'published', outcome: kind },
       ...{ ...instead, store: store.location, manifest: key },
     },
-    words: describePublication(publication, store, unexpected),
-    ended: kind === 'published' && !unexpected ? 'done' : 'incomplete',
+    words: describePublication(publication, store, news),
+    ended: kind === 'published' && news.length === 0 ? 'done' : 'incomplete',
   };
 }
 
@@ -68,7 +69,7 @@ export function foundRun(
 function describePublication(
   publication: Publication,
   store: Pick<Store, 'location'>,
-  unexpected: number | undefined,
+  news: readonly KnownMissing[],
 ): string {
   const { manifest, key } = publication;
   const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
@@ -79,7 +80,7 @@ function describePublication(
     `consistency: ${manifest.consistency}, in the order of ${manifest.order}, by ${counted(manifest.passes, 'pass', 'passes')}`,
     `calls: ${counted(requests, 'request')}, ${counted(retries, 'retry', 'retries')}, ${throttled} throttled`,
     ...(manifest.idsFrom === undefined ? [] : [`ids from: ${manifest.idsFrom}`]),
-    ...describeMissing(manifest, unexpected),
+    ...describeMissing(manifest, news),
     ...(manifest.changes === null ? [] : [changed(manifest.changes)]),
     ...outcome(publication),
     `manifest: ${store.location}/${key}`,
@@ -89,16 +90,24 @@ function describePublication(
 /** The most ids that a line names; the manifest names all. */
 const SHOWN_MISSING = 5;
 
-/** `unexpected`: how many of them were not expected to be missing; undefined if that does not matter. */
-function describeMissing({ missing: ids }: Manifest, unexpected: number | undefined): readonly string[] {
-  if (ids.length === 0) return [];
-  const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status})`);
-  const line = `missing: ${[...named, ...andMore(ids.length - SHOWN_MISSING)].join(', ')}`;
-  if (unexpected === undefined) return [line];
-  if (unexpected === 0) return [`${line}, all expected`];
-  const which = unexpected === ids.length ? '' : `, ${unexpected} not expected`;
-  const what = `${counted(unexpected, 'id')} could not be read`;
-  return [`${line}${which}`, `incomplete: ${what}; if that is expected: --expect-missing ID`];
+/** `news`: those of them that make the run incomplete. They are named first. */
+function describeMissing({ missing }: Manifest, news: readonly KnownMissing[]): readonly string[] {
+  if (missing.length === 0) return [];
+  const known = missing.filter((each) => !news.includes(each));
+  return [
+    ...(known.length === 0 ? [] : [`missing${news.length > 0 ? ' as before' : ''}: ${namedIds(known)}`]),
+    ...(news.length === 0
+      ? []
+      : [
+          `missing: ${namedIds(news)}`,
+          `incomplete: ${counted(news.length, 'id')} could not be read; if it stays so, the next run does not say it again`,
+        ]),
+  ];
+}
+
+function namedIds(ids: readonly KnownMissing[]): string {
+  const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status || 'no response'})`);
+  return [...named, ...andMore(ids.length - SHOWN_MISSING)].join(', ');
 }
 
 const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>

@@ -2,6 +2,7 @@ import { once } from '../../base/index.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { linkedTo } from '../../snapshot/sources/request.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetOfRun, soundParquet } from '../../tables/made/made-files.ts';
@@ -79,12 +80,15 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
   return found;
 }
 
-/** True if what a run lacks does not exist, as far as a snapshot can say: it is of the whole source, and lacks nothing. */
+/** True if what a run lacks does not exist, as far as a snapshot can say: it is of the whole source, and lacks only what is gone. */
 function isWhole({ place, source, manifest }: LastRun): boolean {
-  const { ids } = sourceDefinitions[source];
-  const isOfAll = ids === undefined || ids.linked?.from === manifest.selection[ids.field];
-  return place === source && manifest.missing.length === 0 && isOfAll;
+  const isOfAll =
+    sourceDefinitions[source].ids === undefined || linkedTo(source, manifest.selection) !== undefined;
+  return place === source && isOfAll && manifest.missing.every(({ status }) => IS_GONE.has(status));
 }
+
+/** Not found, and archived. */
+const IS_GONE: ReadonlySet<number> = new Set([404, 410]);
 
 function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {
   const stored = once(() => parquetOfRun(store, place, manifest));

@@ -22,8 +22,13 @@ export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, 
   return owner === undefined ? compareIds : compareOwned;
 }
 
+/** The id that a record was read by: its owner's, if it has one, or its own. An owner of an integer may contain slashes. */
+export function readBy({ owner, isInteger }: RecordKey, key: string): string {
+  if (owner === undefined) return key;
+  return key.slice(0, isInteger ? key.lastIndexOf('/') : key.indexOf('/'));
+}
+
 function compareOwned(a: string, b: string): number {
-  // An owner's id may contain slashes; an integer cannot.
   const [left, right] = [a.lastIndexOf('/'), b.lastIndexOf('/')];
   return (
     compareTexts(a.slice(0, left), b.slice(0, right)) || compareIds(a.slice(left + 1), b.slice(right + 1))

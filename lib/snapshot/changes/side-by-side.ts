@@ -8,12 +8,18 @@ import { noMembers, readLine } from './line-members.ts';
 import { bytesOf, lineOf, readLines } from './line-reader.ts';
 import { compareRecordKeys } from './record-key.ts';
 
+/** Its records, and the ids whose records it lacks because they could not be read. */
+type ComparedRun = {
+  readonly parts: readonly Part[];
+  readonly missing?: readonly { readonly id: string }[];
+};
+
 /** Two runs of a source to compare, each with every key once. */
 export type Comparison = {
   readonly store: Store;
   readonly source: Source;
-  readonly before: { readonly parts: readonly Part[] };
-  readonly after: { readonly parts: readonly Part[] };
+  readonly before: ComparedRun;
+  readonly after: ComparedRun;
   /** The most memory that the records may take at once, in bytes. Default 64 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
   readonly signal?: AbortSignal | undefined;

@@ -1,9 +1,11 @@
 import type { Store } from '../../store/index.ts';
 import { type ChangeCounts, type LineChange, piecesOf } from '../changes/change.ts';
 import { compareInBuckets } from '../changes/hash-buckets.ts';
+import { readBy } from '../changes/record-key.ts';
 import { type Comparison, compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionOf } from '../keys.ts';
+import { sourceDefinitions } from '../sources/sources.ts';
 
 export type ChangesToPublish = Comparison & {
   readonly key: string;
@@ -15,7 +17,7 @@ export type ChangesToPublish = Comparison & {
 
 /**
  * Stores the changes between two runs as lines, compressed as the key's suffix says, found side by side, or in buckets
- * if their orders differ too much.
+ * if their orders differ too much. What belongs to an id that either run could not read did not change, as far as is known.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;
@@ -28,15 +30,26 @@ export async function publishChanges(options: ChangesToPublish): Promise<ChangeC
 }
 
 async function storeChanges(
-  { store, to = store, key, signal }: ChangesToPublish,
+  { store, to = store, key, signal, source, before, after }: ChangesToPublish,
   found: AsyncIterable<readonly LineChange[]>,
 ): Promise<ChangeCounts> {
+  const rule = sourceDefinitions[source].records.key;
+  const unread = new Set([...(before.missing ?? []), ...(after.missing ?? [])].map(({ id }) => id));
+  const isKnown = ({ key: of }: LineChange) => !unread.has(readBy(rule, of));
   const counts = { added: 0, removed: 0, changed: 0 };
-  const packed = packChanges(found, compressionOf(key), ({ change }) => {
+  const known = unread.size === 0 ? found : filtered(found, isKnown);
+  const packed = packChanges(known, compressionOf(key), ({ change }) => {
     counts[change] += 1;
   });
   await to.putStream(key, packed, { signal });
   return counts;
+}
+
+async function* filtered(
+  found: AsyncIterable<readonly LineChange[]>,
+  isKept: (change: LineChange) => boolean,
+): AsyncGenerator<readonly LineChange[]> {
+  for await (const changes of found) yield changes.filter(isKept);
 }
 
 /** The bytes of a frame before compression. */

@@ -21,8 +21,9 @@ import {
 } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
-import type { GateName } from '../scan.ts';
+import type { GateName, MissingId } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
+import { missingSince } from './known-missing.ts';
 import { type LastPublication, missingIn, readLastPublication, sizesIn } from './last-publication.ts';
 import { deleteManifest, markLatest, storeManifest } from './manifest-key.ts';
 import { publishChanges } from './publish-changes.ts';
@@ -61,8 +62,11 @@ export type PublishOptions = {
 };
 
 /** A manifest before the gates have decided. */
-export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'accepted' | 'forced' | 'changes'> &
-  Pick<GatedRun, 'scanRefused'>;
+export type FinishedRun = Omit<
+  Manifest,
+  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing'
+> &
+  Pick<GatedRun, 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
 /** How often another publisher may move `latest.json` between our read and our write before we give up. */
 const MOST_RACES = 20;
@@ -143,6 +147,7 @@ function judge(
   const late = force && isLate ? (['superseded'] as const) : [];
   return {
     ...found,
+    missing: missingSince(finished, last),
     changes: null,
     publishable,
     refused: [...refused, ...late],

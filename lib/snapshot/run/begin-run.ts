@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
 import { placeOf, sourceOf, workFolder } from '../keys.ts';
+import { readLastPublication } from '../publish/last-publication.ts';
 import type { Scan } from '../scan.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
@@ -25,7 +26,7 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
 }
 
 /** The selection includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
-type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom'> & { readonly ids?: readonly string[] };
+type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom' | 'missing'> & { readonly ids?: readonly string[] };
 
 async function idsOf(
   request: SnapshotRequest,
@@ -37,9 +38,15 @@ async function idsOf(
   const { field, linked } = idsOfRun;
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
-  const { run, ids: found } = await linkedIds({ store, platform, signal, field, ...linked });
+  const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
+  const last =
+    gone.size === 0 ? undefined : await readLastPublication(store, placeOf(request.source, request.as));
+  // What every link calls gone, and the last run could not read, is not asked for again.
+  const missing = last?.manifest?.missing.filter(({ id }) => gone.has(id)) ?? [];
+  const known = new Set(missing.map(({ id }) => id));
   return {
-    ids: found,
+    ids: found.filter((id) => !known.has(id)),
+    missing: missing.map(({ id, status }) => ({ id, status })),
     selection: { ...selection, [field]: linked.from },
     idsFrom: `${linked.from}, run ${run}`,
   };

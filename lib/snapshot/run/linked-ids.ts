@@ -1,4 +1,4 @@
-import { canonicalId } from '../../model/rules.ts';
+import { canonicalId, type LinkedId } from '../../model/rules.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { createRecordFields } from '../changes/line-members.ts';
 import { readLines } from '../changes/line-reader.ts';
@@ -10,15 +10,19 @@ export type LinkedIdsOptions = {
   readonly store: Store;
   readonly from: Source;
   readonly fields: readonly string[];
-  readonly idsIn: (record: unknown) => readonly string[];
+  readonly idsIn: (record: unknown) => readonly LinkedId[];
   /** What the ids identify, for messages: `datasets`. */
   readonly field: string;
   readonly platform: string;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The ids that a published run links to, each once and sorted as text. */
-export type LinkedIds = { readonly run: string; readonly ids: readonly string[] };
+/** The ids that a published run links to, each once and sorted as text. `gone`: those that every link says are gone. */
+export type LinkedIds = {
+  readonly run: string;
+  readonly ids: readonly string[];
+  readonly gone: ReadonlySet<string>;
+};
 
 /** The ids that the last published run of a source links to. Throws `StoredObjectError` for none, or another platform's. */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
@@ -29,10 +33,10 @@ export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
     const { run } = latest;
     const manifest = await manifestOf(store, latest.manifest, { place: from, run });
     if (isSamePlatform(manifest.platform, platform))
-      return { run, ids: await idsInParts(manifest.parts, options) };
+      return { run, ...(await idsInParts(manifest.parts, options)) };
     return { kind: 'invalid', got: `run ${run} of ${manifest.platform}`, of: ` of ${platform}` } as const;
   });
-  if (found.ids !== undefined) return found;
+  if (found.kind === undefined) return found;
   throw new StoredObjectError(
     found.kind,
     `${store.location}: expected a published snapshot of ${from}${found.of} to take ${field} from, got ${found.got}`,
@@ -42,21 +46,26 @@ export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
 async function idsInParts(
   parts: readonly Part[],
   { store, fields, idsIn, signal }: LinkedIdsOptions,
-): Promise<readonly string[]> {
+): Promise<Pick<LinkedIds, 'ids' | 'gone'>> {
   // By the form in which equal ids are equal: of several spellings, the first is sent.
-  const found = new Map<string, string>();
+  const found = new Map<string, LinkedId>();
   const readFields = createRecordFields(fields);
   const reader = readLines({ store, parts, signal });
   try {
     for (let next = reader.next(); typeof next === 'boolean' ? next : await next; next = reader.next())
-      for (const id of idsIn(readFields(reader))) {
+      for (const { id, isGone } of idsIn(readFields(reader))) {
         const canonical = canonicalId(id) ?? id;
-        if (!found.has(canonical)) found.set(canonical, id);
+        const known = found.get(canonical) ?? { id, isGone };
+        found.set(canonical, { id: known.id, isGone: known.isGone && isGone });
       }
   } finally {
     await reader.close();
   }
-  return [...found.values()].sort();
+  const ids = [...found.values()];
+  return {
+    ids: ids.map(({ id }) => id).sort(),
+    gone: new Set(ids.filter(({ isGone }) => isGone).map(({ id }) => id)),
+  };
 }
 
 /** Adds to an error for something missing or damaged how it is replaced. */

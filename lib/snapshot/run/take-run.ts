@@ -23,11 +23,13 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
   readonly random: () => number;
 };
 
-export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'>;
+export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
+  /** Ids that are known to be missing, and are not asked for. Default: none. */
+  Partial<Pick<Checkpoint, 'missing'>>;
 
 /** Names a run and stores its first checkpoint. */
 export async function startRun(
-  { source, compression, selection, platform, idsFrom }: NewRun,
+  { source, compression, selection, platform, idsFrom, missing = [] }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   // Before the run has a start: whatever it begins after started earlier, however long this takes. What is damaged is
@@ -49,7 +51,7 @@ export async function startRun(
     parts: 0,
     lastPart: null,
     open: null,
-    missing: [],
+    missing,
     records: 0,
     fields: {},
     calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },

@@ -64,4 +64,11 @@ export function linkedSource({ source, ...fields }: LinkableRequest): Source | u
   if (ids?.linked === undefined || fields[ids.field] !== undefined) return undefined;
   return ids.linked.from;
 }
+
+/** The source whose links name the ids of a run of this selection; undefined if they were given, or there are none. */
+export function linkedTo(source: Source, selection: Readonly<Record<string, unknown>>): Source | undefined {
+  const { ids } = sourceDefinitions[source];
+  return ids?.linked !== undefined && selection[ids.field] === ids.linked.from ? ids.linked.from : undefined;
+}
+
 type LinkableRequest = Readonly<Record<string, unknown>> & { readonly source: Source };

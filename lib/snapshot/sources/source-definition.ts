@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { anyNumberOf, each, type ListOf } from '../../base/index.ts';
+import type { LinkedId } from '../../model/rules.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';
 import type { Scan } from '../scan.ts';
@@ -80,7 +81,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
     readonly from: Linked;
     /** The top-level fields of its records that have the links, and the ids that a record of these links to. */
     readonly fields: readonly string[];
-    readonly idsIn: (record: unknown) => readonly string[];
+    readonly idsIn: (record: unknown) => readonly LinkedId[];
   };
 };
 

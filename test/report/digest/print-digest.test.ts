@@ -23,7 +23,7 @@ async function digestOf(
     await publishLines(store, {
       run: monday,
       lines: before,
-      manifest: { missing: [{ id: '5', status: 404 }] },
+      manifest: { missing: [{ id: '5', status: 404, since: monday.startedAt }] },
     });
   const count = (what: string) => changes.filter(({ change }) => change === what).length;
   const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
@@ -81,8 +81,8 @@ test('a digest says what changed in words, what is newly broken first', async ()
     ],
     {
       missing: [
-        { id: '5', status: 404 },
-        { id: '6', status: 403 },
+        { id: '5', status: 404, since: monday.startedAt },
+        { id: '6', status: 403, since: tuesday.startedAt },
       ],
     },
   );

@@ -54,6 +54,29 @@ function watched<O extends { readonly store: MemoryStore }>({ store, ...options 
   return { options: { ...options, store: beforeEvery(store, 'stream', (key) => read.push(key)) }, read };
 }
 
+test.each(['before', 'after'] as const)(
+  'records of an id that the run %s could not read did not change, as far as is known',
+  async (side) => {
+    const inOrder = await ordered();
+    const lines = ['{"_filesetId":"t","id":"1/2","name":"x"}', file('b', 'old')];
+    const inNone = await unordered(
+      side === 'before' ? [file('a', 'old')] : lines,
+      side === 'after' ? [] : lines,
+    );
+    const without = <O extends ChangesToPublish>(
+      options: O,
+      ...ids: readonly string[]
+    ): ChangesToPublish => ({
+      ...options,
+      [side]: { ...options[side], missing: ids.map((id) => ({ id, status: 404 })) },
+    });
+
+    expect(await publishChanges(without(inOrder, '3', '4'))).toEqual({ added: 0, removed: 0, changed: 1 });
+    const { added, removed } = await publishChanges(without(inNone, 't'));
+    expect(added + removed).toBe(side === 'before' ? 2 : 1);
+  },
+);
+
 describe('runs in about the same order', () => {
   test('are read side by side, without the parts that both have', async () => {
     const { options, read } = watched(await ordered());

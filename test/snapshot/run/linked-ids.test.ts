@@ -33,7 +33,11 @@ test('each dataset that a calculation links to is returned once, in any spelling
   ];
   await publishLines(store, { run: tuesday, lines });
 
-  expect(await datasetsIn(store)).toEqual({ ids: ['10', 'A', 'B', 'c', 'd'], run: tuesday.id });
+  expect(await datasetsIn(store)).toEqual({
+    ids: ['10', 'A', 'B', 'c', 'd'],
+    gone: new Set(),
+    run: tuesday.id,
+  });
 });
 
 test('the ids come from all parts of the last published run', async () => {
@@ -43,7 +47,7 @@ test('the ids come from all parts of the last published run', async () => {
 
   const linked = await datasetsIn(store);
 
-  expect(linked).toEqual({ ids: ['of-wednesday'], run: wednesday.id });
+  expect(linked).toEqual({ ids: ['of-wednesday'], gone: new Set(), run: wednesday.id });
 });
 
 test('a narrowed snapshot is ignored: without a whole one the error says what is missing', async () => {
@@ -102,7 +106,7 @@ test('the ids are those that parsing whole records finds, whatever the records l
 
       const { ids } = await datasetsIn(store);
 
-      const expected = all.flatMap((line) => datasetsUsed(JSON.parse(line)));
+      const expected = all.flatMap((line) => datasetsUsed(JSON.parse(line)).map(({ id }) => id));
       expect(ids).toEqual([...new Set(expected)].sort());
     }),
   );
