@@ -9,17 +9,30 @@ const PACKAGES: Readonly<Record<string, string>> = { secretsmanager: 'secrets-ma
 type Structure = readonly [unknown, unknown, unknown, unknown, readonly string[], readonly unknown[]];
 const LIST = 64;
 
+/** What an operation responds, given its input; undefined for those that a local service has. */
+export type StandIn = (
+  operation: string,
+  input: Readonly<Record<string, unknown>>,
+) => Promise<object | undefined>;
+
 /**
  * Runs a command of AWS's own command line by the SDK: the operation by its name, with the options as its input; what it
- * does not have is refused. Returns what it responds. Of `s3`, which is no API, `ls` and `rm` of one object.
+ * does not have is refused. Returns what it responds, or a stand-in for operations that no local service has. Of `s3`, which is no API, `ls` and `rm` of one object.
  */
-export async function runAws([, service = '', ...words]: readonly string[], place: Place): Promise<string> {
+export async function runAws(
+  [, service = '', ...words]: readonly string[],
+  place: Place,
+  standIn?: StandIn,
+): Promise<string> {
   const [operation = '', ...options] = service === 's3' ? ofObjects(words) : words;
   const sdk = await import(`@aws-sdk/client-${PACKAGES[service] ?? service}`);
   const Client = sdk[Object.keys(sdk).find((name) => name.toLowerCase() === `${service}client`) ?? ''];
   const Command = sdk[`${pascal(operation)}Command`];
   if (Command === undefined) throw new Error(`expected an operation of ${service}, got ${operation}`);
-  const input = await inputOf(options, sdk[`${pascal(operation)}Request$`], place.folder);
+  const structure = sdk[`${pascal(operation)}Request$`] ?? sdk[`${pascal(operation)}Input$`];
+  const input = await inputOf(options, structure, place.folder);
+  const instead = await standIn?.(operation, input);
+  if (instead !== undefined) return JSON.stringify(instead);
   const { AWS_ENDPOINT_URL: endpoint, AWS_REGION: region, ...keys } = place.environment;
   const credentials = {
     accessKeyId: keys['AWS_ACCESS_KEY_ID'],
@@ -42,7 +55,11 @@ function ofObjects(words: readonly string[]): readonly string[] {
 
 const pascal = (name: string) => name.replaceAll(/(?:^|-)([a-z])/g, (_, letter) => letter.toUpperCase());
 
-async function inputOf(words: readonly string[], structure: Structure, folder: string): Promise<object> {
+async function inputOf(
+  words: readonly string[],
+  structure: Structure,
+  folder: string,
+): Promise<Readonly<Record<string, unknown>>> {
   const [, , , , members, types] = structure;
   const options = words.join('\n').split(/^--/m).slice(1);
   const pairs = options.map(async (option) => {
