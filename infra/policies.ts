@@ -43,6 +43,7 @@ export class Policies extends Construct {
     grantReader(this.reader, props);
     grantSubmitter(this.submitter, props);
     grantOperator(this.operator, props);
+    grantAlarms(this.operator);
     grantPublish(this.operator, props);
   }
 
@@ -72,6 +73,12 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     actions: ['s3:GetBucketLocation'],
     resourceArns: [storage.bucket.bucketArn],
   });
+  // `env --stack`.
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['cloudformation:DescribeStacks'],
+    resourceArns: [Stack.of(policy).stackId],
+  });
 }
 
 function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
@@ -100,7 +107,8 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'table.json']);
-  storage.grantDelete(policy, ['table.json']);
+  // Without the second one, the report is written again.
+  storage.grantDelete(policy, ['table.json', 'report/latest.json']);
   Grant.addToPrincipal({
     grantee: policy,
     // `jobs` says how many are queued.
@@ -126,6 +134,20 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     ],
     conditions: { StringEquals: { 'events:source': 'platform-sync' } },
   });
+}
+
+/** What the runbook asks of alarms. */
+function grantAlarms(policy: ManagedPolicy): void {
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['cloudwatch:DescribeAlarmContributors', 'lambda:GetAccountSettings'],
+    resourceArns: ['*'],
+  });
+  acknowledgeWildcard(
+    policy,
+    '*',
+    'The settings of the account are no resource, and alarms have names of AWS.',
+  );
 }
 
 /**

@@ -250,8 +250,7 @@ export class Storage extends Construct {
 
   /** Tagging objects, which decides whether the lifecycle of runs expires them. */
   grantTag(role: Grantee, folders: readonly string[]): void {
-    // A copy has the tags of its source, which must be read for it.
-    this.grant(role, ['s3:GetObjectTagging', 's3:PutObjectTagging'], folders);
+    this.grant(role, ['s3:PutObjectTagging'], folders);
   }
 
   private grant(role: Grantee, actions: string[], patterns: readonly string[]): void {

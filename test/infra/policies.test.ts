@@ -29,6 +29,7 @@ describe('people may do no more than their commands', () => {
     expect(linesOf('Reader')).toMatchInlineSnapshot(`
       [
         "athena:BatchGetNamedQuery, athena:GetNamedQuery, athena:GetQueryExecution, athena:GetQueryResults, athena:GetWorkGroup, athena:ListNamedQueries, athena:ListQueryExecutions, athena:StartQueryExecution, athena:StopQueryExecution on arn:Partition:athena:Region:AccountId:workgroup/platformsyncleast-catalog-ba9d4e91",
+        "cloudformation:DescribeStacks on StackId",
         "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
         "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
@@ -49,16 +50,17 @@ describe('people may do no more than their commands', () => {
   test('who are on call', () => {
     expect(linesOf('Operator')).toMatchInlineSnapshot(`
       [
+        "cloudwatch:DescribeAlarmContributors, lambda:GetAccountSettings on *",
         "dynamodb:BatchGetItem, dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObject, s3:GetObjectVersion, s3:PutObject on StorageBucket/scores/*, StorageBucket/work/*",
         "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/table.json",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*",
-        "s3:DeleteObject on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*, StorageBucket/table.json",
-        "s3:GetObjectTagging, s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
+        "s3:DeleteObject on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*, StorageBucket/report/latest.json, StorageBucket/table.json",
         "s3:ListBucket on StorageBucket",
         "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
+        "s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
         "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters, RareDeadLetters",
         "sqs:GetQueueAttributes, sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
       ]
@@ -153,6 +155,8 @@ describe('people may do all that their commands need', () => {
       return { code, run: String(JSON.parse(out()).run) };
     };
     const whole = await take(40);
+    const before = await openStore(stack.output('Store'), { s3: stack.settings });
+    const { manifest } = JSON.parse(String((await before.get('calculations/latest.json'))?.body));
     const shrunk = await take(4);
 
     const published = await refused(ON_CALL, '', 'publish', 'calculations', shrunk.run, '--force');
@@ -161,7 +165,10 @@ describe('people may do all that their commands need', () => {
     expect(published).toEqual({ code: 0, err: '', refused: [] });
     const store = await openStore(stack.output('Store'), { s3: stack.settings });
     expect(String((await store.get('calculations/latest.json'))?.body)).toContain(shrunk.run);
-    expect(await refused(READER, '', 'publish', 'calculations', whole.run, '--force')).toMatchObject({
+    // And back to the one before, which was replaced and tagged.
+    await store.put(`${manifest.slice(0, manifest.lastIndexOf('/'))}/_tagged.json`, Buffer.from('{}'));
+    expect(await refused(ON_CALL, '', 'publish', 'calculations', whole.run, '--force')).toEqual(done);
+    expect(await refused(READER, '', 'publish', 'calculations', shrunk.run, '--force')).toMatchObject({
       code: 1,
       refused: [expect.stringMatching(/^PoliciesReader\w+ may not s3:GetObject on .*\/work\/calculations\//)],
     });

@@ -69,6 +69,7 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::AccountId': ACCOUNT,
   'AWS::Region': REGION,
   'AWS::Partition': 'aws',
+  'AWS::StackId': `arn:aws:cloudformation:${REGION}:${ACCOUNT}:stack/stack/0`,
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
