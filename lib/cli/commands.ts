@@ -46,10 +46,7 @@ const FROM_CSV = [
   ['--encoding <label>', 'the encoding of the file (default: detected)'],
   ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;
-const STRICT = [
-  '--strict',
-  'refuse a formula with a warning here, and have the platform refuse one that it cannot parse',
-] as const;
+const STRICT = ['--strict', 'refuse what has a warning here, or the platform cannot parse'] as const;
 const since = (means: string) =>
   ['--since <time>', `${means}: so long ago (12h, 7d, 4w), or a date`, momentOption()] as const;
 const limit = (listed: number) =>

@@ -1,5 +1,6 @@
 import { entryOf, referenceKindOf } from './catalog.ts';
 import { idOf } from './check.ts';
+import { checkSum } from './checksum.ts';
 import type { ColumnTypes, DataType } from './data-type.ts';
 import type { FormulaFault } from './fault.ts';
 import { dataTypeOf } from './infer-data-type.ts';
@@ -55,18 +56,19 @@ export function analyzeFormula(text: string, columnTypes?: ColumnTypes): Formula
 }
 
 /**
- * A formula, what keeps it from being sent, and what the platform may refuse of it, each as `LINE:COLUMN: message`.
+ * A formula, what keeps it from being sent, and what the platform may refuse of it, each as `WHERE:LINE:COLUMN: message`.
  * `isStrict`: what it may refuse is refused. Never throws.
  */
-export function judgeFormula(text: string, isStrict = false) {
+export function judgeFormula(text: string, where: string, isStrict = false) {
   const analysis = analyzeFormula(text);
   const { faults, warnings } = { faults: [], warnings: [], ...analysis };
   const printed = [
-    ...faults.map(({ line, column, message }) => `${line}:${column}: ${message}`),
-    ...warnings.map(({ line, column, message }) => `${line}:${column}: warning: ${message}`),
+    ...faults.map(({ line, column, message }) => `${where}:${line}:${column}: ${message}`),
+    ...warnings.map(({ line, column, message }) => `${where}:${line}:${column}: warning: ${message}`),
   ];
   const isRefused = isStrict || analysis.status === 'INVALID';
-  return { analysis, faults: isRefused ? printed : [], warnings: isRefused ? [] : printed };
+  const judged = isRefused ? { faults: printed, warnings: [] } : { faults: [], warnings: printed };
+  return { analysis, checkSum: checkSum(text), ...judged };
 }
 
 function factsOf(places: readonly PlacedNode[], text: string): FormulaFacts {

@@ -1,6 +1,6 @@
 import { bareFunctions, entryOf, PART_FUNCTIONS, PARTS_OF_DATES } from './catalog.ts';
 import { shown } from './fault.ts';
-import { operation, operatorOf, precedence, precedenceOfOperator } from './precedence.ts';
+import { operation, operatorOf, precedence, precedences } from './precedence.ts';
 import { unquoteColumn, unquoteText } from './quotes.ts';
 import { createReader, type Reader } from './reader.ts';
 import type * as syntax from './syntax.ts';
@@ -59,7 +59,7 @@ function extended(at: Reader, left: Expression, level: number): Expression {
 
 function step(at: Reader, level: number): Step | undefined {
   const operator = operatorOf(at.peek().word);
-  if (operator === undefined || precedenceOfOperator[operator] !== level) return undefined;
+  if (operator === undefined || precedences.get(operator) !== level) return undefined;
   doubted(at, at.next());
   if (operator !== 'IS') return { operator, operand: expression(at, level + 1) };
   return { operator: at.take('NOT') === undefined ? 'IS' : 'IS NOT', operand: constant(at) };

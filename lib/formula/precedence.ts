@@ -16,30 +16,23 @@ export const precedence = {
 
 export type Precedence = (typeof precedence)[keyof typeof precedence];
 
-export const precedenceOfOperator: Readonly<Record<Operator, Precedence>> = {
-  OR: precedence.or,
-  XOR: precedence.xor,
-  AND: precedence.and,
-  '=': precedence.comparison,
-  '<=>': precedence.comparison,
-  '<>': precedence.comparison,
-  '<': precedence.comparison,
-  '<=': precedence.comparison,
-  '>': precedence.comparison,
-  '>=': precedence.comparison,
-  IS: precedence.comparison,
-  'IS NOT': precedence.comparison,
-  '+': precedence.sum,
-  '-': precedence.sum,
-  '*': precedence.product,
-  '/': precedence.product,
-  '%': precedence.product,
-  DIV: precedence.product,
-};
+const byLevel: readonly (readonly [Precedence, readonly Operator[]])[] = [
+  [precedence.or, ['OR']],
+  [precedence.xor, ['XOR']],
+  [precedence.and, ['AND']],
+  [precedence.comparison, ['=', '<=>', '<>', '<', '<=', '>', '>=', 'IS', 'IS NOT']],
+  [precedence.sum, ['+', '-']],
+  [precedence.product, ['*', '/', '%', 'DIV']],
+];
+
+/** How tightly each operator binds. */
+export const precedences: ReadonlyMap<string, Precedence> = new Map(
+  byLevel.flatMap(([level, operators]) => operators.map((operator) => [operator, level])),
+);
 
 /** The operator that a word or sign spells, in upper case; undefined if it spells none. */
 export const operatorOf = (word: string): Operator | undefined =>
-  Object.hasOwn(precedenceOfOperator, word) ? (word as Operator) : synonyms.get(word);
+  precedences.has(word) ? (word as Operator) : synonyms.get(word);
 
 const synonyms: ReadonlyMap<string, Operator> = new Map([
   ['||', 'OR'],
@@ -79,5 +72,5 @@ export function operation(first: Expression, rest: readonly Step[]): Expression 
 }
 
 function precedenceOfSteps([step]: readonly Step[]): Precedence {
-  return step === undefined ? precedence.value : precedenceOfOperator[step.operator];
+  return precedences.get(step?.operator ?? '') ?? precedence.value;
 }

@@ -127,7 +127,7 @@ describe('formula apply', () => {
       err: expect.stringContaining(warning),
     });
     expect(JSON.parse(dry.out).rows[0].warnings).toEqual([
-      '1:1: warning: The platform is not known to have a function "SQRT".',
+      'expression:1:1: warning: The platform is not known to have a function "SQRT".',
     ]);
     expect(dry.err).toContain(`${file}: the platform may refuse:\n  ${warning}`);
     expect(loose.code).toBe(0);

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/index.ts';
-import { checkSum, judgeFormula } from '../../formula/index.ts';
+import { judgeFormula } from '../../formula/index.ts';
 import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
 import { thing } from '../../model/rules.ts';
 import { readSettings } from '../../settings.ts';
@@ -51,12 +51,10 @@ export default (async ([file], flags, terminal) => {
 /** The jobs of a set: the same each time, so that none is sent twice. */
 const jobsOf = ({ name, rows }: ChangeSet, strict: true | undefined): string =>
   rows
-    .map(({ id: calculationId, expression }) => ({
-      id: `${name}.${calculationId}`,
-      calculationId,
-      expression,
-    }))
-    .map((job) => printJson({ version: 1, type: 'update-formula', ...job, ...(strict ? { strict } : {}) }))
+    .map(({ id, expression }) => {
+      const update = { type: 'update-formula', calculationId: id, expression, strict };
+      return printJson({ version: 1, id: `${name}.${id}`, ...update });
+    })
     .join('\n');
 
 async function send(
@@ -66,11 +64,8 @@ async function send(
   flags: ApplyFlags,
   terminal: Terminal,
 ): Promise<Found> {
-  const jobs = await checkedJobs(
-    { file, text: jobsOf(set, flags.strict) },
-    { undone: 'sent', isQuiet: true },
-    terminal,
-  );
+  const text = jobsOf(set, flags.strict);
+  const jobs = await checkedJobs({ file, text }, { undone: 'sent', isQuiet: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
   // Before anything is sent: afterwards nobody knows what the formulas were.
   await storeChangeSet(store, set);
@@ -120,9 +115,9 @@ const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
 function describedRow({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
-  const { analysis, warnings } = judgeFormula(expression);
+  const { analysis, checkSum, warnings } = judgeFormula(expression, 'expression');
   return {
-    ...{ id, name, status: analysis.status, checkSum: checkSum(expression), warnings },
+    ...{ id, name, status: analysis.status, checkSum, warnings },
     ...{ mayBeUndone: was !== null, isSame: was === expression },
     dataType: analysis.status === 'VALID' ? analysis.dataType : null,
     ...{ cards: affected?.cards ?? null, calculations: affected?.calculations ?? null },

@@ -1,5 +1,5 @@
 import { errorText, printJson } from '../../base/index.ts';
-import { analyzeFormula, checkSum, judgeFormula } from '../../formula/index.ts';
+import { judgeFormula } from '../../formula/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
 import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
@@ -10,7 +10,7 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { ourUpdates } from '../formula/change-set.ts';
-import { inFile, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
@@ -66,20 +66,14 @@ export default (async ([typedId, file], flags, terminal) => {
 }) satisfies Run<'formula set'>;
 
 /** Throws `UsageError` for a formula with faults, unless it is forced. Shows these then, and warnings in any case. */
-function checkFormula(
-  expression: string,
-  file: string,
-  { force, strict }: SetFlags,
-  { err }: Terminal,
-): void {
-  const { faults, warnings } = judgeFormula(expression, strict);
-  if (faults.length > 0 && !force) {
-    const expected = `a formula that parses${strict ? ' without a warning' : ''}`;
-    throw new UsageError(
-      `${inFile(file, faults).join('\n')}\nexpected ${expected}; nothing was sent. To send it all the same: --force`,
-    );
-  }
-  for (const line of inFile(file, [...faults, ...warnings])) err(shown(line));
+function checkFormula(text: string, file: string, { force, strict }: SetFlags, { err }: Terminal): void {
+  const { faults, warnings } = judgeFormula(text, file, strict);
+  for (const line of force ? [...faults, ...warnings] : warnings) err(shown(line));
+  if (faults.length === 0 || force) return;
+  const expected = `a formula that parses${strict ? ' without a warning' : ''}`;
+  throw new UsageError(
+    `${faults.join('\n')}\nexpected ${expected}; nothing was sent. To send it all the same: --force`,
+  );
 }
 
 /** What the response says about how the update ended. */
@@ -139,21 +133,14 @@ async function dryRun(
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }
   const { last, lastExpression: before } = await ourUpdates(await store(), { id });
-  const { status } = analyzeFormula(expression);
+  const { analysis, checkSum } = judgeFormula(expression, '');
+  const { status } = analysis;
   const { row: calculation } = found;
   const { lastModified, locked, archived } = calculation;
   const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
-  const here = `(${status} here, checksum ${checkSum(expression)})`;
+  const here = `(${status} here, checksum ${checkSum})`;
   return {
-    json: {
-      dryRun: true,
-      id,
-      expression,
-      checkSum: checkSum(expression),
-      status,
-      calculation,
-      lastSet: last ?? null,
-    },
+    json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
     words: [
       `calculation ${id} “${shown(calculation.name)}”: ${calculation.status ?? 'no status'}${marks}, changed at ${lastModified ?? 'an unknown time'}`,
       ...(before === undefined

@@ -38,23 +38,23 @@ export async function readSetRows(file: string, { strict }: { readonly strict?: 
   const rows = new Map<string, SetRow>();
   for await (const { line, cells } of cellsOf(file, faults)) {
     const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
-    const judged = judgeFormula(expression, strict);
+    const judged = judgeFormula(expression, 'expression', strict);
     const wrong = [
       ...(id === undefined
         ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
         : []),
       ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
-      ...judged.faults.map((fault) => `expression:${fault}`),
-      ...(was ? judgeFormula(was).faults.map((fault) => `was:${fault}`) : []),
+      ...judged.faults,
+      ...(was ? judgeFormula(was, 'was').faults : []),
     ];
     faults.push(...wrong.map((fault) => `line ${line}: ${fault}`));
-    warnings.push(...judged.warnings.map((warning) => `line ${line}: expression:${warning}`));
+    warnings.push(...judged.warnings.map((warning) => `line ${line}: ${warning}`));
     if (id !== undefined) rows.set(id, { id, name: name || null, expression, was: was || null });
   }
   if (rows.size === 0) faults.push('expected at least one row, got none');
   if (faults.length > 0)
     throw new UsageError(`${file}: expected formulas to set; nothing was sent:\n${listOf(faults)}`);
-  return { rows: [...rows.values()], warnings: firstOf(warnings, MOST_LINES) };
+  return { rows: [...rows.values()], warnings };
 }
 
 async function* cellsOf(file: string, faults: string[]) {

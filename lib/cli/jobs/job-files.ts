@@ -4,7 +4,7 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
-import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { counted, firstOf, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
@@ -31,12 +31,7 @@ export async function checkedJobs(
     throw error;
   });
   if (!('faults' in checked)) {
-    if (!isQuiet)
-      warnOf(
-        file,
-        checked.warnings.map((line) => `  ${line}`),
-        terminal,
-      );
+    if (!isQuiet) warnOf(file, checked.warnings, terminal);
     return checked;
   }
   const [where, expected] =
@@ -47,10 +42,14 @@ export async function checkedJobs(
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
 }
 
-/** Prints what the platform may refuse of a file: lines that are indented. */
+/** Prints what the platform may refuse of a file. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
-  if (lines.length > 0) err(shownLines([`${file}: the platform may refuse:`, ...lines].join('\n')));
+  const first = firstOf(lines, MOST_WARNINGS).join('\n');
+  if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
 }
+
+/** Fifty, and how many more there are. */
+const MOST_WARNINGS = 51;
 
 const csvHint = (file: string) =>
   /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';

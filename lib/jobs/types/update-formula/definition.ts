@@ -33,11 +33,7 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   mayRepeat: () => false,
   // Whether the calculation has changed is a search: of how many pages, its name decides.
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
-  judgeHere({ expression, strict }, { judgeFormula }) {
-    const { faults, warnings } = judgeFormula(expression, strict);
-    const placed = (lines: readonly string[]) => lines.map((line) => `expression:${line}`);
-    return { faults: placed(faults), warnings: placed(warnings) };
-  },
+  judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
   openRunner: async ({ platform }) => formulaRunner(platform),
   /** Adds the formula that was set to the log of formulas, an invalid one too. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
