@@ -17,8 +17,8 @@ const enginesSchema = z.strictObject({
   sqs: z.optional(z.object({ endpoint: z.string() })),
   /** Secrets Manager, EventBridge with queues as targets, and Glue. */
   services: z.optional(z.object({ endpoint: z.string() })),
-  /** CloudFormation, and what it makes; `python`, for archives. */
-  localStack: z.optional(z.object({ endpoint: z.string(), python: z.string() })),
+  /** CloudFormation, and all that it makes; `python`, for archives. */
+  miniStack: z.optional(z.object({ endpoint: z.string(), python: z.string() })),
   /** SQL over tables in Glue, which `services` has. */
   trino: z.optional(z.object({ endpoint: z.string() })),
   mc: z.optional(z.object({ command: z.string() })),

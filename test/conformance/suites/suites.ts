@@ -2,7 +2,7 @@ import { oneOf } from '../../proofs/usage.ts';
 import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
 import { elasticMq } from '../engines/elasticmq.ts';
 import type { Engine } from '../engines/engine.ts';
-import { localStack } from '../engines/localstack.ts';
+import { miniStack } from '../engines/ministack.ts';
 import { moto, motoObjects } from '../engines/moto.ts';
 import { nodes } from '../engines/nodes.ts';
 import { cfnLint, cronValidator, eventRuler, pythonReaders, spark } from '../engines/programs.ts';
@@ -44,6 +44,8 @@ const SQS_FILES = [
 const suites = {
   /** Thousands of jobs on all of them together. The queues are those of ElasticMQ, which takes moto's place there. */
   whole: [on([moto, elasticMq, dynamoDbLocal, versitygw], 'test/conformance/whole/whole.conformance.ts')],
+  /** The stack, deployed, used, updated and deleted. */
+  stack: [on([miniStack], 'test/conformance/stack/stack.conformance.ts')],
   /** The tables and saved queries in Athena's place. */
   sql: [on([moto, trino], 'test/conformance/sql/sql.conformance.ts')],
   /** The package, installed from the registry into an empty project. Three Nodes install it. */
@@ -96,8 +98,6 @@ const suites = {
   ],
   /** The deployed bundles, run as Lambda runs them: what they print reaches the log as it is. */
   lambda: [on([runtimeClient], 'test/functions/log-format.conformance.ts')],
-  /** The stack, deployed and used. */
-  stack: [on([localStack, dynamoDbLocal], 'test/infra/localstack.conformance.ts')],
   /** The templates of several configurations, each in several regions. */
   templates: [on([cfnLint], 'test/infra/template.conformance.ts')],
 } satisfies Readonly<Record<string, Suite>>;
