@@ -196,3 +196,7 @@ test('so it is if each slice is killed once and the table is throttled for a whi
   }
   expect(await Promise.all(sources.map(publishedLines))).toEqual(before);
 });
+
+test('no policy of the template refused anything', () => {
+  expect(stack.access.refusals()).toEqual([]);
+});
