@@ -75,3 +75,22 @@ test('up to the limits it works: thirty event rules need one statement in the po
     'JobsFunctionsQueue',
   ]);
 });
+
+test.each([
+  ['the name of a bucket that is imported', { 'Fn::ImportValue': 'bucket' }, 63],
+  ['a parameter with a longest length', { Ref: 'Short' }, 20],
+  ['a parameter without one, of which only AWS can tell', { Ref: 'Any' }, 0],
+  // arn:aws-us-gov:dynamodb:ap-southeast-2:123456789012:table/ and what CloudFormation makes of stack and id.
+  ['the ARN of a table that the stack names', { 'Fn::GetAtt': ['Rows', 'Arn'] }, 58 + 128 + 4 + 15],
+  // https://sqs.ap-southeast-2.amazonaws.com.cn/123456789012/
+  ['the URL of a queue', { Ref: 'Jobs' }, 57 + 80],
+  ['a name without its slash', { 'Fn::Join': ['/', { 'Fn::Split': ['//', { Ref: 'Short' }] }] }, 20],
+])('what is known only at deployment counts as the longest of its kind: %s', (_, value, length) => {
+  const known = {
+    resources: { Rows: { Type: 'AWS::DynamoDB::Table' }, Jobs: { Type: 'AWS::SQS::Queue' } },
+    parameters: { Short: { Type: 'String', MaxLength: 20 }, Any: { Type: 'String' } },
+    longest: new Map([['{"Fn::ImportValue":"bucket"}', 63]]),
+  };
+
+  expect(sizeOf({ a: value }, known)).toBe('{"a":""}'.length + length);
+});

@@ -78,7 +78,7 @@ describe('npx cdk synth', { timeout: 240_000 }, () => {
 
     expect([...first.templates.keys()]).toEqual(['platform-sync-example.template.json']);
     expect(second.written()).toEqual(first);
-    expect(first.assets).toHaveLength(6);
+    expect(first.assets).toHaveLength(7);
   });
 
   test('names every fault of the configuration, and writes no template', () => {
@@ -127,7 +127,7 @@ test.each([
   ['snapshot', 750],
   ['split-texts', 750],
   ['watch-snapshots', 750],
-  ['move-jobs', 1_000],
+  ['move-jobs', 750],
   ['write-tables', 750],
   ['write-report', 950],
 ] as const)('the bundle of %s is below %d KB', (name, kilobytes) => {
