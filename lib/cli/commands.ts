@@ -73,7 +73,7 @@ export const commands = {
     examples: ['init', 'init --sandbox'],
   },
   doctor: {
-    does: 'Check settings, host, token, clock, bucket, queue, table and rights, in this order, and say what to do.',
+    does: 'Check settings, host, token, clock, bucket, queue, table, catalog and rights, in this order, and say what to do.',
     examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
   },
   snapshot: {

@@ -9,6 +9,7 @@ import { StoreError } from '../../lib/store/error.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { folderOfAll } from '../folder-of-each.ts';
+import { refusal, startJsonServer } from '../local-aws/services/json-server.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { runCommand, settingsOf } from './run-command.ts';
@@ -78,6 +79,7 @@ test('all is well: each check in its order, exit 0', async () => {
     ['bucket', 'ok'],
     ['queue', 'ok'],
     ['table', 'ok'],
+    ['catalog', 'skipped'],
     ['rights', 'ok'],
   ]);
   expect(code).toBe(0);
@@ -193,6 +195,21 @@ describe('says what to do, exit 1:', () => {
       expect(statuses(well.out)).toMatchObject({ bucket: 'ok' });
     },
   );
+
+  test('Lake Formation, which lets IAM alone open no table', async () => {
+    await using glue = await startJsonServer(() =>
+      refusal(
+        'AccessDeniedException',
+        'Insufficient Lake Formation permission(s): Required Describe on stored_changes',
+      ),
+    );
+
+    const { out } = await doctor({ SYNC_GLUE_DATABASE: 'acme', AWS_ENDPOINT_URL_GLUE: glue.endpoint });
+
+    expect(statuses(out)).toMatchObject({ catalog: 'failed', rights: 'ok' });
+    expect(out).toContain('look at acme.stored_changes: AccessDeniedException: Insufficient Lake Formation');
+    expect(out).toContain('→ grant this role DESCRIBE');
+  });
 
   test.each([
     ['denied', 'AccessDenied', 'so it was not tried whether the store keeps the conditions'],

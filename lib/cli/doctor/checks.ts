@@ -157,6 +157,14 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
     : failed(`${tableName}: what was written is not what is read`);
 };
 
+/** The tables of runs are there for these credentials: publishing here adds partitions to them. */
+const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
+  if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
+  const { seeGlueTable } = await import('../../tables/partitions/glue-partitions.ts');
+  await seeGlueTable(database, 'stored_changes', environment);
+  return ok(`${database}: its tables may be looked at`);
+};
+
 const HOST_MS = 10_000;
 
 /** The head of what the origin responds, whatever that is: no token is sent. */
@@ -262,6 +270,7 @@ export const checks = {
   bucket: { check: checkBucket, needs: [] },
   queue: { check: checkQueue, needs: [] },
   table: { check: checkTable, needs: [] },
+  catalog: { check: checkCatalog, needs: [] },
   rights: { check: checkRights, needs: ['host', 'token'] },
 } as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
 

@@ -76,6 +76,7 @@ const NAMING = {
   SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
   SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
   PLATFORM_TOKEN_SECRET: { noun: 'the secret', service: 'SECRETS_MANAGER' },
+  SYNC_GLUE_DATABASE: { noun: 'the database', service: 'GLUE' },
   SYNC_EVENT_BUS: { noun: 'the event bus', service: 'EVENTBRIDGE' },
   SYNC_SNAPSHOT_FUNCTION: { noun: 'the function', service: 'LAMBDA' },
 } as const satisfies Partial<Record<SettingName, { readonly noun: string; readonly service: string }>>;
@@ -83,6 +84,8 @@ const NAMING = {
 const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
 
 function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
+  if (failure.kind === 'denied' && message.includes('Lake Formation'))
+    return 'grant this role DESCRIBE, SELECT, ALTER, INSERT and DELETE on the tables of SYNC_GLUE_DATABASE in Lake Formation, which here asks more than IAM: docs/athena.md';
   const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
   if (name === undefined) return undefined;
   const { noun, service } = NAMING[name];

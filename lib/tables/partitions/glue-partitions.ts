@@ -20,15 +20,20 @@ export type GluePartitionsOptions = {
   readonly environment: AwsEnvironment;
 };
 
+function createGlueClient(environment: AwsEnvironment): GlueClient {
+  const limits = { connectionTimeoutMs: CONNECTION_TIMEOUT_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
+  return new GlueClient(awsClientConfig(environment, { service: 'GLUE', ...limits }));
+}
+
+/** Looks at a table, as adding a partition does. Throws `AwsError` if it is not there or may not be looked at. */
+export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
+  asAwsError(`look at ${database}.${Name}`, () =>
+    createGlueClient(environment).send(new GetTableCommand({ DatabaseName: database, Name })),
+  );
+
 /** `Partitions` of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
 export function gluePartitions({ database, location, environment }: GluePartitionsOptions) {
-  const client = new GlueClient(
-    awsClientConfig(environment, {
-      service: 'GLUE',
-      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    }),
-  );
+  const client = createGlueClient(environment);
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 
   /** How a table describes its parts. Athena reads a partition by its own description, so it gets a copy of this one. */
