@@ -2,6 +2,7 @@ import { Annotations, Duration, Names, Stack } from 'aws-cdk-lib';
 import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct, type IConstruct } from 'constructs';
 import { glueTableOf, type Place, savedQueries, sources } from '../lib/contract.ts';
@@ -11,6 +12,10 @@ import { acknowledgeWildcard, arnText } from './nag.ts';
 export type CatalogProps = {
   /** Where the published runs are, and where query results go. */
   readonly bucket: IBucket;
+  /** What objects are encrypted with. Default: the key of the bucket. */
+  readonly key?: IKey | undefined;
+  /** What the bucket demands to be asked for, as SYNC_ENCRYPTION says it. */
+  readonly encryption?: string | undefined;
   /** The store's prefix in the bucket, with or without slashes at its ends. Default: none. */
   readonly prefix?: string;
   /** Where narrowed snapshots are published that have a name of their own. Default: none. */
@@ -37,12 +42,9 @@ export class Catalog extends Construct {
   /** The workgroup that the saved queries are in. */
   readonly workGroupName: string;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { bucket, prefix = '', narrowed = [], resultsDays = 90 }: CatalogProps,
-  ) {
+  constructor(scope: Construct, id: string, props: CatalogProps) {
     super(scope, id);
+    const { bucket, prefix = '', narrowed = [], resultsDays = 90 } = props;
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
     // So that SQL needs no quotes around it.
@@ -67,7 +69,7 @@ export class Catalog extends Construct {
         databaseName: database.ref,
         tableInput,
       });
-    const workGroup = this.#addWorkGroup(bucket, `${root}athena-results/`);
+    const workGroup = this.#addWorkGroup(props, `${root}athena-results/`);
     this.workGroupName = workGroup.name;
     for (const { name, description, sql } of savedQueries())
       new CfnNamedQuery(this, `Query-${name}`, {
@@ -136,8 +138,12 @@ export class Catalog extends Construct {
     return [arn('catalog'), arn('database', databaseName), ...arns];
   }
 
-  #addWorkGroup(bucket: IBucket, resultsFolder: string): CfnWorkGroup {
-    const key = bucket.encryptionKey;
+  #addWorkGroup(
+    { bucket, key = bucket.encryptionKey, encryption }: CatalogProps,
+    resultsFolder: string,
+  ): CfnWorkGroup {
+    const isByKey = encryption?.startsWith('aws:kms') ?? key !== undefined;
+    const kmsKey = key?.keyArn ?? Stack.of(this).formatArn({ service: 'kms', resource: 'alias/aws/s3' });
     if (bucket instanceof Bucket)
       bucket.addLifecycleRule({ id: 'athena-results', prefix: resultsFolder, expiration: RESULTS_LIFETIME });
     else
@@ -158,10 +164,9 @@ export class Catalog extends Construct {
         resultConfiguration: {
           outputLocation: `s3://${bucket.bucketName}/${resultsFolder}`,
           expectedBucketOwner: Stack.of(this).account,
-          encryptionConfiguration:
-            key === undefined
-              ? { encryptionOption: 'SSE_S3' }
-              : { encryptionOption: 'SSE_KMS', kmsKey: key.keyArn },
+          encryptionConfiguration: isByKey
+            ? { encryptionOption: 'SSE_KMS', kmsKey }
+            : { encryptionOption: 'SSE_S3' },
         },
       },
     });

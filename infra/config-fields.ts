@@ -104,6 +104,24 @@ export const folders = text(
   /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
 );
 
+/** SYNC_ENCRYPTION; roles are granted the key by its ARN, which alone may be a token. */
+export const encryption = text(
+  'AES256, aws:kms, or aws:kms: with the ARN of a key',
+  /^(AES256|aws:kms(:arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+)?)$/,
+).check(
+  z.refine((value) => !isToken(value) || value.startsWith('aws:kms:'), {
+    error: 'a value that is known at synth',
+  }),
+);
+
+/** A proxy without a user: a template is no place for a password. */
+export const proxyUrl = atSynth(
+  text(
+    'the address of a proxy, such as http://proxy.example.com:3128, without user and path',
+    /^https?:\/\/[\w.-]+(:\d{1,5})?\/?$/,
+  ),
+);
+
 /** The id of something of a network, such as `vpc-0a1b2c3d4e5f60718`. */
 export const networkId = (kind: 'vpc' | 'subnet' | 'sg') =>
   text(`an id such as ${kind}-0a1b2c3d4e5f60718`, new RegExp(`^${kind}-[0-9a-f]{8,17}$`));

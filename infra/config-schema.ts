@@ -6,6 +6,7 @@ import {
   awsAccount,
   bucketName,
   email,
+  encryption,
   filled,
   fixedAddress,
   folders,
@@ -17,6 +18,7 @@ import {
   origin,
   orToken,
   parameter,
+  proxyUrl,
   reader,
   region,
   secretArn,
@@ -27,6 +29,7 @@ import {
   whole,
 } from './config-fields.ts';
 import { type ScheduleSettings, scheduleSchema } from './config-schedules.ts';
+import { endpointServices } from './endpoints.ts';
 import { severities } from './severities.ts';
 
 /** The retentions that CloudWatch Logs accepts. */
@@ -206,6 +209,8 @@ const instanceSchema = z.strictObject(
     bucket: z.optional(bucketName),
     /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
     prefix: z.optional(folders),
+    /** What the bucket that is named demands to be asked for when something is put: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: nothing, as most buckets encrypt by themselves. */
+    encryption: z.optional(encryption),
     /** A table that an earlier stack left, by its name. Default: one of the stack. */
     table: z.optional(tableName),
     /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
@@ -214,6 +219,27 @@ const instanceSchema = z.strictObject(
     formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
     /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
     vpc: z.optional(vpc),
+    /** Interface endpoints of AWS's services that the stack makes in that network, which needs those that it lacks: [network](network.md) lists them. $7.30 a month for each and each subnet. Default: none. */
+    endpoints: z._default(
+      z.array(z.enum(endpointServices, { error: `one of ${endpointServices.join(', ')}` }), {
+        error: 'a list of services',
+      }),
+      [],
+    ),
+    /** The proxy through which the functions call the platform and AWS. Default: none. */
+    proxy: z.optional(
+      z.strictObject(
+        {
+          /** HTTPS_PROXY of the functions. */
+          url: proxyUrl,
+          /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
+          except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
+        },
+        { error: 'an object of url and except' },
+      ),
+    ),
+    /** A file of PEM certificates that the functions trust besides the public ones, such as of a proxy that looks into TLS. It becomes a layer. Default: none. */
+    certificates: z.optional(atSynth(filled('the path of a file of PEM certificates'))),
     /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. */
     removal: z._default(
       z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),

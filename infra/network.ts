@@ -19,11 +19,12 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { isToken } from './config-fields.ts';
 import type { Instance } from './config-schema.ts';
+import { Endpoints } from './endpoints.ts';
 import type { LogSettings } from './log-settings.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { REMOVAL } from './storage.ts';
 
-export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal'> &
+export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal' | 'endpoints' | 'proxy'> &
   GivenNetwork & { readonly logs: LogSettings };
 
 /** A network that exists already: its routes to the platform and to AWS are its owner's. */
@@ -56,6 +57,13 @@ export class Network extends Construct {
     this.vpc = given.vpc ?? this.ownVpc(props);
     this.subnets = given.subnets;
     this.securityGroups = [...(given.securityGroups ?? [this.onlyTls(props)])];
+    if (props.endpoints.length > 0)
+      new Endpoints(this, 'Endpoints', {
+        services: props.endpoints,
+        vpc: this.vpc,
+        subnetIds: this.vpc.selectSubnets(this.subnets).subnetIds,
+        securityGroupIds: this.securityGroups.map(({ securityGroupId }) => securityGroupId),
+      });
   }
 
   /** Nothing is looked up: functions need no more than the ids. CDK wants a zone, and uses none. */
@@ -100,7 +108,7 @@ export class Network extends Construct {
     return vpc;
   }
 
-  private onlyTls({ baseUrl }: NetworkProps): SecurityGroup {
+  private onlyTls({ baseUrl, proxy }: NetworkProps): SecurityGroup {
     const group = new SecurityGroup(this, 'Functions', {
       vpc: this.vpc,
       allowAllOutbound: false,
@@ -108,6 +116,9 @@ export class Network extends Construct {
     });
     const port = portOf(baseUrl);
     group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'Port 443 of the platform and AWS');
+    const ofProxy = proxy && Number(new URL(proxy.url).port || (proxy.url.startsWith('https:') ? 443 : 80));
+    if (ofProxy !== undefined && ofProxy !== 443 && ofProxy !== port)
+      group.addEgressRule(Peer.anyIpv4(), Port.tcp(ofProxy), 'The proxy');
     if (port === 443) return group;
     // EC2 refuses the same rule twice: a port that is known only at deployment may be 443.
     for (const half of isToken(port) ? ['0.0.0.0/1', '128.0.0.0/1'] : ['0.0.0.0/0'])

@@ -113,7 +113,20 @@ export function resourceFaults(props: AnyProps, scope: IConstruct): readonly str
   return [
     ...Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : [])),
     ...(table === undefined || typeof table === 'string' ? [] : tableFaults(table)),
+    ...lackingFaults(props),
     ...aliasFaults(props, Stack.of(scope)),
+  ];
+}
+
+/** What is of a thing that is not given. */
+function lackingFaults({ bucket, encryption, vpc, endpoints = [] }: AnyProps): readonly string[] {
+  return [
+    ...(encryption !== undefined && bucket === undefined
+      ? [
+          'encryption: expected none without a bucket: that of the construct is encrypted, with key if there is one',
+        ]
+      : []),
+    ...(endpoints.length > 0 && vpc === undefined ? ['endpoints: expected none without a vpc'] : []),
   ];
 }
 

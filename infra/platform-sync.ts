@@ -29,6 +29,7 @@ import { foreignFields } from './config-places.ts';
 import { type CompleteSettings, OWN_TAG } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { linksOf } from './dashboard-links.ts';
+import { letOut } from './egress.ts';
 import { EventRules } from './event-rules.ts';
 import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { IdleQueues } from './idle-queues.ts';
@@ -116,6 +117,7 @@ export class PlatformSync extends Construct {
     this.table = storage.table;
     this.queues = queuesOf(work);
     this.functions = functionsOf(work);
+    letOut(this, Object.values(this.functions), instance);
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
     storage.letRead(instance.readers, PUBLISHED);
     this.alarms = this.watch(instance, {
@@ -150,6 +152,8 @@ export class PlatformSync extends Construct {
     const secret = new TokenSecret(this, 'TokenSecret', { ...instance, ...resources.secret, key });
     const catalog = new Catalog(this, 'Catalog', {
       bucket: storage.bucket,
+      key: storage.objectKey,
+      encryption: instance.encryption,
       prefix: storage.root,
       narrowed: narrowedPlaces(instance.schedules),
       resultsDays: instance.lifetimes.results,
@@ -434,7 +438,17 @@ type Places = {
 };
 
 const commonEnvironment = (
-  { baseUrl, tokenHeader, links, rate, concurrency, timeoutMs, compression, logLevel }: CompleteSettings,
+  {
+    baseUrl,
+    tokenHeader,
+    links,
+    rate,
+    concurrency,
+    timeoutMs,
+    compression,
+    encryption,
+    logLevel,
+  }: CompleteSettings,
   { storage, secret, serviceName }: Places,
 ) =>
   ({
@@ -447,6 +461,7 @@ const commonEnvironment = (
     ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: Tokenization.stringifyNumber(timeoutMs) }),
     SYNC_STORE: storage.location,
     SYNC_COMPRESSION: compression,
+    ...(encryption === undefined ? {} : { SYNC_ENCRYPTION: encryption }),
     SYNC_TABLE: storage.table.tableName,
     SYNC_STACK: serviceName,
     LOG_LEVEL: logLevel,

@@ -10,7 +10,7 @@ import {
   type ManagedPolicy,
   PolicyStatement,
 } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -28,7 +28,10 @@ import { keyOf } from './given-table.ts';
 import { lifecycleOf } from './lifecycle.ts';
 import { acknowledge, acknowledgeWildcard, arnText } from './nag.ts';
 
-export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules' | 'removal' | 'formerKeys'> &
+export type StorageProps = Pick<
+  Instance,
+  'lifetimes' | 'schedules' | 'removal' | 'formerKeys' | 'encryption'
+> &
   Omit<GivenStorage, 'key'> & { readonly key: IKey | undefined };
 
 /** What exists already. */
@@ -55,13 +58,14 @@ export class Storage extends Construct {
   readonly table: ITable;
   /** What all keys begin with: nothing, or the prefix and a slash. */
   readonly root: string;
+  /** What objects are encrypted with, if it is a key of somebody's own. */
+  readonly objectKey: IKey | undefined;
   private readonly formerKeys: readonly string[];
 
   constructor(scope: Construct, id: string, props: StorageProps) {
     super(scope, id);
     const { bucket, prefix, table, key } = props;
     const itsKey = key && { encryptionKey: key };
-    this.formerKeys = props.formerKeys;
     this.root = prefix === undefined ? '' : `${prefix}/`;
     if (key !== undefined)
       Annotations.of(this).addInfoV2(
@@ -73,6 +77,12 @@ export class Storage extends Construct {
       typeof bucket === 'string'
         ? Bucket.fromBucketAttributes(this, 'GivenBucket', { bucketName: bucket, ...itsKey })
         : (bucket ?? this.ownBucket(props));
+    const { encryptionKey } = this.bucket;
+    const [, asked] = /^aws:kms:(.+)$/.exec(props.encryption ?? '') ?? [];
+    this.objectKey = asked === undefined ? encryptionKey : Key.fromKeyArn(this, 'ObjectKey', asked);
+    // What is there already has the key of the bucket.
+    const before = asked === undefined || encryptionKey === undefined ? [] : [encryptionKey.keyArn];
+    this.formerKeys = [...props.formerKeys, ...before.filter((arn) => arn !== asked)];
     this.table =
       typeof table === 'string'
         ? Table.fromTableAttributes(this, 'GivenTable', { tableName: table, ...itsKey })
@@ -173,7 +183,7 @@ export class Storage extends Construct {
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, READS, patterns);
-    this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt']);
+    this.grantKey(role, this.objectKey, 's3', ['kms:Decrypt']);
     Grant.addToPrincipal({
       grantee: role,
       actions: ['s3:ListBucket'],
@@ -184,7 +194,7 @@ export class Storage extends Construct {
 
   /** Writing in folders. A multipart upload that fails is aborted; one that is completed decrypts its parts. */
   grantWrite(role: Grantee, folders: readonly string[]): void {
-    this.grantKey(role, this.bucket.encryptionKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
+    this.grantKey(role, this.objectKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
     this.grant(role, WRITES, folders);
   }
 
@@ -230,7 +240,7 @@ export class Storage extends Construct {
       }),
     ];
     const added = statements.map((statement) => this.bucket.addToResourcePolicy(statement).statementAdded);
-    const key = this.bucket.encryptionKey?.addToResourcePolicy(
+    const key = this.objectKey?.addToResourcePolicy(
       new PolicyStatement({
         ...{ principals, actions: ['kms:Decrypt'], resources: ['*'], conditions: this.through('s3') },
       }),

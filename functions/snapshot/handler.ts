@@ -5,6 +5,7 @@ import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-inp
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { takeDurableSnapshot, timesOf } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { createCheckpointClient } from '../../lib/snapshot/durable/start-execution.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -22,17 +23,20 @@ export const handler: DurableLambdaHandler = async (event, context) => {
 
 const invocations = createInvocations();
 
-const takeOver = withDurableExecution(async (input: unknown, context) => {
-  const { logger, options, session } = await ready();
-  const steps = durableSteps(context, {
-    inHand: invocations.inHand,
-    onFailed: (failed) => logger.warn(failed, 'step failed'),
-  });
-  const call = session.callWith({ budgetMs: timesOf(steps.limitMs).patienceMs });
-  return withIds({ job: Object(input).id }, () =>
-    takeDurableSnapshot(parsed(input, logger), steps, { ...options, call }),
-  );
-});
+const takeOver = withDurableExecution(
+  async (input: unknown, context) => {
+    const { logger, options, session } = await ready();
+    const steps = durableSteps(context, {
+      inHand: invocations.inHand,
+      onFailed: (failed) => logger.warn(failed, 'step failed'),
+    });
+    const call = session.callWith({ budgetMs: timesOf(steps.limitMs).patienceMs });
+    return withIds({ job: Object(input).id }, () =>
+      takeDurableSnapshot(parsed(input, logger), steps, { ...options, call }),
+    );
+  },
+  { client: createCheckpointClient(process.env) },
+);
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
 function parsed(input: unknown, logger: Logger) {

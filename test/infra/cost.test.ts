@@ -16,10 +16,20 @@ test.each(sizes)('$name costs at most $mostUsd USD on demand, after a year too',
 });
 
 const instances = [...sizes, ...networks].map(({ instance }) => instance);
-const templates = [...instances, least, full, within, { ...least, name: 'shown', dashboard: true }].map(
-  templateOf,
-);
+const certificates = { ...least, name: 'trusting', certificates: 'test/infra/cost/certificates.pem' };
+const templates = [
+  ...instances,
+  certificates,
+  least,
+  full,
+  within,
+  { ...least, name: 'shown', dashboard: true },
+].map(templateOf);
 const types = new Set(templates.flatMap((template) => resourcesOf(template).map(([, { Type }]) => Type)));
+
+test.each(networks)('$name: at most $mostUsd USD on demand', (size) => {
+  expect(costOf(size).onDemand).toBeLessThanOrEqual(size.mostUsd);
+});
 
 test('each type of resource in a template has a price, or a reason to cost nothing', () => {
   expect([...types].sort()).toEqual(Object.keys(costOfType).sort());

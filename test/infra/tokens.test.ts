@@ -42,6 +42,7 @@ const instances = (): readonly object[] => [
       subnets: Fn.split(',', later('vpc.subnets')),
       securityGroups: [later('vpc.securityGroups')],
     },
+    proxy: { url: 'http://proxy.example.com:3128', except: later('proxy.except') },
     links: {
       calculation: later('links.calculation'),
       card: later('links.card'),

@@ -15,13 +15,7 @@ export type LambdaExecutionOptions = {
 
 /** Starts durable executions of a Lambda function, which run independently of the caller. */
 export function lambdaExecutions({ functionName, environment }: LambdaExecutionOptions): StartExecution {
-  const client = new LambdaClient(
-    awsClientConfig(environment, {
-      service: 'LAMBDA',
-      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    }),
-  );
+  const client = createLambdaClient(environment, REQUEST_TIMEOUT_MS);
   return async ({ name, input }, signal) => {
     const command = new InvokeCommand({
       FunctionName: functionName,
@@ -44,6 +38,15 @@ export function lambdaExecutions({ functionName, environment }: LambdaExecutionO
     );
   };
 }
+
+function createLambdaClient(environment: AwsEnvironment, requestTimeoutMs: number): LambdaClient {
+  const limits = { connectionTimeoutMs: CONNECTION_TIMEOUT_MS, requestTimeoutMs };
+  return new LambdaClient(awsClientConfig(environment, { service: 'LAMBDA', ...limits }));
+}
+
+/** By which an execution stores its steps, with the time limits of its SDK, whose own client goes through no proxy. */
+export const createCheckpointClient = (environment: AwsEnvironment): LambdaClient =>
+  createLambdaClient(environment, 55_000);
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -41,6 +41,7 @@ export const costOfType: Readonly<Record<string, Cost>> = {
   'AWS::Lambda::Function': {
     paid: ['lambdaGbSecond', 'lambdaRequest', 'durableOperation', 'durableWrittenGb', 'durableStoredGb'],
   },
+  'AWS::Lambda::LayerVersion': { free: '75 GB of code cost nothing' },
   'AWS::Lambda::Permission': iam,
   'AWS::Lambda::Version': { free: '75 GB of code cost nothing' },
   'AWS::Logs::LogGroup': { paid: ['logGb', 'logStoredGb'] },

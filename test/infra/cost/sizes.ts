@@ -83,4 +83,14 @@ export const networks: readonly Size[] = [
     load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
     mostUsd: 40,
   },
+  {
+    name: 'Nightly snapshots in a private network of two zones, with the endpoints that they need',
+    instance: {
+      ...readme,
+      vpc: { id: 'vpc-0a1b2c3d4e5f60718', subnets: ['subnet-0a1b2c3d4e5f60718', 'subnet-0a1b2c3d4e5f60719'] },
+      endpoints: ['sqs', 'lambda', 'events', 'glue', 'ssm'],
+    },
+    load: { nightly, jobsPerDay: 0, textsPerMonth: 0 },
+    mostUsd: 75,
+  },
 ];

@@ -1,0 +1,47 @@
+import {
+  CfnVPCEndpoint,
+  InterfaceVpcEndpointAwsService,
+  type IVpc,
+  Peer,
+  Port,
+  SecurityGroup,
+} from 'aws-cdk-lib/aws-ec2';
+import { Construct } from 'constructs';
+
+/**
+ * What the functions call by interface endpoints: queues, durable executions, events, partitions, digests, and the place of the
+ * token. Logs are sent by Lambda itself, and keys are used by the services whose things they encrypt; S3 and DynamoDB have
+ * gateway endpoints, which cost nothing and belong to the route tables of the network.
+ */
+export const endpointServices = ['sqs', 'lambda', 'events', 'glue', 'sns', 'secretsmanager', 'ssm'] as const;
+
+type EndpointsProps = {
+  readonly services: readonly (typeof endpointServices)[number][];
+  readonly vpc: IVpc;
+  readonly subnetIds: readonly string[];
+  /** Of the functions. */
+  readonly securityGroupIds: readonly string[];
+};
+
+/** Interface endpoints in a network that is given, which the functions alone may use. */
+export class Endpoints extends Construct {
+  constructor(scope: Construct, id: string, { services, vpc, subnetIds, securityGroupIds }: EndpointsProps) {
+    super(scope, id);
+    const group = new SecurityGroup(this, 'Group', {
+      vpc,
+      allowAllOutbound: false,
+      description: 'Endpoints of AWS that the functions call',
+    });
+    for (const each of securityGroupIds)
+      group.addIngressRule(Peer.securityGroupId(each), Port.tcp(443), 'From the functions');
+    for (const service of new Set(services))
+      new CfnVPCEndpoint(this, service, {
+        vpcId: vpc.vpcId,
+        serviceName: new InterfaceVpcEndpointAwsService(service).name,
+        vpcEndpointType: 'Interface',
+        subnetIds: [...subnetIds],
+        securityGroupIds: [group.securityGroupId],
+        privateDnsEnabled: true,
+      });
+  }
+}
