@@ -97,6 +97,7 @@ const SILENT: ReadonlySet<Kind> = new Set<Kind>(['skipped', 'invisible', 'hash',
 
 function tokenAt(text: string, offset: number): { readonly kind: Kind; readonly image: string } {
   TOKEN.lastIndex = offset;
-  const [image = '', ...groups] = TOKEN.exec(text) ?? [];
-  return { kind: kinds[groups.indexOf(image)] ?? 'unknown', image };
+  const match = TOKEN.exec(text);
+  const image = match?.[0] ?? '';
+  return { kind: kinds[(match?.indexOf(image, 1) ?? 0) - 1] ?? 'unknown', image };
 }

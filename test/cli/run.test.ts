@@ -44,6 +44,25 @@ test('each row of a CSV is run once, and the output has its columns and its outc
   expect(jobs.sandbox.counts().executions).toHaveLength(3);
 });
 
+test('a formula that the platform may refuse runs with a word about it; a strict one is refused', async () => {
+  await using jobs = await startJobs();
+  const { id } = JSON.parse(jobs.sandbox.calculations().next().value ?? '{}') as { readonly id: number };
+  const set = { version: 1, type: 'update-formula', id: 'f', calculationId: String(id), expression: '"x"' };
+  const loose = await fileIn(jobs, 'loose.ndjson', lines([set]));
+  const strict = await fileIn(jobs, 'strict.ndjson', lines([{ ...set, strict: true }]));
+  const warning = 'line 1: expression:1:1: warning: Text is written in single quotes';
+
+  const refused = await jobs.run(['run', strict]);
+  const run = await jobs.run(['run', loose]);
+
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(warning) });
+  expect(run).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(`${loose}: the platform may refuse:\n  ${warning}`),
+  });
+  expect(jobs.sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
+});
+
 test('the same command again runs nothing that has ended, and writes the same output', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a'), adds('b')]));

@@ -8,7 +8,7 @@ const LONGEST_FORMULA = 20_000;
 export const formulaCheck = defineTool({
   title: 'Check a formula',
   description:
-    'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, and each fault with its line and column.',
+    'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, each fault, and each warning of what the platform may refuse, with line and column.',
   input: z.strictObject({
     formula: textInput(`a formula of at most ${LONGEST_FORMULA} characters, as text`, LONGEST_FORMULA),
   }),
