@@ -3,7 +3,7 @@ import type { JobFinished } from '../lib/jobs/handle-message.ts';
 import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { EndpointName } from '../lib/platform/endpoints.ts';
-import type { PlatformEvent, Sentiment } from '../lib/platform/index.ts';
+import { type PlatformEvent, type Sentiment, tokensOf } from '../lib/platform/index.ts';
 import type { Environment } from '../lib/settings.ts';
 import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
@@ -57,7 +57,7 @@ export function createMetrics(
     jobFinished: ({ type, status }) => sums.add(JOB_MEASURES[status], 1, type),
     messageRefused: () => sums.add('MessagesRefused', 1),
     onTableAway: () => sums.add('TableAway', 1),
-    textScored: ({ modelProviderUsage: usage }) => sums.add('SentimentTokens', usage?.totalTokens ?? 0),
+    textScored: (sentiment) => sums.add('SentimentTokens', tokensOf(sentiment).total),
     snapshotEnded: ({ place, kind }) => places.push({ place, name: SNAPSHOT_METRICS[kind] }),
     scored: () => ({ calls: sums.all.SentimentCalls ?? 0, tokens: sums.all.SentimentTokens ?? 0 }),
     scoredInDay: ({ calls, tokens }) => problems.push(['SentimentCalls', calls], ['SentimentTokens', tokens]),
@@ -149,6 +149,8 @@ function measuresOf(event: PlatformEvent): Readonly<Sums> {
       return { Retries: 1 };
     case 'throttled':
       return { Throttled: 1 };
+    case 'odd':
+      return { OddAnswers: 1 };
     case 'waited':
       return { WaitedMs: Math.round(event.waitedMs) };
     default:

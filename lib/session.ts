@@ -213,15 +213,19 @@ function loadedLater(load: () => Promise<TokenSource>): TokenSource {
   };
 }
 
-/** Logs calls: problems as warnings, everything else at lower levels. */
-const logCalls =
-  (logger: Logger): Observe =>
-  ({ kind, ...facts }) =>
+/** Logs calls: problems as warnings, everything else at lower levels; of odd answers the first one of each operation. */
+function logCalls(logger: Logger): Observe {
+  const odd = new Set<string>();
+  return ({ kind, ...facts }) => {
+    if (kind === 'odd' && odd.size === odd.add(facts.operation).size) return;
     logger[LEVELS[kind]](facts, kind);
+  };
+}
 
 const LEVELS = {
   request: 'debug',
   waited: 'trace',
   retry: 'warn',
   throttled: 'warn',
+  odd: 'info',
 } as const satisfies Readonly<Record<PlatformEvent['kind'], string>>;

@@ -1,15 +1,7 @@
 import type * as z from 'zod/mini';
 import { type EndpointName, endpoints } from '../../lib/platform/endpoints.ts';
 import type { Endpoint } from '../../lib/platform/index.ts';
-import {
-  calculationRowSchema,
-  calculationSchema,
-  cardSchema,
-  dataFileSchema,
-  executionSchema,
-  fileSchema,
-  sentimentSchema,
-} from '../../lib/platform/records.ts';
+import * as records from '../../lib/platform/records.ts';
 import { docOf, methodOf } from './docstrings.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
@@ -46,13 +38,13 @@ const operations = {
 >;
 
 const objects = {
-  CalculationRow: calculationRowSchema,
-  Calculation: calculationSchema,
-  FileRecord: fileSchema,
-  Card: cardSchema,
-  FunctionExecution: executionSchema,
-  Sentiment: sentimentSchema,
-  DataFile: dataFileSchema,
+  CalculationRow: { decides: { id: 'id' }, members: records.calculationRow },
+  Calculation: { decides: { id: 'id' }, members: records.calculation },
+  FileRecord: { decides: { id: 'text' }, members: records.file },
+  Card: { decides: { id: 'id' }, members: records.card },
+  FunctionExecution: { decides: { status: 'text' }, members: records.execution },
+  Sentiment: { decides: {}, members: records.sentiment },
+  DataFile: { decides: { dataFileId: 'id' }, members: records.dataFile },
 } as const;
 
 /** The page docs/reference.md, made of docstrings and schemas. */
@@ -64,8 +56,8 @@ export function referencePage(): string {
     INTRODUCTION,
     ...names.map(operationText),
     '# Objects',
-    'What the operations return. Unknown fields pass through as they were received; an id has digits of any length.',
-    ...Object.entries(objects).map(([name, schema]) => objectText(name, schema)),
+    'What the operations return. Only what is *always* there is required of the platform, in this form. Every other field is kept as it was received, and unknown ones too: what is *usually* there may be absent, null, or of another type, which is counted as odd, and changes nothing. An id has digits of any length.',
+    ...Object.entries(objects).map(([name, fields]) => objectText(name, fields)),
     '',
   ].join('\n\n');
 }
@@ -99,12 +91,43 @@ function methodText(path: string): string {
   return `\`platform.${group}.${signature}\`${doc === '' ? '' : `: ${doc}`}`;
 }
 
-const objectText = (name: string, schema: z.ZodMiniType): string =>
-  [`## ${name}`, docOf('lib/platform/records.ts', name), tableOf(fieldsOf(schema))].join('\n\n');
+type Fields = { readonly decides: Readonly<Record<string, string>>; readonly members: records.Members };
 
-function tableOf(fields: readonly Field[]): string {
-  const rows = fields.map(
-    ({ name, type, isRequired }) => `| \`${name}\` | ${type} | ${isRequired ? 'always' : 'may be absent'} |`,
+const objectText = (name: string, { decides, members }: Fields): string =>
+  [
+    `## ${name}`,
+    docOf('lib/platform/records.ts', name),
+    tableOfRows([
+      ...Object.entries(decides).map(([field, type]) => [field, type, 'always'] as const),
+      ...Object.entries(members).map(
+        ([field, types]) =>
+          [
+            field,
+            types.map(wordOf).join(' or '),
+            types.includes('none') ? 'may be absent' : 'usually',
+          ] as const,
+      ),
+    ]),
+  ].join('\n\n');
+
+const WORDS = {
+  string: 'text',
+  number: 'number',
+  boolean: 'true or false',
+  object: 'object',
+  array: 'list',
+  none: 'null',
+};
+const wordOf = (type: keyof typeof WORDS): string => WORDS[type];
+
+const tableOf = (fields: readonly Field[]): string =>
+  tableOfRows(
+    fields.map(({ name, type, isRequired }) => [name, type, isRequired ? 'always' : 'may be absent']),
   );
-  return ['| field | is | |', '|---|---|---|', ...rows].join('\n');
-}
+
+const tableOfRows = (rows: readonly (readonly [name: string, type: string, when: string])[]): string =>
+  [
+    '| field | is | |',
+    '|---|---|---|',
+    ...rows.map(([name, type, when]) => `| \`${name}\` | ${type} | ${when} |`),
+  ].join('\n');

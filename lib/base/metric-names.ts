@@ -34,6 +34,8 @@ export const measureNames = [
   'Unauthorized',
   /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
+  /** Answers with members that are not as the contract has them: kept as they came. */
+  'OddAnswers',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
   /** Times that a process found the table unavailable, so that it sent nothing. */

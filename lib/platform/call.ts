@@ -13,14 +13,9 @@ import { type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.t
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
-import {
-  type JsonResponse,
-  type PlatformRequest,
-  type ReadResponse,
-  readAsBoundedJson,
-  readAsJson,
-} from './http/transport.ts';
+import { type JsonResponse, type PlatformRequest, readAsBoundedJson, readAsJson } from './http/transport.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
+import { oddIn } from './records.ts';
 import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
@@ -49,15 +44,21 @@ export type Call = {
   ): Promise<JsonResponse>;
   /**
    * What `read` makes of the response's bytes. It must throw `SyntaxError` on anything but complete, valid JSON, which
-   * is then fetched again where a repeat does no harm; anything else it throws is a `shape` failure.
+   * is then fetched again where a repeat does no harm; anything else it throws is a `shape` failure. It reports what is
+   * odd about the records to `onOdd`.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
-    read: ReadResponse<T>,
+    read: ReadAnswer<T>,
     options?: CallOptions,
   ): Promise<T>;
 };
+
+/** Makes something of a response's bytes. Reports which members of it are odd, as `oddMembers` names them. */
+export type ReadAnswer<T> = (body: Buffer<ArrayBuffer>, onOdd?: OnOdd) => T | Promise<T>;
+
+export type OnOdd = (members: readonly string[]) => void;
 
 export type CallParts = AttemptParts & {
   readonly token: TokenSource;
@@ -66,6 +67,8 @@ export type CallParts = AttemptParts & {
   readonly host?: string | undefined;
   /** For endpoints without a time limit of their own, in milliseconds. */
   readonly timeoutMs: number;
+  /** The method that the platform takes an operation by, where it has refused the other one. Default: none has been. */
+  readonly methods?: Map<string, PlatformRequest['method']>;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -73,41 +76,57 @@ export type CallParts = AttemptParts & {
 
 /** Makes the one function that all operations go through. */
 export function createCall(given: CallParts): Call {
-  const client = { ...given, observe: notifyAll([given.observe]), wasReached: false };
+  const client = { methods: new Map(), ...given, observe: notifyAll([given.observe]), wasReached: false };
+  const reportOdd = ({ operation, attempts: attempt }: CallContext, members: readonly string[]) => {
+    if (members.length > 0) client.observe({ kind: 'odd', operation, attempt, members });
+  };
   const send = async <Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
-    read: ReadResponse<T>,
+    read: ReadAnswer<T>,
     options: CallOptions = {},
   ): Promise<Done<T>> => {
-    const prepared = prepareCall(endpoint, input, { timeoutMs: client.timeoutMs, read, hold: options.hold });
+    let odd: readonly string[] = [];
+    const own = {
+      ...{ timeoutMs: client.timeoutMs, hold: options.hold },
+      read: (body: Buffer<ArrayBuffer>) => read(body, (members) => (odd = members)),
+    };
+    const prepared = prepareCall(endpoint, input, own);
     using _ = client.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
     const { operation } = prepared.context;
-    return (await traced('call', { operation }, () => sendUntilDone(prepared, client, options))) as Done<T>;
+    const done = await traced('call', { operation }, () => sendUntilDone(prepared, client, options));
+    reportOdd(done.context, odd);
+    return done as Done<T>;
+  };
+  const sendForJson = async <Input extends EndpointInput>(
+    endpoint: Endpoint<Input, unknown>,
+    input: EndpointInput,
+    options?: CallOptions,
+  ): Promise<Done<JsonResponse>> => {
+    const done = await send(endpoint, input, jsonReader(endpoint), options);
+    reportOdd(done.context, oddIn(endpoint.records, done.response.json));
+    return done;
   };
   const call = async <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output> => {
-    const { response, token, context } = await send(endpoint, input, jsonReader(endpoint), options);
-    const parsed = checkedBy(endpoint.output, response.json);
+    const { response, token, context } = await sendForJson(endpoint, input, options);
+    const parsed = checkedBy(endpoint.output(checkedInput(endpoint, input)), response.json);
     if (parsed.success) return parsed.data;
-    // Faults quote the response, which may echo the token.
-    const hide = (text: string) => redact(text, token);
-    const faults = shapeFaults(parsed.error, response.json, { hide, isPrivate: endpoint.isPrivate });
-    throw new PlatformError({ kind: 'shape', faults }, context);
+    throw shapeErrorOf(parsed.error, { json: response.json, token, context, ...endpoint });
   };
   return Object.assign(call, {
-    raw: async (endpoint, input, options) =>
-      (await send(endpoint, input, jsonReader(endpoint), options)).response,
+    raw: async (endpoint, input, options) => (await sendForJson(endpoint, input, options)).response,
     read: async (endpoint, input, read, options) => (await send(endpoint, input, read, options)).response,
   } satisfies Pick<Call, 'raw' | 'read'>);
 }
 
 type PreparedCall = {
   readonly request: PlatformRequest;
+  readonly otherMethod: PlatformRequest['method'] | undefined;
   readonly context: Omit<CallContext, 'attempts'>;
 };
 
@@ -117,18 +136,13 @@ function prepareCall<Input extends EndpointInput>(
   input: EndpointInput,
   { timeoutMs, ...own }: Pick<PlatformRequest, 'timeoutMs' | 'read' | 'hold'>,
 ): PreparedCall {
-  const { name: operation } = endpoint;
-  const checked = checkedBy(endpoint.input, input);
-  if (!checked.success) {
-    const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
-    const faults = faultsOf(checked.error, input, { place });
-    throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
-  }
-  const { data } = checked;
+  const data = checkedInput(endpoint, input);
   return {
-    context: { operation, about: endpoint.about(data) },
+    context: { operation: endpoint.name, about: endpoint.about(data) },
+    otherMethod: endpoint.otherMethod,
     request: {
       method: endpoint.method,
+      otherBody: endpoint.otherBody,
       target: targetOf(endpoint, data),
       body: data.body === undefined ? undefined : printJson(data.body),
       timeoutMs: endpoint.timeoutMs ?? timeoutMs,
@@ -139,17 +153,29 @@ function prepareCall<Input extends EndpointInput>(
   };
 }
 
+/** Throws `PlatformError` with every fault of the input. */
+function checkedInput<Input extends EndpointInput>(
+  { name: operation, input: schema }: Endpoint<Input, unknown>,
+  input: EndpointInput,
+): Input {
+  const checked = checkedBy(schema, input);
+  if (checked.success) return checked.data;
+  const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
+  const faults = faultsOf(checked.error, input, { place });
+  throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
+}
+
 /** What ran cannot be fetched again, so that its response is read however many values it holds. */
-const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>
+const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
 
-type Client = CallParts & { wasReached: boolean };
+type Client = CallParts & Required<Pick<CallParts, 'methods'>> & { wasReached: boolean };
 
 type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
 
 /** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
 async function sendUntilDone(
-  { request: prepared, context: call }: PreparedCall,
+  { request: prepared, otherMethod, context: call }: PreparedCall,
   client: Client,
   options: CallOptions,
 ): Promise<Done<unknown>> {
@@ -157,9 +183,11 @@ async function sendUntilDone(
   const startedMs = now();
   let sent = false;
   let tokenRenewed = false;
+  let isOtherMethod = false;
   for (let attempt = 1; ; attempt += 1) {
     const context = { ...call, host, attempts: attempt };
-    const request = { ...prepared, connectMs: client.wasReached ? undefined : limits.unreachedMs };
+    const method = client.methods.get(call.operation) ?? prepared.method;
+    const request = { ...prepared, method, connectMs: client.wasReached ? undefined : limits.unreachedMs };
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(client.token, context);
     const result = await makeAttempt({ request, token, operation: call.operation, attempt }, client, options);
@@ -169,6 +197,12 @@ async function sendUntilDone(
     sent ||= wasSent(failure);
     if (isStatus(failure, 401) && !tokenRenewed && client.token.refused(token) && !options.once) {
       tokenRenewed = true;
+      continue;
+    }
+    if (isStatus(failure, 405) && otherMethod !== undefined && !isOtherMethod) {
+      // Nothing was done, and it is remembered by which of them the platform takes the operation.
+      isOtherMethod = true;
+      client.methods.set(call.operation, method === otherMethod ? prepared.method : otherMethod);
       continue;
     }
     const decision = decideRetry({
@@ -193,6 +227,18 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
 }
 
 type Shown = { readonly hide: Hide; readonly isPrivate?: boolean | undefined };
+
+type Misshapen = Pick<Endpoint, 'isPrivate'> &
+  Pick<Done<never>, 'token' | 'context'> & { readonly json: unknown };
+
+function shapeErrorOf(
+  error: z.core.$ZodError,
+  { json, token, context, isPrivate }: Misshapen,
+): PlatformError {
+  // Faults quote the response, which may echo the token.
+  const hide = (text: string) => redact(text, token);
+  return new PlatformError({ kind: 'shape', faults: shapeFaults(error, json, { hide, isPrivate }) }, context);
+}
 
 /** The first faults, each with its record. If `isPrivate`, a fault names the kind of a value, and quotes none. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { RecordsIn } from './records.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -14,11 +15,18 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly name: string;
   readonly summary: string;
   readonly method: 'GET' | 'POST';
+  /** What some platforms take it by instead, and refuse `method` with 405, which proves that nothing was done. */
+  readonly otherMethod?: 'PUT';
   /** With `{name}` for each value of `input.path`. */
   readonly path: `/api/${string}`;
   /** Checks the input before anything is sent; its output is what is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
-  readonly output: z.ZodMiniType<Output, unknown>;
+  /** What the answer to this input must have, and nothing else: the rest is kept as it came. */
+  readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
+  /** The records of an answer, or the members of one that is itself a record. */
+  readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
+  /** A body that is an answer although it is not JSON: one without a byte, or any but a page. Default: none is. */
+  readonly otherBody?: 'empty' | 'any';
   /** True if doing it twice does no harm: a read, or a call whose only cost is its price. */
   readonly mayRepeat: boolean;
   /** True if what is sent is private, such as a text to score: no error quotes a response, which may quote the text. */

@@ -19,6 +19,8 @@ export type PlatformEvent = {
   | { readonly kind: 'waited'; readonly waitedMs: number }
   | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
+  /** Members of the answer are not as the contract has them: `startedBy: number`. They were kept, and changed nothing. */
+  | { readonly kind: 'odd'; readonly members: readonly string[] }
 );
 
 /** Called for each event at once; what it throws is ignored. */
@@ -40,7 +42,8 @@ export function countCalls(): { readonly observe: Observe; readonly counts: () =
     observe: (event) => {
       const { waitedMs } = counts;
       if (event.kind === 'waited') counts = { ...counts, waitedMs: waitedMs + Math.round(event.waitedMs) };
-      else counts = { ...counts, [COUNTED[event.kind]]: counts[COUNTED[event.kind]] + 1 };
+      else if (event.kind !== 'odd')
+        counts = { ...counts, [COUNTED[event.kind]]: counts[COUNTED[event.kind]] + 1 };
     },
   };
 }

@@ -56,7 +56,7 @@ export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
  * True if the request may have reached the platform and been acted on. False only on evidence: nothing was sent, no
- * connection was made, or the platform refused before acting (401, 429).
+ * connection was made, or the platform refused before acting (401, 405, 429).
  */
 export function wasSent(failure: PlatformFailure): boolean {
   switch (failure.kind) {
@@ -64,7 +64,7 @@ export function wasSent(failure: PlatformFailure): boolean {
     case 'wait':
       return false;
     case 'status':
-      return failure.status !== 401 && failure.status !== 429;
+      return ![401, 405, 429].includes(failure.status);
     case 'connection':
     case 'timeout':
       return failure.phase === 'exchange';

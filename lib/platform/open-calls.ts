@@ -56,6 +56,7 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
     now: () => performance.now(),
     sleep,
     random: Math.random,
+    methods: new Map(),
   };
   return (retry) => createCall({ ...parts, limits: { ...defaultRetryLimits, ...options.retry, ...retry } });
 }

@@ -4,9 +4,9 @@ import {
   type CalculationsResponse,
   searchCalculations,
 } from './operations/search-calculations.ts';
-import { type FileSearch, searchFiles } from './operations/search-files.ts';
+import { type FileSearch, pageContextOf, searchFiles } from './operations/search-files.ts';
 import { PlatformError } from './platform-error.ts';
-import type { CalculationRow, FileRecord } from './records.ts';
+import { type CalculationRow, type FileRecord, totalIn } from './records.ts';
 
 /** One page of a list: its rows, and what the platform says about the whole list, which is only a hint. */
 export type Page<Row> = {
@@ -52,7 +52,7 @@ export async function* calculationPages(
 }
 
 export const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<CalculationRow> => ({
-  ...{ rows: results ?? [], total: totalHits ?? undefined, degraded: degraded === true },
+  ...{ rows: results ?? [], total: totalIn(totalHits) ?? undefined, degraded: degraded === true },
 });
 
 /**
@@ -67,16 +67,17 @@ export async function* filePages(
 ): AsyncGenerator<Page<FileRecord>, void, undefined> {
   const { directoryPath, immediateChildren, limit, ...body } = search;
   const followed = new Set<string>();
-  let next: string | undefined;
+  let next: string | null = null;
   for (let pages = 0; ; pages += 1) {
     refuseEndless(pages, maxPages, 'searchFiles', `files of FileSet ${filesetId}`);
-    const query = { directoryPath, immediateChildren, limit, next };
+    const query = { directoryPath, immediateChildren, limit, next: next ?? undefined };
     const response = await call(searchFiles, { path: { filesetId }, query, body }, { signal });
     const rows = response.files ?? [];
     if (rows.length === 0) return;
-    yield { rows, total: response.pageContext?.total ?? undefined, degraded: false };
-    next = response.pageContext?.next ?? undefined;
-    if (next === undefined || next === '' || followed.has(next)) return;
+    const context = pageContextOf(response.pageContext);
+    yield { rows, total: context.total ?? undefined, degraded: false };
+    next = context.next;
+    if (next === null || followed.has(next)) return;
     followed.add(next);
   }
 }

@@ -1,179 +1,264 @@
 import * as z from 'zod/mini';
-import { anyRecord, recordOf } from '../base/index.ts';
-import { idSchema } from './id.ts';
+import { anyRecord } from '../base/index.ts';
+import { type Id, idDigits, idSchema } from './id.ts';
 
 /*
- * The platform's records, as in section 2 of its contract. Every object is loose and every enum is text: unknown fields
- * and values are preserved. Only what the contract promises for every record is required; null is allowed for any value
- * because the platform sends it in practice.
+ * The platform's records, as in section 2 of its contract. Only what names a record is required of it. Documents of the
+ * platform differ in everything else, so every other member is kept as it came, of whatever type, and is only counted
+ * as odd where it is not as the contract has it.
  */
 
-type NamedKeys<T> = keyof { [Key in keyof T as string extends Key ? never : Key]: true };
+/** `none`: null or absent. */
+type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
-/** Makes a misspelt field not compile; those that the contract does not name are there all the same. */
-type Named<T> = T extends readonly (infer Item)[]
-  ? Named<Item>[]
-  : T extends object
-    ? [NamedKeys<T>] extends [never]
-      ? T
-      : { [Key in keyof T as string extends Key ? never : Key]: Named<T[Key]> }
-    : T;
+/** The types that the contract and its practice give each member of a record, besides what names it. */
+export type Members = Readonly<Record<string, readonly JsonType[]>>;
 
-const text = z.nullish(z.string());
-const flag = z.nullish(z.boolean());
-const count = z.nullish(z.number());
+/** The members that a record may have: as they came, of any type, null or absent. A misspelt one does not compile. */
+type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
-/** Epoch milliseconds in some places, ISO text in others: left as received. */
-const timestampSchema = z.union([z.number(), z.string()]);
-const time = z.nullish(timestampSchema);
-const nullableId = z.nullish(idSchema);
+/** The types of members by what they are. Ids are digits as a number or as text, times epoch milliseconds or ISO text. */
+const TYPES = {
+  text: ['string'],
+  flag: ['boolean'],
+  list: ['array'],
+  object: ['object'],
+  idOrTime: ['number', 'string'],
+  maybeText: ['string', 'none'],
+  maybeNumber: ['number', 'none'],
+  maybeIdOrTime: ['number', 'string', 'none'],
+  maybeList: ['array', 'none'],
+  maybeObject: ['object', 'none'],
+  any: ['string', 'number', 'boolean', 'object', 'array', 'none'],
+} as const satisfies Readonly<Record<string, readonly JsonType[]>>;
 
-const linkSchema = z.looseObject({
-  resource: z.looseObject({ type: z.string(), id: z.string() }),
-  visible: flag,
-  active: flag,
-  valid: text,
+function membersOf<const Name extends string>(
+  names: Readonly<Partial<Record<keyof typeof TYPES, readonly Name[]>>>,
+): Readonly<Record<Name, readonly JsonType[]>> {
+  const typed = (Object.keys(TYPES) as (keyof typeof TYPES)[]).flatMap((type) =>
+    (names[type] ?? []).map((name) => [name, TYPES[type]] as const),
+  );
+  return Object.fromEntries(typed) as Record<string, readonly JsonType[]> as Readonly<
+    Record<Name, readonly JsonType[]>
+  >;
+}
+
+export const calculationRow = membersOf({
+  text: ['name', 'status'],
+  maybeText: ['legacyId'],
+  idOrTime: ['owner', 'lastModified', 'created'],
+  flag: ['global', 'locked', 'archived'],
+  list: ['links'],
+  object: ['activeLinks'],
 });
 
-const calculationRow = {
-  id: idSchema,
-  name: z.string(),
-  owner: z.nullable(idSchema),
-  lastModified: z.nullable(timestampSchema),
-  created: z.nullable(timestampSchema),
-  global: z.nullable(z.boolean()),
-  locked: z.nullable(z.boolean()),
-  legacyId: z.nullable(z.string()),
-  status: z.nullable(z.string()),
-  links: z.nullable(z.array(linkSchema)),
-  archived: z.nullable(z.boolean()),
+/** A calculation as the search returns it: without its expression. */
+export type CalculationRow = { readonly id: Id } & Sent<typeof calculationRow>;
+
+export const calculation = {
+  ...calculationRow,
+  ...membersOf({
+    text: ['expression', 'checkSum', 'dataType', 'cacheWindow'],
+    flag: ['aggregated', 'analytic', 'hidden', 'variable'],
+    list: ['nonAggregatedColumns', 'columnPositions', 'functions', 'functionTemplateDependencies'],
+    maybeObject: ['activeLinks'],
+  }),
 };
 
-export const calculationRowSchema = z.looseObject({
-  ...calculationRow,
-  activeLinks: z.nullable(anyRecord()),
-});
-/** A calculation as the search returns it: without its expression. */
-export type CalculationRow = Named<z.infer<typeof calculationRowSchema>>;
-
-export const calculationSchema = z.looseObject({
-  ...calculationRow,
-  expression: z.string(),
-  checkSum: z.nullable(z.string()),
-  aggregated: z.nullable(z.boolean()),
-  analytic: z.nullable(z.boolean()),
-  nonAggregatedColumns: z.nullable(z.array(z.unknown())),
-  dataType: z.nullable(z.string()),
-  cacheWindow: z.nullable(z.string()),
-  columnPositions: z.nullable(z.array(z.looseObject({ columnName: z.string(), columnPosition: z.number() }))),
-  functions: z.nullable(z.array(z.string())),
-  functionTemplateDependencies: z.nullable(z.array(z.unknown())),
-  hidden: z.nullable(z.boolean()),
-  variable: z.nullable(z.boolean()),
-  activeLinks: z.optional(z.nullable(anyRecord())),
-});
 /** A complete calculation: a named formula over the columns of a dataset. */
-export type Calculation = Named<z.infer<typeof calculationSchema>>;
+export type Calculation = { readonly id: Id } & Sent<typeof calculation>;
 
-export const fileSchema = z.looseObject({
-  id: z.string(),
-  path: z.string(),
-  name: z.string(),
-  fileType: text,
-  contentType: text,
-  size: count,
-  created: time,
-  createdBy: nullableId,
-  hash: text,
-  hashAlgorithm: text,
-  downloadUrl: text,
-  connectorKey: text,
-  indexStatus: text,
-  indexReason: text,
+export const file = membersOf({
+  text: ['path', 'name', 'fileType'],
+  idOrTime: ['created'],
+  maybeText: [
+    'contentType',
+    'hash',
+    'hashAlgorithm',
+    'downloadUrl',
+    'connectorKey',
+    'indexStatus',
+    'indexReason',
+  ],
+  maybeNumber: ['size'],
+  maybeIdOrTime: ['createdBy'],
 });
+
 /** A file or directory of a FileSet. `size` in bytes, null for a directory. */
-export type FileRecord = Named<z.infer<typeof fileSchema>>;
+export type FileRecord = { readonly id: string } & Sent<typeof file>;
 
-export const cardSchema = z.looseObject({
-  id: idSchema,
-  urn: text,
-  type: text,
-  chartType: text,
-  title: text,
-  ownerId: nullableId,
-  owners: z.nullish(z.array(z.looseObject({ id: z.string(), type: text, displayName: text }))),
-  access: flag,
-  datasourceId: text,
+export const card = membersOf({
+  text: ['urn', 'type', 'title'],
+  maybeText: ['chartType', 'datasourceId'],
+  maybeIdOrTime: ['ownerId'],
+  maybeList: ['owners'],
+  flag: ['access'],
 });
+
 /** A visualization over a dataset. */
-export type Card = Named<z.infer<typeof cardSchema>>;
+export type Card = { readonly id: Id } & Sent<typeof card>;
 
-const logs = z.nullish(z.looseObject({ log: z.nullish(z.array(z.unknown())) }));
-
-export const executionSchema = z.looseObject({
-  executionId: z.string(),
-  packageId: text,
-  version: text,
-  functionName: text,
-  status: z.string(),
-  settings: z.nullish(z.looseObject({ getLogs: flag })),
-  startedOn: time,
-  startedBy: text,
-  completedOn: time,
-  result: z.optional(z.unknown()),
-  stdout: logs,
-  stderr: logs,
-  errorInformation: z.nullish(
-    z.looseObject({
-      result: z.optional(z.unknown()),
-      expectedType: text,
-      actualType: text,
-      expectedIsList: flag,
-      actualIsList: flag,
-      expectedAllowNull: flag,
-      errorMessages: z.nullish(z.array(z.string())),
-    }),
-  ),
+export const execution = membersOf({
+  text: ['executionId', 'packageId', 'version', 'functionName'],
+  idOrTime: ['startedOn'],
+  maybeText: ['startedBy'],
+  maybeIdOrTime: ['completedOn'],
+  maybeObject: ['settings', 'stdout', 'stderr', 'errorInformation'],
+  any: ['result'],
 });
+
 /** One run of a code function. HTTP 200 says nothing about its success: look at `status`. */
-export type FunctionExecution = Named<z.infer<typeof executionSchema>>;
+export type FunctionExecution = { readonly status: string } & Sent<typeof execution>;
 
-export const sentimentSchema = z.looseObject({
-  type: z.string(),
-  topicSentiments: z.nullish(recordOf(z.string())),
-  sentiment: text,
-  model: text,
-  isCustomerModel: flag,
-  sessionId: text,
-  requestId: text,
-  modelProviderUsage: z.nullish(
-    z.looseObject({ inputTokens: count, outputTokens: count, totalTokens: count, reasoningTokens: count }),
-  ),
-});
-/** The sentiment of a text, by topic (`topicSentiments`) or overall (`sentiment`). */
-export type Sentiment = Named<z.infer<typeof sentimentSchema>>;
-
-const revisionSchema = z.looseObject({
-  dataFileRevisionId: idSchema,
-  dataFileId: nullableId,
-  contentType: text,
-  uploadUserId: nullableId,
-  sizeBytes: count,
-  uploadTimeMillis: time,
-  md5Hash: text,
-  datetimeUploaded: time,
-  scanState: text,
-  sha256HashValue: text,
+export const sentiment = membersOf({
+  text: ['type', 'model'],
+  maybeText: ['sentiment', 'sessionId', 'requestId'],
+  flag: ['isCustomerModel'],
+  maybeObject: ['topicSentiments', 'modelProviderUsage'],
 });
 
-export const dataFileSchema = z.looseObject({
-  dataFileId: idSchema,
-  name: z.string(),
-  responsibleUserId: nullableId,
-  currentRevision: z.nullish(revisionSchema),
-  datetimeCreated: time,
-  revisions: z.nullish(z.array(revisionSchema)),
-  existing: flag,
+/** The sentiment of a text, by topic (`topicSentiments`, null for a topic without one) or overall (`sentiment`). */
+export type Sentiment = Omit<Sent<typeof sentiment>, 'topicSentiments'> & {
+  readonly topicSentiments?: Readonly<Record<string, unknown>>;
+};
+
+/** How many tokens a sentiment took; 0 where the platform does not say. */
+export function tokensOf(given: Sentiment | undefined) {
+  const { inputTokens, outputTokens, totalTokens, reasoningTokens } = Object(given?.modelProviderUsage ?? {});
+  return {
+    input: totalIn(inputTokens) ?? 0,
+    output: totalIn(outputTokens) ?? 0,
+    total: totalIn(totalTokens) ?? 0,
+    reasoning: totalIn(reasoningTokens) ?? 0,
+  };
+}
+
+export const dataFile = membersOf({
+  text: ['name'],
+  idOrTime: ['datetimeCreated'],
+  maybeIdOrTime: ['responsibleUserId'],
+  maybeObject: ['currentRevision'],
+  maybeList: ['revisions'],
+  flag: ['existing'],
 });
+
 /** The metadata of a data file; revisions only if `expand` requests them. */
-export type DataFile = Named<z.infer<typeof dataFileSchema>>;
+export type DataFile = { readonly dataFileId: Id } & Sent<typeof dataFile>;
+
+/** Where the records of an answer are, and what names them: what lists, scans and jobs read answers by. */
+export type RecordsIn = {
+  /** The member that is the list. Default: the answer itself is the list, or the only record. */
+  readonly member?: string;
+  /** The fields that may name a record: the first that has a key does. */
+  readonly keys: readonly string[];
+  /** An integer, or the digits of one as text; or text that is not empty. */
+  readonly keyIs: 'integer' | 'text';
+  readonly members: Members;
+};
+
+/** The id in a field of a record: its digits, of `urn:card:12` 12, of the drill `dr:12:10` 12; undefined if it has none. */
+export function idIn(field: string, value: unknown): Id | undefined {
+  if (field !== 'urn' || typeof value !== 'string') return idDigits(value);
+  return idDigits(/^dr:(\d+):/.exec(value)?.[1] ?? /(\d+)\D*$/.exec(value)?.[1]);
+}
+
+/** Schema of a record that is named by these fields. What names it is in the first one, as digits if it is an integer. */
+export function recordIn<Name extends string, M extends Members>({
+  keys,
+  keyIs,
+}: RecordsIn & { readonly keys: readonly [Name, ...string[]]; readonly members: M }) {
+  const [name, ...others] = keys;
+  const withKey = z.transform((given: unknown) => {
+    if (others.length === 0 || typeof given !== 'object' || given === null) return given;
+    const named = keys.find((key) => idIn(key, Reflect.get(given, key)) !== undefined);
+    return named === undefined ? given : { ...given, [name]: idIn(named, Reflect.get(given, named)) };
+  });
+  const key =
+    keyIs === 'integer' ? idSchema : z.string().check(z.minLength(1, { error: 'text that is not empty' }));
+  return z.pipe(withKey, z.looseObject({ [name]: key })) as unknown as z.ZodMiniType<
+    { readonly [Key in Name]: Id } & Sent<M>
+  >;
+}
+
+/** Schema of an answer about the record that was asked for, which need not name it in this field, but names no other. */
+export const aboutRecord = <Name extends string, M extends Members>(
+  answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
+  field: Name,
+  id: Id,
+) =>
+  z.pipe(
+    z.pipe(
+      answer,
+      z.transform((given) => ({ ...given, [field]: idDigits(given[field]) ?? id })),
+    ),
+    z.looseObject({ [field]: z.literal(id, { error: id }) }),
+  ) as unknown as z.ZodMiniType<{ readonly [Key in Name]: Id } & Sent<M>, unknown>;
+
+/** The total of a list, as a number or as text; null if none is given. */
+export function totalIn(value: unknown): number | null {
+  const total = typeof value === 'number' ? value : Number(idDigits(value) ?? Number.NaN);
+  return total >= 0 && total < Number.POSITIVE_INFINITY ? total : null;
+}
+
+/** What an error says, whatever its status. */
+const ERROR_MEMBERS = ['message', 'errorMessage', 'errorCode', 'toe'];
+
+/** Whether an answer says that there is nothing to list: no list, no error, and no total, or one of rows `before` it. */
+export const isNothing = (
+  member: (name: string) => unknown,
+  {
+    list,
+    total,
+    before = 0,
+  }: { readonly list: string; readonly total: unknown; readonly before?: number | undefined },
+): boolean =>
+  [list, ...ERROR_MEMBERS].every((name) => (member(name) ?? null) === null) &&
+  (totalIn(total) ?? 0) <= before;
+
+/** An answer of a list: null has no members. */
+export const nullAsEmpty = z.transform((given: unknown) => given ?? {});
+
+/** Any answer, with the members of an object or without any. */
+export const anyAnswer = z.transform(
+  (given: unknown): Readonly<Record<string, unknown>> =>
+    anyRecord().safeParse(given).success ? Object(given) : {},
+);
+
+/** The members that are not as the contract has them, each with the types that came: `startedBy: number`. */
+export const oddMembers = (
+  members: Members,
+  typesOf: (name: string) => readonly string[],
+): readonly string[] =>
+  Object.entries(members).flatMap(([name, types]) => {
+    const odd = typesOf(name).filter(
+      (type) => !(types as readonly string[]).includes(type === 'null' ? 'none' : type),
+    );
+    return odd.length === 0 ? [] : [`${name}: ${odd.join(', ')}`];
+  });
+
+/** The same of the records in a parsed answer. */
+export function oddIn(
+  { member, members }: Pick<RecordsIn, 'member' | 'members'>,
+  answer: unknown,
+): readonly string[] {
+  const found = member === undefined ? answer : Object(answer)[member];
+  const records: readonly unknown[] = Array.isArray(found) ? found : member === undefined ? [found] : [];
+  const odd = records.flatMap((record) => oddMembers(members, (name) => [typeOf(Object(record)[name])]));
+  return [...new Set(odd)];
+}
+
+function typeOf(value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+/** Epoch milliseconds as sent, as a number or as text, or from ISO text (in UTC without a zone). NaN for anything else. */
+export function timeMs(sent: unknown): number {
+  const number = idDigits(sent);
+  if (typeof sent === 'number' || number !== undefined) return Number(number ?? sent);
+  const [, local, zone] = typeof sent === 'string' ? (ISO_TIME.exec(sent) ?? []) : [];
+  return local === undefined ? Number.NaN : Date.parse(`${local.replace(' ', 'T')}${zone ?? 'Z'}`);
+}
+
+const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?$/;

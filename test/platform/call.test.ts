@@ -150,6 +150,54 @@ describe('a call', () => {
     expect(searching.sent[0]?.request).toMatchObject({ timeoutMs: 60_000, mayRepeat: true });
   });
 
+  test('goes by PUT once POST was refused with 405, and from then on at once', async () => {
+    const { platform, sent, slept } = fakeCall([status(405), ok({ id: 17 })]);
+    const attempts: string[] = [];
+    const options = { once: true, beforeSend: async () => void attempts.push('recorded') };
+
+    await platform.calculations.updateFormula(17, 'SUM(1)', options);
+    await platform.calculations.updateFormula(17, 'SUM(2)', options);
+
+    expect(sent.map(({ request }) => request.method)).toEqual(['POST', 'PUT', 'PUT']);
+    expect({ attempts: attempts.length, slept }).toEqual({ attempts: 3, slept: [] });
+  });
+
+  test('goes by POST again once PUT is refused, and gives up if both are: then nothing was done', async () => {
+    const { platform, sent } = fakeCall([status(405), ok(null), status(405), status(405)]);
+
+    await platform.calculations.updateFormula(17, 'SUM(1)');
+    const error = await caught(platform.calculations.updateFormula(17, 'SUM(2)'));
+
+    expect(sent.map(({ request }) => request.method)).toEqual(['POST', 'PUT', 'PUT', 'POST']);
+    expect(error).toMatchObject({ sent: false, failure: { status: 405 } });
+  });
+
+  test('that may have done something by POST is not made by PUT', async () => {
+    for (const reply of [status(404), status(500), lost]) {
+      const { platform, sent } = fakeCall([reply, ok(null)]);
+
+      await caught(platform.calculations.updateFormula(17, 'SUM(1)'));
+
+      expect(sent).toHaveLength(1);
+    }
+  });
+
+  test('reports what is odd about a response, and that changes nothing', async () => {
+    const { platform, events } = fakeCall([ok(execution({ startedBy: 5, stdout: 'hello', version: null }))]);
+
+    const { stdout } = await platform.functions.run(run);
+
+    expect(stdout).toBe('hello');
+    expect(events.filter(({ kind }) => kind === 'odd')).toEqual([
+      {
+        kind: 'odd',
+        operation: 'runFunction',
+        attempt: 1,
+        members: ['version: none', 'startedBy: number', 'stdout: string'],
+      },
+    ]);
+  });
+
   test('reports how many attempts it made when the response has another shape', async () => {
     const { platform } = fakeCall([status(503), ok({ results: 5 })]);
 

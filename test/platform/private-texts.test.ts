@@ -22,7 +22,7 @@ const echoes: readonly (readonly [string, string, Reply])[] = [
   ['a bare text', 'status', bytes(JSON.stringify(TEXT.toUpperCase()), inJson, 400)],
   ['the title of an error page', 'status', page(TEXT, 500)],
   ['the title of a page', 'not-json', page(TEXT)],
-  ['a value of the wrong type', 'shape', json({ sentiment: [], topicSentiments: TEXT })],
+  ['an error of the shape that texts have', 'status', json({ errorCode: TEXT, errorMessage: TEXT }, 400)],
   ['a body that is cut off', 'cut', bytes(`{"sentiment":"${TEXT}`, inJson)],
 ];
 

@@ -2,6 +2,7 @@ import { printJson, shownJson } from '../../base/index.ts';
 import { runFunction } from '../../jobs/types/run-function/definition.ts';
 import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
+import { endOfExecution, linesIn } from '../../platform/operations/run-function.ts';
 import { openSession } from '../../session.ts';
 import type { Run } from '../commands.ts';
 import { sendOnce } from '../errors/sent-once.ts';
@@ -29,11 +30,14 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   const execution = await sendOnce((options) => functions.run(request, options), EFFECT, terminal);
   if (json) terminal.out(printJson(execution, 2));
   else show(execution, terminal);
-  return EXITS[execution.status.toUpperCase()] ?? 'failed';
+  return EXITS[endOfExecution(execution.status)];
 }) satisfies Run<'call'>;
 
-/** What is still running may end either way. */
-const EXITS: Readonly<Record<string, Ended>> = { SUCCESS: 'done', RUNNING: 'incomplete' };
+/** What is still running, or has a status that nobody knows, may have ended either way. */
+const EXITS = { done: 'done', failed: 'failed', unknown: 'incomplete' } as const satisfies Record<
+  string,
+  Ended
+>;
 
 const EFFECT = {
   mayHave: 'the function may have run, or may still be running',
@@ -49,17 +53,16 @@ const TYPED_AS = {
 };
 
 function show(execution: FunctionExecution, { out, err }: Terminal): void {
-  for (const entry of [...(execution.stdout?.log ?? []), ...(execution.stderr?.log ?? [])]) {
-    err(shownLines(typeof entry === 'string' ? entry : printJson(entry)));
-  }
-  const { status, result, errorInformation } = execution;
+  const { status, result, stdout, stderr, errorInformation } = execution;
+  for (const line of [...linesIn(stdout, 'log'), ...linesIn(stderr, 'log')]) err(shownLines(line));
   if (result !== undefined && result !== null) out(shownJson(printJson(result, 2)));
-  if (status.toUpperCase() === 'SUCCESS') return;
-  const named = `execution ${shown(execution.executionId)}`;
+  const ended = endOfExecution(status);
+  if (ended === 'done') return;
+  const named = `execution ${shown(String(execution.executionId ?? 'without an id'))}`;
   err(
-    status.toUpperCase() === 'RUNNING'
-      ? `platform-sync: the function is still running (${named}): how it ends is not known here. Before the command is repeated, look at ${EFFECT.lookAt}`
-      : `platform-sync: the function ended with status ${shown(status)} (${named})`,
+    ended === 'failed'
+      ? `platform-sync: the function ended with status ${shown(status)} (${named})`
+      : `platform-sync: ${status.trim().toUpperCase() === 'RUNNING' ? 'the function is still running' : `the function has status ${shown(status)}`} (${named}): how it ends is not known here. Before the command is repeated, look at ${EFFECT.lookAt}`,
   );
-  for (const message of errorInformation?.errorMessages ?? []) err(`  ${shown(message)}`);
+  for (const message of linesIn(errorInformation, 'errorMessages')) err(`  ${shown(message)}`);
 }

@@ -60,8 +60,8 @@ export default (async ([typedId, file], flags, terminal) => {
     effect,
     terminal,
   );
-  await storeSet(id, calculation, session, terminal);
-  const ended = judge(calculation, expression, terminal.err);
+  await storeSet({ calculation, expression }, session, terminal);
+  const ended = judge(calculation, terminal.err);
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
@@ -77,18 +77,24 @@ function checkFormula(text: string, file: string, { force, strict }: SetFlags, {
 }
 
 /** What the response says about how the update ended. */
-function judge(calculation: Calculation, expression: string, err: Terminal['err']): Ended {
-  const fault =
-    calculation.expression === expression
-      ? invalidFormula(calculation)
-      : 'the platform returned a different expression from the one that was sent; check the calculation';
+function judge(calculation: Calculation, err: Terminal['err']): Ended {
+  const fault = invalidFormula(calculation);
   if (fault === undefined) return 'done';
   err(`platform-sync: ${fault}`);
   return 'failed';
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : printJson(value));
+
+const nameIn = (name: unknown): string => ((name ?? '') === '' ? '' : ` “${textOf(name)}”`);
+
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
-  return `calculation ${id} “${shown(name)}” set: ${status ?? 'no status'}, ${dataType ?? 'no type'}, changed at ${lastModified ?? 'an unknown time'}`;
+  const said = [
+    status ?? 'no status',
+    dataType ?? 'no type',
+    `changed at ${lastModified ?? 'an unknown time'}`,
+  ];
+  return shown(`calculation ${id}${nameIn(name)} set: ${said.map(textOf).join(', ')}`);
 }
 
 /**
@@ -96,18 +102,18 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
  * set before, if there is one. The formula is set even if this fails, so it throws nothing.
  */
 async function storeSet(
-  id: string,
-  calculation: Calculation,
+  { calculation, expression }: { readonly calculation: Calculation; readonly expression: string },
   session: Pick<Session, 'store'>,
   { err }: Pick<Terminal, 'err'>,
 ): Promise<void> {
   const finishedAtMs = Date.now();
+  const { id } = calculation;
   try {
     // A damaged entry must not keep the new one from being stored.
     const store = await session.store();
     const before = await ourUpdates(store, { id }).catch(() => undefined);
     const response = printJson(calculation);
-    await storeFormula(store, { calculationId: id, finishedAtMs, response });
+    await storeFormula(store, { calculationId: id, expression, finishedAtMs, response });
     if (before?.last === undefined) return;
     const at = before.last.time;
     const log = commandLine(['formula', 'log', id], { at });
@@ -137,12 +143,14 @@ async function dryRun(
   const { status } = analysis;
   const { row: calculation } = found;
   const { lastModified, locked, archived } = calculation;
-  const marks = `${locked ? ', locked' : ''}${archived ? ', archived' : ''}`;
+  const marks = `${locked === true ? ', locked' : ''}${archived === true ? ', archived' : ''}`;
   const here = `(${status} here, checksum ${checkSum})`;
   return {
     json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
     words: [
-      `calculation ${id} “${shown(calculation.name)}”: ${calculation.status ?? 'no status'}${marks}, changed at ${lastModified ?? 'an unknown time'}`,
+      shown(
+        `calculation ${id}${nameIn(calculation.name)}: ${textOf(calculation.status ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
+      ),
       ...(before === undefined
         ? ['its formula now: not known here, since we have not set it and a search does not return it']
         : [`formula that we set at ${last?.time}:`, ...indented(before)]),

@@ -1,4 +1,9 @@
 import { printJson } from '../../base/index.ts';
+import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
+import { timeOfEntry } from '../../jobs/types/update-formula/formula-log.ts';
+import { operations } from '../../platform/client.ts';
+import { type Platform, timeMs } from '../../platform/index.ts';
+import { openSession } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -6,7 +11,7 @@ import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts
 import { checkedJobs } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
-import { shown } from '../terminal/terminal.ts';
+import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
 /** Sets the formulas of a set back to what they were, those that are still as we left them. */
@@ -20,7 +25,8 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const strange = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
   if (strange.length > 0)
     throw new UsageError(`--even-if-changed: expected calculations of ${name}, got ${strange.join(', ')}`);
-  const plans = await Promise.all(set.rows.map((row) => planOf(store, row)));
+  const known = await Promise.all(set.rows.map((row) => planOf(store, row)));
+  const plans = await withNames(known, evenIfChanged, terminal);
   const left = plans.flatMap(({ row, why }) => (why === undefined ? [] : [`calculation ${row.id}: ${why}`]));
   for (const line of left) terminal.err(shown(line));
   const messages = plans.flatMap((plan) =>
@@ -44,7 +50,8 @@ type Plan =
       readonly row: SetRow;
       readonly why?: undefined;
       readonly was: string;
-      readonly name: string;
+      /** Null if neither the set nor our update says. */
+      readonly name: string | null;
       readonly changedMs: number;
     };
 
@@ -55,10 +62,33 @@ async function planOf(store: Store, row: SetRow): Promise<Plan> {
   if (lastExpression === row.was) return { row, why: 'is set back already' };
   if (lastExpression !== row.expression) return { row, why: 'we have set another formula since' };
   const { name, lastModified } = last.calculation;
-  const changedMs = typeof lastModified === 'string' ? Date.parse(lastModified) : Number(lastModified);
-  if (typeof name !== 'string' || !Number.isFinite(changedMs))
-    return { row, why: 'our update returned no name or no time, so nobody can tell if it was changed since' };
-  return { row, was: row.was, name, changedMs };
+  // Of an update that returned no time, the time at which it had returned.
+  const changedMs = [timeMs(lastModified), timeOfEntry(last)].find((each) => !Number.isNaN(each)) ?? 0;
+  const known = typeof name === 'string' && name !== '' ? name : row.name;
+  return { row, was: row.was, name: known, changedMs };
+}
+
+/** The plans with the names by which a search finds their calculations, looked up by their ids where nothing says them. */
+async function withNames(
+  plans: readonly Plan[],
+  evenIfChanged: readonly string[],
+  terminal: Terminal,
+): Promise<readonly Plan[]> {
+  const named: Plan[] = [];
+  let platform: Platform | undefined;
+  for (const plan of plans) {
+    const { row } = plan;
+    if (plan.why !== undefined || plan.name !== null || evenIfChanged.includes(row.id)) {
+      named.push(plan);
+      continue;
+    }
+    platform ??= operations(openSession(terminal).call);
+    const found = await findCalculation({ platform, id: row.id, signal: terminal.signal });
+    const name = found.row?.name;
+    if (typeof name === 'string') named.push({ ...plan, name });
+    else named.push({ row, why: 'no search finds its name, so nobody can tell if it was changed since' });
+  }
+  return named;
 }
 
 /** The update that sets a formula back, if nobody has changed the calculation since ours. */
@@ -71,6 +101,6 @@ function messageOf(
   return {
     ...{ version: 1, type: 'update-formula', calculationId: row.id, expression: plan.was },
     id: `${set}.undo${isAnyway ? '-anyway' : ''}.${row.id}`,
-    ...(isAnyway ? {} : { unlessChangedSince: plan.changedMs, name: plan.name }),
+    ...(isAnyway ? {} : { unlessChangedSince: Math.max(0, Math.floor(plan.changedMs)), name: plan.name }),
   };
 }

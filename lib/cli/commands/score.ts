@@ -15,6 +15,7 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { operations } from '../../platform/client.ts';
+import { tokensOf } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -165,7 +166,7 @@ function counted(analyze: Analyze) {
     };
     const sentiment = await analyze(request, { ...options, onLeave: leave });
     counts.scored += 1;
-    counts.tokens += Number(sentiment.modelProviderUsage?.totalTokens ?? 0);
+    counts.tokens += tokensOf(sentiment).total;
     return sentiment;
   };
   const paid = () =>

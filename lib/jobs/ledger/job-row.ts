@@ -117,6 +117,10 @@ export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
 
+/** The kinds of errors of jobs that the platform executed: a function ran and failed, a formula was stored as INVALID. */
+export const EXECUTED = 'execution';
+export const INVALID_FORMULA = 'invalid-formula';
+
 /** How the errors of cancelled jobs begin, and of rows of their texts. */
 export const CANCELLED = 'the job was cancelled';
 

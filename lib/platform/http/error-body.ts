@@ -1,15 +1,16 @@
 import { type Hide, MOST_READ, parseJson } from '../../base/index.ts';
 
-/** What an error body says: the platform's message and its reference (`toe`). */
+/** What an error body says: the platform's message and its reference (`toe`, or `errorCode`). */
 export type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const LONGEST_DETAIL = 300;
 
 /** What no private text looks like. */
-const REFERENCE = /^[A-Z0-9]+(?:-[A-Z0-9]+)+$/;
+const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
 
 /**
- * Reads `{status, statusReason, path?, message, toe}`, `{message}`, a bare JSON string, an HTML page, plain text, or nothing.
+ * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON string, an HTML
+ * page, plain text, or nothing.
  * Never throws. `hideToken` is for the reference if that looks like one.
  */
 export function readErrorBody(
@@ -24,15 +25,20 @@ export function readErrorBody(
   const value = tryParse(text);
   if (typeof value === 'string') return worded(value);
   if (typeof value !== 'object' || value === null) return {};
-  const { message, statusReason, toe } = value as Readonly<Record<string, unknown>>;
-  const words = [message, statusReason].find((each) => typeof each === 'string' && each !== '');
+  const { message, errorMessage, error, statusReason, toe, errorCode } = value as Readonly<
+    Record<string, unknown>
+  >;
+  const words = [message, errorMessage, error, statusReason].find(isFilled);
+  const reference = [toe, typeof errorCode === 'number' ? String(errorCode) : errorCode].find(isFilled);
   return {
-    ...(typeof words === 'string' ? worded(words) : {}),
-    ...(typeof toe === 'string' && toe !== ''
-      ? { reference: shorten((REFERENCE.test(toe) ? hideToken : hide)(toe), 100) }
-      : {}),
+    ...(words === undefined ? {} : worded(words)),
+    ...(reference === undefined
+      ? {}
+      : { reference: shorten((REFERENCE.test(reference) ? hideToken : hide)(reference), 100) }),
   };
 }
+
+const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** The title of an HTML page, `untitled` if it has no complete title, or undefined for anything else. */
 export function pageTitle(text: string, hide: Hide): string | undefined {
@@ -54,11 +60,54 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3); 0 for a date in the past, undefined for anything else. */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined;
-  const value = header.trim();
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
-  const date = /^[A-Za-z]{3,9},? /.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+/** The longest that a `Retry-After` makes a call wait. */
+const MAX_RETRY_AFTER_MS = 900_000;
+
+/** A wait that no platform means. */
+const ABSURD_MS = 365 * 86_400_000;
+
+/**
+ * Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most 15 minutes; undefined for one that asks for no time to
+ * come. A date counts from the response's own `Date`, or without one from now, in epoch milliseconds.
+ */
+export function parseRetryAfter(
+  {
+    'retry-after': given = '',
+    date,
+  }: { readonly 'retry-after'?: string | undefined; readonly date?: string | undefined },
+  nowMs: number,
+): number | undefined {
+  const value = given.trim();
+  const isSeconds = /^\d+(\.\d+)?$/.test(value);
+  const untilMs = parseHttpDate(value, nowMs) - (parseHttpDate(date ?? '', nowMs) || nowMs);
+  const ms = isSeconds ? Math.ceil(Number(value) * 1000) : untilMs;
+  const isMeant = ms <= ABSURD_MS && (ms > 0 || (isSeconds && ms === 0));
+  return isMeant ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** `Wed, 21 Oct 2026 07:28:00 GMT`, or of RFC 850 `Wednesday, 21-Oct-26 07:28:00 GMT`. */
+const DAY_FIRST =
+  /^[a-z]{3,9}, (?<day>\d\d?)[ -](?<month>[a-z]{3})[ -](?<year>\d{4}|\d\d) (?<time>\d\d:\d\d:\d\d) (?:gmt|utc)$/i;
+/** `Wed Oct 21 07:28:00 2026`, as asctime prints UTC. */
+const DAY_LAST =
+  /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})(?: gmt)?$/i;
+
+/** Epoch milliseconds of a date in any form of HTTP (RFC 9110, 5.6.7), whatever the zone of this machine; NaN for none. */
+function parseHttpDate(text: string, nowMs: number): number {
+  const {
+    day = '',
+    month = '',
+    year = '',
+    time = '',
+  } = (DAY_FIRST.exec(text) ?? DAY_LAST.exec(text))?.groups ?? {};
+  const at = MONTHS.indexOf(month.toLowerCase());
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  if (at < 0 || Number(day) > 31 || hours > 23 || minutes > 59 || seconds > 60) return Number.NaN;
+  const ofYear = (full: number) => Date.UTC(full, at, Number(day), hours, minutes, seconds);
+  if (year.length === 4) return ofYear(Number(year));
+  // Two digits are of this century, unless that is more than 50 years from now.
+  const full = 2000 + Number(year);
+  return ofYear(full > new Date(nowMs).getUTCFullYear() + 50 ? full - 100 : full);
 }

@@ -16,7 +16,7 @@ import type { BodyBudget } from './read-body.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
 
 export type PlatformRequest = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: string;
   /** JSON text. */
   readonly body?: string | undefined;
@@ -29,11 +29,13 @@ export type PlatformRequest = {
   readonly isPrivate: boolean;
   /** Makes the response from the decoded body. Throws `SyntaxError` on anything but complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
+  /** See `Endpoint`. */
+  readonly otherBody?: 'empty' | 'any' | undefined;
   /** Receives what gives back the memory of the body that was read, where it stays in use. Default: nothing stays. */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
-export type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
+type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
@@ -68,7 +70,7 @@ export type TransportOptions = {
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
   readonly exchange: Exchange;
-  /** Epoch milliseconds, for `Retry-After` dates. */
+  /** Epoch milliseconds, for `Retry-After` dates in responses without a `Date`. */
   readonly now: () => number;
 };
 
@@ -97,6 +99,7 @@ export function createTransport(options: TransportOptions): Send {
         ...options,
         makeRoom: (bytes) => share.take(bytes, stop),
         read: request.read,
+        otherBody: request.otherBody,
         hide: request.isPrivate ? () => '(not shown)' : (text) => redact(text, token),
         hideToken: (text) => redact(text, token),
       });
@@ -160,6 +163,7 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
 type ReadOptions = TransportOptions & {
   readonly makeRoom: MakeRoom;
   readonly read: ReadResponse<unknown>;
+  readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
   /** The same for what is no content: headers, and the reference of an error. */
   readonly hideToken: Hide;
@@ -185,7 +189,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   if (status < 200 || status >= 400) {
     const body = await readErrorBytes(head);
     const words = readErrorBody(body.toString('utf8'), { hide, hideToken });
-    const retryAfterMs = parseRetryAfter(head.headers['retry-after'], options.now());
+    const retryAfterMs = parseRetryAfter(head.headers, options.now());
     const asked = retryAfterMs === undefined ? {} : { retryAfterMs };
     return failed({ kind: 'status', status, ...words, ...asked }, body.byteLength);
   }
@@ -209,22 +213,35 @@ async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
 async function readJson(
   head: ExchangeResponse,
   body: Buffer<ArrayBuffer>,
-  { read, hide, hideToken }: ReadOptions,
+  { read, otherBody, hide, hideToken }: ReadOptions,
 ): Promise<AttemptResult> {
-  const seen = { status: head.status, sizeBytes: body.byteLength };
+  const { status } = head;
+  const seen = { status, sizeBytes: body.byteLength };
+  const isEmpty = status === 204 || (otherBody !== undefined && body.byteLength === 0);
+  if (isEmpty) return { kind: 'response', ...seen, response: await read(Buffer.from('null')) };
   const given = String(head.headers['content-type'] ?? '');
-  if (!/^application\/([\w.-]+\+)?json\b/i.test(given)) {
-    const contentType = shortened(hideToken(given), LONGEST_HEADER);
-    const title = pageTitle(body.toString('utf8', 0, MAX_ERROR_BYTES), hide);
-    const titled = title === undefined ? {} : { title };
-    return {
-      ...{ kind: 'failure', ...seen },
-      failure: { kind: 'not-json', status: head.status, contentType, ...titled },
-    };
-  }
+  const isJson = JSON_TYPE.test(given);
+  // The body may be gone once it is read.
+  const isRead = isJson && otherBody === undefined && !/^\s*</.test(body.toString('latin1', 0, 100));
+  const start = isRead ? '' : startOf(body);
+  const title = pageTitle(start, hide);
+  const titled = title === undefined ? {} : { title };
+  const contentType = shortened(hideToken(given), LONGEST_HEADER);
+  const notJson: AttemptResult = {
+    ...{ kind: 'failure', ...seen },
+    failure: { kind: 'not-json', status, contentType, ...titled },
+  };
+  const isPage = title !== undefined || PAGE_TYPE.test(given);
+  if (isPage || !(isJson || PLAIN_TYPE.test(given) || otherBody === 'any')) return notJson;
   try {
     return { kind: 'response', ...seen, response: await read(body) };
   } catch (error) {
+    const isUnread = error instanceof JsonLimitError || error instanceof SyntaxError;
+    if (otherBody === 'any' && isUnread)
+      return { kind: 'response', ...seen, response: await read(Buffer.from(JSON.stringify(start))) };
+    if (otherBody === 'empty' && error instanceof JsonLimitError)
+      return { kind: 'response', ...seen, response: await read(Buffer.from('null')) };
+    if (error instanceof SyntaxError && !isJson) return notJson;
     // The parser's own message quotes the text, which may be private; its length is enough.
     const words = errorText(error);
     const failure: PlatformFailure =
@@ -235,6 +252,15 @@ async function readJson(
     return { kind: 'failure', ...seen, failure };
   }
 }
+
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
+/** How JSON comes besides. */
+const PLAIN_TYPE = /^$|^text\/(plain|json|javascript)\b|^application\/(octet-stream|javascript|x-json)\b/i;
+/** What a login or a block is shown by. */
+const PAGE_TYPE = /^\w+\/([\w.-]+\+)?(html|xml)\b/i;
+
+/** The beginning of a body as text, for what is no JSON. */
+const startOf = (body: Buffer): string => body.toString('utf8', 0, MAX_ERROR_BYTES);
 
 /** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
 function decodeText(body: Buffer): string {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { anyRecord, filledText, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type Sentiment, sentimentSchema } from '../records.ts';
+import { anyAnswer, type Sentiment, sentiment } from '../records.ts';
 
 export const topicName = z.string({ error: 'a topic name' }).check(
   z.regex(/^[A-Za-z][A-Za-z0-9_]{0,99}$/, {
@@ -48,6 +48,35 @@ export type SentimentRequest = { readonly text: string } & Omit<
   'input' | 'targetedSentiment' | 'simpleSentiment'
 >;
 
+/** What the platform says of each topic, null where it says nothing: the text was scored, and paid for. */
+const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknown> =>
+  z.pipe(
+    anyAnswer,
+    z.transform((given): Sentiment => {
+      const { topicSentiments: sent, ...rest }: Readonly<Record<string, unknown>> = given;
+      const isNamed = anyRecord().safeParse(sent).success;
+      const odd = isNamed || (sent ?? null) === null ? {} : { _topicSentiments: sent };
+      if (topics.length === 0 && !isNamed) return { ...rest, ...odd } as Sentiment;
+      return { ...rest, ...odd, topicSentiments: asAsked(isNamed ? Object(sent) : {}, topics) };
+    }),
+  );
+
+/** Values by the topics that were asked, each under its own name or else by that in another letter case; and all others. */
+function asAsked(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
+  const values = new Map(Object.entries(named));
+  const other = (topic: string) =>
+    Object.keys(named).find(
+      (name) => !topics.includes(name) && name.trim().toLowerCase() === topic.toLowerCase(),
+    );
+  for (const topic of topics) {
+    if (values.has(topic)) continue;
+    const name = other(topic);
+    values.set(topic, name === undefined ? null : (values.get(name) ?? null));
+    if (name !== undefined) values.delete(name);
+  }
+  return Object.fromEntries(values);
+}
+
 /** Analyzes the sentiment of a text (contract 4.6). A repeat does no harm but costs credits again. */
 export const analyzeSentiment: Endpoint<z.infer<typeof input>, Sentiment> = {
   name: 'analyzeSentiment',
@@ -55,7 +84,9 @@ export const analyzeSentiment: Endpoint<z.infer<typeof input>, Sentiment> = {
   method: 'POST',
   path: '/api/ai/v1/targeted-sentiment',
   input,
-  output: sentimentSchema,
+  output: ({ body: { topics = [] } }) => sentimentOf(topics.map(({ topic }) => topic)),
+  records: { members: sentiment },
+  otherBody: 'empty',
   mayRepeat: true,
   isPrivate: true,
   about: () => 'sentiment of a text',

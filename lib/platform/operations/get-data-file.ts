@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import { anyRecord } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { idSchema } from '../id.ts';
-import { type DataFile, dataFileSchema } from '../records.ts';
+import { type Id, idSchema } from '../id.ts';
+import { aboutRecord, type DataFile, dataFile } from '../records.ts';
 
 export const expandNames = ['revisions', 'metadata'] as const;
 
@@ -10,6 +11,12 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ expand: z.optional(z.string({ error: 'names separated by commas' })) })),
 });
 
+export const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
+
+/** The metadata of this data file, which need not say whose it is. */
+export const dataFileOf = (id: Id) =>
+  aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', id);
+
 /** Reads a data file's metadata (contract 4.7). `expand` names `revisions` and `metadata`, separated by commas. */
 export const getDataFile: Endpoint<z.infer<typeof input>, DataFile> = {
   name: 'getDataFile',
@@ -17,7 +24,8 @@ export const getDataFile: Endpoint<z.infer<typeof input>, DataFile> = {
   method: 'GET',
   path: '/api/data/v1/data-files/{dataFileId}/details',
   input,
-  output: dataFileSchema,
+  output: ({ path }) => dataFileOf(path.dataFileId),
+  records: dataFiles,
   mayRepeat: true,
   about: ({ path }) => `data file ${path.dataFileId}`,
 };

@@ -1,12 +1,19 @@
 import * as z from 'zod/mini';
 import { pathSegment } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type Card, cardSchema } from '../records.ts';
+import { type Card, card, recordIn } from '../records.ts';
 
 const input = z.strictObject({
   path: z.strictObject({ datasetId: pathSegment }),
   query: z.optional(z.strictObject({ drill: z.optional(z.boolean({ error: 'true or false' })) })),
 });
+
+export const cards = { keys: ['id', 'urn', 'kpiId'], keyIs: 'integer', members: card } as const;
+
+const cardList: z.ZodMiniType<readonly Card[], unknown> = z.pipe(
+  z.transform((given: unknown) => given ?? []),
+  z.array(recordIn(cards)),
+);
 
 /** Lists the cards that use a dataset (contract 4.4): one array, no paging. `drill` is true by default. */
 export const listCards: Endpoint<z.infer<typeof input>, readonly Card[]> = {
@@ -15,7 +22,8 @@ export const listCards: Endpoint<z.infer<typeof input>, readonly Card[]> = {
   method: 'GET',
   path: '/api/content/v1/datasources/{datasetId}/cards',
   input,
-  output: z.array(cardSchema),
+  output: () => cardList,
+  records: cards,
   mayRepeat: true,
   about: ({ path }) => `cards of dataset ${path.datasetId}`,
 };

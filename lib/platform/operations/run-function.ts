@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { anyRecord, pathSegment, uuid } from '../../base/index.ts';
+import { anyRecord, pathSegment, printJson, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { executionSchema, type FunctionExecution } from '../records.ts';
+import { execution, type FunctionExecution } from '../records.ts';
 
 const body = z.strictObject({
   inputVariables: z.optional(anyRecord('an object of input variables')),
@@ -17,6 +17,23 @@ const input = z.strictObject({
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
+ * How an execution ended: `failed` ran, and has had its effects. `unknown` is what the platform could not determine, what
+ * still runs, and every word that we do not know.
+ */
+export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
+  const word = typeof status === 'string' ? status.trim().toUpperCase() : '';
+  if (word === 'SUCCESS' || word === 'OUTPUT_UNDEFINED') return 'done';
+  return word === 'FAILED' || word === 'RESULT_TYPE_FAILURE' ? 'failed' : 'unknown';
+}
+
+/** What an execution says in its log, `stdout` or `stderr`, or in `errorInformation`: as texts, whatever shape it has. */
+export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
+  const said: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;
+  const lines: readonly unknown[] = Array.isArray(said) ? said : [said ?? []].flat();
+  return lines.map((line) => (typeof line === 'string' ? line : printJson(line)));
+}
+
+/**
  * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function
  * may run for 5 minutes: hence its own time limit. HTTP 200 does not mean success: look at `status`.
  */
@@ -26,7 +43,8 @@ export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   method: 'POST',
   path: '/api/codeengine/v2/packages/{packageId}/versions/{version}/functions/{functionName}',
   input,
-  output: executionSchema,
+  output: () => z.looseObject({ status: z.string() }),
+  records: { members: execution },
   mayRepeat: false,
   about: ({ path }) => `function ${path.functionName} ${path.version} of package ${path.packageId}`,
   timeoutMs: 330_000,

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { filledText, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { calculationRowSchema } from '../records.ts';
+import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts';
 
 const filter = z.looseObject({ field: filledText });
 const sort = z.strictObject({ field: filledText, ascending: z.boolean({ error: 'true or false' }) });
@@ -15,11 +15,18 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
+export const calculationRows = {
+  member: 'results',
+  keys: ['id'],
+  keyIs: 'integer',
+  members: calculationRow,
+} as const;
+
 const calculationsResponse = z.looseObject({
-  results: z.nullish(z.array(calculationRowSchema)),
-  totalHits: z.nullish(z.number()),
-  hasMore: z.nullish(z.boolean()),
-  degraded: z.nullish(z.boolean()),
+  results: z.nullish(z.array(recordIn(calculationRows))),
+  totalHits: z.optional(z.unknown()),
+  hasMore: z.optional(z.unknown()),
+  degraded: z.optional(z.unknown()),
 });
 
 /** The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` decides the order. */
@@ -33,7 +40,26 @@ export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsRes
   method: 'POST',
   path: '/api/query/v1/functions/search',
   input,
-  output: calculationsResponse,
+  output: ({ body: { offset } }) =>
+    z.pipe(
+      nullAsEmpty,
+      calculationsResponse.check(
+        z.refine(
+          (answer) =>
+            answer.results ||
+            isNothing((name) => Reflect.get(answer, name), {
+              list: 'results',
+              total: answer.totalHits,
+              before: offset,
+            }),
+          {
+            path: ['results'],
+            error: 'a list beside a total',
+          },
+        ),
+      ),
+    ),
+  records: calculationRows,
   mayRepeat: true,
   about: ({ body: { offset } }) => `calculations from ${offset ?? 0}`,
 };

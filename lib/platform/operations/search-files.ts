@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { filledText, isoTime, urlText, uuid, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { fileSchema } from '../records.ts';
+import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
 
 const negation = z.optional(z.boolean({ error: 'true or false' }));
 
@@ -38,15 +38,25 @@ const query = z.strictObject({
 
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
+export const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
+
+/** The cursor and the total in a `pageContext`, each null if there is none. Throws `Error` for a cursor that is neither. */
+export function pageContextOf(given: unknown): {
+  readonly next: string | null;
+  readonly total: number | null;
+} {
+  const { next = null, total }: Readonly<Record<string, unknown>> = Object(given ?? {});
+  if (!isCursor(next)) throw new Error('pageContext.next: expected text or null');
+  return { next: String(next ?? '') || null, total: totalIn(total) };
+}
+
+const isCursor = (next: unknown): boolean =>
+  next === undefined || next === null || ['string', 'number', 'bigint'].includes(typeof next);
+
 const filesResponse = z.looseObject({
-  files: z.nullish(z.array(fileSchema)),
-  pageContext: z.nullish(
-    z.looseObject({
-      next: z.nullish(z.string()),
-      offset: z.nullish(z.number()),
-      limit: z.nullish(z.number()),
-      total: z.nullish(z.number()),
-    }),
+  files: z.nullish(z.array(recordIn(fileRows))),
+  pageContext: z.optional(
+    z.custom<unknown>((given) => isCursor(Object(given ?? {}).next), { error: 'text or null as its next' }),
   ),
 });
 
@@ -61,7 +71,22 @@ export const searchFiles: Endpoint<z.infer<typeof input>, FilesResponse> = {
   method: 'POST',
   path: '/api/files/v1/filesets/{filesetId}/files/search',
   input,
-  output: filesResponse,
+  output: ({ query: { next } = {} }) =>
+    z.pipe(
+      nullAsEmpty,
+      filesResponse.check(
+        z.refine(
+          (answer) =>
+            answer.files ||
+            isNothing((name) => Reflect.get(answer, name), {
+              list: fileRows.member,
+              total: next ? null : Object(answer.pageContext ?? {}).total,
+            }),
+          { path: ['files'], error: 'a list beside a total' },
+        ),
+      ),
+    ),
+  records: fileRows,
   mayRepeat: true,
   about: ({ path }) => `files of FileSet ${path.filesetId}`,
 };

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { filledText } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { idSchema } from '../id.ts';
-import { type Calculation, calculationSchema } from '../records.ts';
+import { type Id, idSchema } from '../id.ts';
+import { aboutRecord, anyAnswer, type Calculation, calculation } from '../records.ts';
 
 const input = z.strictObject({
   path: z.strictObject({ calculationId: idSchema }),
@@ -10,17 +10,27 @@ const input = z.strictObject({
   body: z.strictObject({ expression: filledText }),
 });
 
+/** What an update of this calculation answers: anything, unless it names another calculation. */
+const updatedCalculation = (id: Id) => aboutRecord<'id', typeof calculation>(anyAnswer, 'id', id);
+
+/** Whether the platform stored a formula that it cannot parse. */
+export const isInvalidFormula = ({ status }: Pick<Calculation, 'status'>): boolean =>
+  typeof status === 'string' && status.trim().toUpperCase() === 'INVALID';
+
 /**
- * Sets a calculation's formula (contract 4.1) and returns the complete calculation. A late repeat would undo a newer
+ * Sets a calculation's formula (contract 4.1) and returns what the platform says of the calculation: a 2xx has set it, whatever its body. A late repeat would undo a newer
  * formula by someone else, so it is never sent twice.
  */
 export const updateFormula: Endpoint<z.infer<typeof input>, Calculation> = {
   name: 'updateFormula',
   summary: "Update a calculation's formula",
   method: 'POST',
+  otherMethod: 'PUT',
   path: '/api/query/v1/functions/template/{calculationId}',
   input,
-  output: calculationSchema,
+  output: ({ path }) => updatedCalculation(path.calculationId),
+  records: { members: calculation },
+  otherBody: 'any',
   mayRepeat: false,
   about: ({ path }) => `calculation ${path.calculationId}`,
 };

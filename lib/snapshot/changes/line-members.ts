@@ -5,6 +5,7 @@ import {
   COMMA,
   OPEN_OBJECT,
   QUOTE,
+  skipDeepValue,
   skipSpace,
   skipText,
   skipValue,
@@ -34,9 +35,10 @@ export const noMembers = (): LineMembers => ({
 
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
-export function readLine(bytes: Buffer, members = noMembers()): ReadLine {
+/** `isDeep`: values may be nested however deep, and are then only followed by their brackets. */
+export function readLine(bytes: Buffer, members = noMembers(), isDeep = false): ReadLine {
   const line = lineOf(bytes);
-  readMembers(line, members);
+  readMembers(line, members, isDeep ? skipDeepValue : skipValue);
   return { line, members };
 }
 
@@ -44,7 +46,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /** Finds the members of a line that is an object, and validates all of it. Throws `SyntaxError` and `JsonLimitError`. */
-export function readMembers({ json, start, end }: Line, into: LineMembers): void {
+export function readMembers({ json, start, end }: Line, into: LineMembers, skip = skipValue): void {
   const { bytes } = json;
   into.count = 0;
   into.hasEscapes = false;
@@ -59,7 +61,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers): void
       if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
       const value = skipSpace(bytes, colon + 1);
       // A change holds two records that may be as deep as can be, so its own depth does not count.
-      const valueEnd = skipValue(json, value, 0);
+      const valueEnd = skip(json, value, 0);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd;
       into.hasEscapes ||= hasEscape(bytes, at, nameEnd);

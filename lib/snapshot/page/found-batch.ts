@@ -1,4 +1,5 @@
 import { freeMemory } from '../../base/index.ts';
+import { type Id, MOST_ID_DIGITS } from '../../platform/index.ts';
 import type { RecordBatch, RecordPiece } from './record-batch.ts';
 import { typesSeen } from './record-fields.ts';
 import type { FoundRecords } from './record-finder.ts';
@@ -24,18 +25,33 @@ export type FoundBatchOptions = {
   /** Which records are taken, in which order. Default: all, as received. */
   readonly order?: Uint32Array | undefined;
   readonly first?: FirstMember | undefined;
+  /** A member to put after all others, for a record whose key is not in its own field: the digits of its key. */
+  readonly last?:
+    | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
+    | undefined;
 };
 
 /** Records as a batch: lines as received, but a raw line end becomes a space. The types are those of all of the response. */
 export function foundBatch(
   found: FoundRecords,
-  { keyOf, order = rowsBetween(0, found.records), first }: FoundBatchOptions,
+  { keyOf, order = rowsBetween(0, found.records), first, last }: FoundBatchOptions,
 ): RecordBatch {
   const { json, fields } = found;
   const isFirst = first?.isFor ?? (() => first !== undefined);
   const types = order.length === 0 ? {} : typesSeen(fields);
   if (first !== undefined && order.some((record) => isFirst(record))) types[first.name] = ['string'];
-  const source = { found, start: startOf(first), isFirst, mayHoldLineEnds: holdsLineEnd(json.bytes) };
+  const endOf = (record: number) => {
+    const digits = last?.digitsOf(record);
+    return last === undefined || digits === undefined ? '' : `,${JSON.stringify(last.name)}:${digits}}`;
+  };
+  const source = {
+    found,
+    start: startOf(first),
+    isFirst,
+    endOf,
+    endBytes: last === undefined ? 1 : 1 + MAX_LAST_BYTES,
+    mayHoldLineEnds: holdsLineEnd(json.bytes),
+  };
   return {
     records: order.length,
     pieces: () => piecesOf(source, order, keyOf),
@@ -98,6 +114,10 @@ type Source = {
   /** How a line starts that has one more member. A record has at least its key, so that a comma follows. */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
+  /** The most bytes that a line has beyond its record. */
+  readonly endBytes: number;
+  /** What a line ends with instead of its brace. */
+  readonly endOf: (record: number) => string;
   readonly mayHoldLineEnds: boolean;
 };
 
@@ -128,19 +148,22 @@ function* piecesOf(
 }
 
 /** Where the piece ends that starts at `from`, at least one record further, and the most bytes that its lines can have. */
-function pieceFrom({ found, start }: Source, order: Uint32Array, from: number) {
+function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];
   while (end < order.length && mostBytes < PIECE_BYTES) {
     const record = order[end] ?? 0;
-    mostBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + 1;
+    mostBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + endBytes;
     end += 1;
   }
   return { end, mostBytes };
 }
 
+/** Of a member with an id: its name and its digits. */
+const MAX_LAST_BYTES = MOST_ID_DIGITS + 32;
+
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
-  const { found, start, isFirst, mayHoldLineEnds } = source;
+  const { found, start, isFirst, endOf, mayHoldLineEnds } = source;
   const { json, index } = found;
   let [from, to] = [index.starts[record] ?? 0, at];
   if (isFirst(record)) {
@@ -149,6 +172,10 @@ function writeLine(source: Source, record: number, lines: Buffer, at: number): n
     from += 1;
   }
   to += json.bytes.copy(lines, to, from, index.ends[record]);
+  const end = endOf(record);
+  // The first member of an object has no comma before it.
+  const isEmpty = end !== '' && lines.toString('latin1', at, to - 1).trim() === '{';
+  if (end !== '') to += lines.write(isEmpty ? end.slice(1) : end, to - 1, 'latin1') - 1;
   if (mayHoldLineEnds) replaceLineEnds(lines, at, to);
   lines[to] = LINE_FEED;
   return to + 1;

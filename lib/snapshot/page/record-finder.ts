@@ -1,5 +1,6 @@
 import { JsonLimitError, parseJson } from '../../base/index.ts';
 import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/index.ts';
+import { idIn, oddMembers, type RecordsIn } from '../../platform/records.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -11,18 +12,36 @@ import {
   skipValue,
   unexpected,
 } from './json-bytes.ts';
-import { addType, createRecordFields, fieldAt, fieldNamed, type RecordFields } from './record-fields.ts';
+import {
+  addType,
+  createRecordFields,
+  fieldAt,
+  fieldNamed,
+  type RecordFields,
+  typesSeen,
+} from './record-fields.ts';
 import { createRecordIndex, growIndex, type RecordIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
 export type Wanted = {
   readonly key: string;
+  /** Fields that name a record without a key in that one: the first that has one does. Default: none. */
+  readonly orElse?: readonly string[];
   /** An integer, or the digits of one as text; or text that is not empty. */
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose places are needed. Default: none. */
   readonly others?: readonly string[];
   readonly most?: number;
 };
+
+/** What is looked for in the records of an answer. */
+export const wantedOf = (
+  { keys: [key = '', ...orElse], keyIs }: RecordsIn,
+  more: Partial<Wanted> = {},
+): Wanted => ({
+  ...{ key, orElse, keyIs },
+  ...more,
+});
 
 /** The records of a response, by their position in its bytes. */
 export type FoundRecords = {
@@ -86,7 +105,7 @@ const NONE = 0;
 
 function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   const fields = createRecordFields(json);
-  const names = new Set([wanted.key, ...(wanted.others ?? [])]);
+  const names = new Set([wanted.key, ...(wanted.orElse ?? []), ...(wanted.others ?? [])]);
   // The first fields: 0, 1 and so on.
   for (const name of names) fieldNamed(fields, name);
   const index = createRecordIndex(names.size, wanted.keyIs);
@@ -131,18 +150,48 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, the first wanted field; false if it is none. */
+/** Adds the key of a record, from the first of its fields that has one; false if none has. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
   const place = values[0]?.[record] ?? NONE;
-  if (place === NONE) return false;
-  if (wanted.keyIs === 'text') return isFilledText(json, place);
-  const key = integerAt(json, place);
+  if (wanted.keyIs === 'text') return place !== NONE && isFilledText(json, place);
+  const key = (place === NONE ? undefined : integerAt(json, place)) ?? otherKey(json, wanted, values, record);
   if (key === undefined) return false;
   numbers[record] = typeof key === 'number' ? key : Number.NaN;
   if (typeof key !== 'number') digits.set(record, key);
   return true;
 }
+
+function otherKey(
+  json: JsonBytes,
+  { orElse = [] }: Wanted,
+  values: readonly Uint32Array[],
+  record: number,
+): number | Id | undefined {
+  for (const [at, name] of orElse.entries()) {
+    const id = idIn(name, scalarAt(json, values[at + 1]?.[record] ?? NONE));
+    if (id !== undefined) return numberIfShort(id);
+  }
+  return undefined;
+}
+
+export const isRecord = ({ json, index }: FoundRecords, record: number): boolean =>
+  json.bytes[index.starts[record] ?? 0] === OPEN_OBJECT;
+
+/** Whether a record's key is in its own field, and not taken from another one or from what was asked for. */
+export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number): boolean => {
+  const place = index.values[0]?.[record] ?? NONE;
+  return place !== NONE && (wanted.keyIs === 'text' || integerAt(json, place) !== undefined);
+};
+
+/** What is odd about the records, as `oddMembers` names it. */
+export const oddOf = (
+  { fields, records }: FoundRecords,
+  { members }: Pick<RecordsIn, 'members'>,
+): readonly string[] => {
+  const types = typesSeen(fields);
+  return records === 0 ? [] : oddMembers(members, (name) => types[name] ?? ['none']);
+};
 
 /** The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if it is none. */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {

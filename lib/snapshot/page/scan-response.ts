@@ -24,6 +24,8 @@ import { textAt } from './value-at.ts';
  */
 
 export type ScannedObject = {
+  /** An object, or null, which has no members. */
+  readonly isObject: boolean;
   /** The records of the last array with the name; undefined if there is none, or if the response is no object. */
   readonly found: FoundRecords | undefined;
   /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if there is none. Throws `JsonLimitError`. */
@@ -39,6 +41,7 @@ export function scanObject(bytes: Buffer, member: string, wanted: Wanted): Scann
       : { found: undefined, others: NO_MEMBERS, end: skipValue(json, start, 0) };
   refuseMore(json, end);
   return {
+    isObject: bytes[start] === OPEN_OBJECT || bytes[start] === NULL,
     found,
     member(name) {
       const place = others.get(name);
@@ -47,12 +50,19 @@ export function scanObject(bytes: Buffer, member: string, wanted: Wanted): Scann
   };
 }
 
-/** The records that are the elements of a JSON array; undefined if it is something else. */
+/** What `null` begins with, and nothing else does. */
+const NULL = 0x6e;
+
+/** The records of a list that the platform did not send, since there is nothing to list. */
+export const noRecords = (wanted: Wanted): FoundRecords =>
+  findRecords(jsonBytesOf(Buffer.from('[]')), 0, 0, wanted);
+
+/** The records that are the elements of a JSON array, none of `null`; undefined if it is something else. */
 export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefined {
   const { json, start } = begin(bytes);
   const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;
   refuseMore(json, found?.end ?? skipValue(json, start, 0));
-  return found;
+  return bytes[start] === NULL ? noRecords(wanted) : found;
 }
 
 export function scanRecord(bytes: Buffer, wanted: Wanted): FoundRecords {

@@ -31,7 +31,7 @@ test('leaves a chunk whose job is done to its runner', async () => {
 });
 
 test.each([
-  ['done', [{ id: '12' }]],
+  ['done', [{ id: '12', expression: '1' }]],
   ['failed', []],
   ['unknown', []],
 ] as const)('logs the formula of an update that is %s only if it was set', async (status, logged) => {

@@ -102,17 +102,65 @@ describe('a redirect is never followed', () => {
 const inJson = { 'content-type': 'application/json' };
 
 test.for([
+  ['plain text', bytes('{"a":1}', { 'content-type': 'text/plain; charset=utf-8' })],
+  ['no type', bytes('\ufeff {"a":1}\n')],
+  ['bytes', bytes('{"a":1}', { 'content-type': 'application/octet-stream' })],
+  ['a kind of JSON', bytes('\ufeff{"a":1}', { 'content-type': 'application/vnd.acme.v1+json' })],
+] as const)('JSON as %s is JSON', async ([, reply]) => {
+  await using server = await startServer(reply);
+
+  expect(await sendOnce(server.url)).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
+});
+
+test('204 is null, and so is no byte where that is an answer', async () => {
+  await using server = await startServer(bytes('', {}, 204), bytes('', inJson), bytes('', {}));
+
+  const results = [
+    await sendOnce(server.url),
+    await sendOnce(server.url, { otherBody: 'empty' }),
+    await sendOnce(server.url, { otherBody: 'any' }),
+  ];
+
+  for (const result of results) expect(result).toMatchObject({ kind: 'response', response: { json: null } });
+});
+
+test.each(['OK', '{"id":17', '<ok/>', '['.repeat(600)])(
+  '%s is an answer where any body is one',
+  async (body) => {
+    await using server = await startServer(bytes(body), bytes(body, inJson), page('Sign in'));
+
+    const plain = await sendOnce(server.url, { otherBody: 'any' });
+    const broken = await sendOnce(server.url, { otherBody: 'any' });
+    const login = await sendOnce(server.url, { otherBody: 'any' });
+
+    expect(plain).toMatchObject({ kind: 'response', response: { json: body } });
+    expect(broken).toMatchObject({ kind: 'response', response: { json: body } });
+    expect(login).toMatchObject({ kind: 'failure', failure: { kind: 'not-json', title: 'Sign in' } });
+  },
+);
+
+test.for([
   [
     'a page, with its title',
     page('Sign in\n to ACME'),
     { kind: 'not-json', status: 200, contentType: 'text/html; charset=utf-8', title: 'Sign in to ACME' },
   ],
   [
-    'another type, even if it reads like JSON',
-    bytes('{}', { 'content-type': 'text/plain' }),
+    'the type of a page, even if it reads like JSON',
+    bytes('{}', { 'content-type': 'text/html' }),
+    { kind: 'not-json', contentType: 'text/html' },
+  ],
+  ['no type, and no JSON', bytes('{'), { kind: 'not-json', contentType: '' }],
+  [
+    'plain text that is no JSON',
+    bytes('busy', { 'content-type': 'text/plain' }),
     { kind: 'not-json', contentType: 'text/plain' },
   ],
-  ['no type', bytes('{}'), { kind: 'not-json', contentType: '' }],
+  [
+    'a page that says it is JSON',
+    bytes(' <!doctype html><title>Sign in</title>', { 'content-type': 'application/problem+json' }),
+    { kind: 'not-json', title: 'Sign in' },
+  ],
   [
     'JSON that is cut off, with a correct content length',
     bytes('{"results":[{"id":1},', { ...inJson, 'content-length': '21' }),
@@ -379,6 +427,18 @@ describe('an error of the platform', () => {
       body: 'upstream connect error',
       said: { detail: 'upstream connect error' },
     },
+    {
+      shape: 'of texts and files',
+      body: '{"errorCode":"TOPIC_INVALID","errorMessage":"A topic has no name","toe":null}',
+      said: { detail: 'A topic has no name', reference: 'TOPIC_INVALID' },
+    },
+    {
+      shape: 'with a number as its code, beside a reference',
+      body: '{"errorCode":4001,"errorMessage":"","statusReason":"Bad Request","toe":"D2RF-1"}',
+      said: { detail: 'Bad Request', reference: 'D2RF-1' },
+    },
+    { shape: 'of a code alone', body: '{"errorCode":4001}', said: { reference: '4001' } },
+    { shape: 'that is a text', body: '"no right to do this"', said: { detail: 'no right to do this' } },
     { shape: 'that is cut off', body: '{"message":"no su', said: { detail: '{"message":"no su' } },
     { shape: 'of other types', body: '{"message":{},"statusReason":5,"toe":7}', said: {} },
     { shape: 'that is null', body: 'null', said: {} },
@@ -405,11 +465,14 @@ describe('an error of the platform', () => {
   test('says when to come back, in seconds or as a date', async () => {
     await using server = await startServer(
       json({}, 429, { 'retry-after': '7' }),
-      json({}, 503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT' }),
+      json({}, 503, {
+        'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT',
+        date: 'Wed, 21 Oct 2026 07:28:00 GMT',
+      }),
       json({}, 429),
       json({}, 429, { 'retry-after': 'soon' }),
     );
-    const now = () => Date.UTC(2026, 9, 21, 7, 28, 0);
+    const now = () => Date.UTC(2027, 0, 1);
 
     const seconds = await sendOnce(server.url, { now });
     const date = await sendOnce(server.url, { now });

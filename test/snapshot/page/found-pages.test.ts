@@ -132,10 +132,12 @@ describe('a page', () => {
 describe('what is not a page of records', () => {
   test.each([
     ['[]', 'results: expected an array'],
-    ['null', 'results: expected an array'],
-    ['{}', 'results: expected an array'],
+    ['7', 'results: expected an array'],
+    ['{"totalHits":1}', 'results: expected an array'],
+    ['{"results":null,"totalHits":"1"}', 'results: expected an array'],
+    ['{"message":"busy"}', 'results: expected an array'],
     ['{"results":{}}', 'results: expected an array'],
-    ['{"results":[{"id":1}],"results":null}', 'results: expected an array'],
+    ['{"results":[{"id":1}],"results":null,"totalHits":1}', 'results: expected an array'],
     ['{"results":[{"id":1},2]}', 'calculation 1'],
     ['{"results":[[]]}', 'calculation 0'],
     ['{"results":[{"id":1},{}]}', 'calculation 1'],
@@ -149,6 +151,18 @@ describe('what is not a page of records', () => {
       : `${at}: expected an object with an integer of at most 64 digits as its id`;
 
     expect(refusalOf(text)).toEqual(new Error(expected));
+  });
+
+  test.each([
+    ['null', 0],
+    ['{}', 0],
+    ['{"results":null,"totalHits":0}', 0],
+    ['{"results":null,"totalHits":null,"hasMore":"no"}', 0],
+    ['{"results":null,"totalHits":7}', 7],
+  ])('but %s after %i rows says that there is nothing', (text, offset) => {
+    const page = pageIn(Buffer.from(text), 'id', { offset });
+
+    expect({ keys: page.keys, records: page.batchOf([]).records }).toEqual({ keys: [], records: 0 });
   });
 
   test('invalid JSON is reported before a wrong shape', () => {
@@ -370,10 +384,20 @@ function slowVerdict(bytes: Buffer): string {
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)['results']
       : undefined;
-  if (!Array.isArray(results)) return 'Error';
+  if (!Array.isArray(results)) return isNothing(value, results) ? 'page' : 'Error';
   const isRecord = (each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each) && 'id' in each && hasDigits(each.id);
   return results.every(isRecord) ? 'page' : 'Error';
+}
+
+/** Nothing to list: no list, no error, and no total above 0. */
+function isNothing(value: unknown, results: unknown): boolean {
+  if (typeof value !== 'object' || Array.isArray(value)) return false;
+  const { totalHits, message, errorMessage, errorCode, toe } = Object(value ?? {});
+  const there = [results, message, errorMessage, errorCode, toe].some((each) => (each ?? null) !== null);
+  return (
+    !there && !(typeof totalHits === 'number' ? totalHits > 0 : hasDigits(totalHits) && BigInt(totalHits) > 0)
+  );
 }
 
 const hasDigits = (value: unknown) => idDigits(value) !== undefined;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../../base/index.ts';
+import { tokensOf } from '../../../platform/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
 import type { ScoredRow } from './chunk-objects.ts';
@@ -68,13 +69,7 @@ export const costsOf = (results: readonly TextResult[]): Costs =>
   results.map(costOf).reduce(added, costOf({ cached: false, calls: 0, paidAgain: 0 }));
 
 function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'id'>): Costs {
-  const usage = calls > 0 ? result?.modelProviderUsage : undefined;
-  const tokens = {
-    input: usage?.inputTokens ?? 0,
-    output: usage?.outputTokens ?? 0,
-    total: usage?.totalTokens ?? 0,
-    reasoning: usage?.reasoningTokens ?? 0,
-  };
+  const tokens = tokensOf(calls > 0 ? result : undefined);
   return { cached: cached ? 1 : 0, calls, paidAgain, tokens };
 }
 

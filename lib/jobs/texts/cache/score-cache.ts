@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { canonicalJson, parseJson, printJson } from '../../../base/index.ts';
+import { anyRecord, canonicalJson, parseJson, printJson } from '../../../base/index.ts';
 import type { Sentiment, SentimentRequest } from '../../../platform/index.ts';
-import { sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
 
@@ -112,10 +111,25 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   };
 }
 
+/** A row of the table has room for so many. Of a larger result, which no platform sends, only what is used is stored. */
+const MAX_RESULT_CHARACTERS = 60_000;
+
+function printedResult(result: Sentiment): string {
+  const whole = printJson(result);
+  if (whole.length <= MAX_RESULT_CHARACTERS) return whole;
+  const { topicSentiments, sentiment, model, modelProviderUsage } = result;
+  const used = Object.entries({ topicSentiments, sentiment, model, modelProviderUsage });
+  return printJson(
+    Object.fromEntries(
+      used.filter(([, value]) => printJson([value]).length <= MAX_RESULT_CHARACTERS / used.length),
+    ),
+  );
+}
+
 /** What a row says to a worker; undefined if the text may be sent. */
 function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): Taken | undefined {
   if (row.state === 'SCORED') {
-    const result = sentimentSchema.parse(parseJson(row.result ?? 'null'));
+    const result: Sentiment = anyRecord().parse(parseJson(row.result ?? 'null'));
     return { kind: 'scored', result, calls: isPaidBy(row, payer) ? row.sends : 0 };
   }
   const isHeld = row.state === 'SENT' && row.leaseEndsMs > nowMs;
@@ -158,7 +172,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
     },
     async finish(result) {
       for (;;) {
-        await write({ state: 'SCORED', result: printJson(result) }, resultToken);
+        await write({ state: 'SCORED', result: printedResult(result) }, resultToken);
         if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
         const taken = takenBy(own.row, undefined, now());
         if (taken?.kind === 'scored') return taken;

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { each } from '../../../base/index.ts';
-import { type Call, idDigits, idSchema, PlatformError } from '../../../platform/index.ts';
-import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { common, isObject, type JobBy } from '../../message/check-message.ts';
+import { checkedBy, each, faultsOf } from '../../../base/index.ts';
+import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
+import { dataFileOf, expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 
@@ -88,10 +88,9 @@ export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
   };
 }
 
-/** Why a response is not the metadata of a data file, or undefined if it is. Its other fields are the platform's own. */
+/** Why a response is not the metadata of a data file, or undefined if it is. */
 function faultOf(id: string, json: unknown): string | undefined {
-  if (!isObject(json))
-    return `data file ${id}: expected an object, got ${Array.isArray(json) ? 'a list' : typeof json}`;
-  const got = idDigits(json['dataFileId']);
-  return got === id ? undefined : `data file ${id}: dataFileId: expected ${id}, got ${got ?? 'no integer'}`;
+  const { error } = checkedBy(dataFileOf(id), json);
+  const place = (path: readonly PropertyKey[]) => [`data file ${id}`, ...path].join(': ');
+  return error && faultsOf(error, json, { place }).join('; ');
 }

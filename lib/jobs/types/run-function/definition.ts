@@ -2,20 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
 import {
   anyRecord,
-  checkedBy,
+  JsonLimitError,
   parseJson,
-  printJson,
   shortened,
   slashlessSegment,
   uuid,
   yesOrNo,
 } from '../../../base/index.ts';
 import { readAsJson } from '../../../platform/http/transport.ts';
-import type { Call } from '../../../platform/index.ts';
-import { runFunction as endpoint } from '../../../platform/operations/run-function.ts';
-import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
+import type { Call, ReadAnswer } from '../../../platform/index.ts';
+import {
+  endOfExecution,
+  runFunction as endpoint,
+  linesIn,
+} from '../../../platform/operations/run-function.ts';
+import { type FunctionExecution, oddIn } from '../../../platform/records.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
-import type { Outcome } from '../../ledger/job-row.ts';
+import { EXECUTED, type Outcome } from '../../ledger/job-row.ts';
 import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
@@ -84,65 +87,88 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
     const { signal, share, beforeSend, onLeave, hold } = turn;
     const options = { signal, share, beforeSend, onLeave, hold, once: true, finishes: true };
-    const { response, json } = await call.read(endpoint, input, readExecution, options);
-    const execution = checkedBy(executionSchema, json);
-    if (execution.success) return { ...ended(execution.data), response };
-    const message = 'the response does not match the contract, so the outcome of the function is unknown';
-    return { status: 'unknown', error: { kind: 'shape', message }, response };
+    const read: ReadAnswer<Read> = async (body, onOdd) => {
+      const execution = await readExecution(body);
+      onOdd?.(oddIn(endpoint.records, execution.json));
+      return execution;
+    };
+    const { response, json } = await call.read(endpoint, input, read, options);
+    return { ...ended(Object(json ?? {})), response };
   };
 }
 
 /** As text and as values, a larger one would take eight times its bytes: so it stays in bytes, all of them valid JSON. */
 const MOST_PARSED_BYTES = 1_000_000;
 
-/** What the outcome depends on. */
+/** What the outcome depends on, and what says why. */
 const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'].map((name) => Buffer.from(name));
 
-async function readExecution(
-  body: Buffer,
-): Promise<{ readonly response: string | Buffer; readonly json: unknown }> {
-  if (body.byteLength <= MOST_PARSED_BYTES || body[0] !== OPEN_OBJECT) {
-    const { text, json } = readAsJson(body);
+type Read = { readonly response: string | Buffer; readonly json: unknown };
+
+async function readExecution(body: Buffer): Promise<Read> {
+  try {
+    if (body.byteLength > MOST_PARSED_BYTES && body[0] === OPEN_OBJECT)
+      return { response: body, json: await decidingIn(body) };
+    // Reading it takes its memory.
+    const { text, json } = readAsJson(Buffer.from(body));
     return { response: text.trim(), json };
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    // Nested deeper than what reads the result of the job may expect: there it is a text.
+    return { response: JSON.stringify(body.toString()), json: await decidingIn(body, { isDeep: true }) };
   }
+}
+
+/** The members of an execution that are of use, without those that are large. */
+async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
-  const { lastNamed, nameAt, NONE, readLine, valueAt } = await import(
+  const { lastNamed, nameAt, NONE, noMembers, readLine, valueAt } = await import(
     '../../../snapshot/changes/line-members.ts'
   );
-  const read = readLine(body);
+  const read = readLine(body, noMembers(), isDeep);
   const { valueStarts, valueEnds } = read.members;
   const members = DECIDING.map((name) => lastNamed(read, name)).filter(
     (at) => at !== NONE && (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= MOST_PARSED_BYTES,
   );
-  const json = Object.fromEntries(members.map((at) => [nameAt(read, at), parseJson(valueAt(read, at))]));
-  return { response: body, json };
+  return Object.fromEntries(members.map((at) => [nameAt(read, at), valueIn(valueAt(read, at))]));
+}
+
+/** Nothing for a value beyond the limits of JSON. */
+function valueIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonLimitError) return undefined;
+    throw error;
+  }
 }
 
 const OPEN_OBJECT = 0x7b;
 
-function ended(execution: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
-  const { status, executionId } = execution;
-  const error = (kind: string, what: string) => ({ kind, message: `execution ${executionId} ${what}` });
-  switch (status.toUpperCase()) {
-    case 'SUCCESS':
-      return { status: 'done' };
-    case 'RUNNING':
-      return {
-        status: 'unknown',
-        error: error('running', 'was still running when the platform responded'),
-      };
-    default:
-      return { status: 'failed', error: error('execution', `ended with ${status}${reasonOf(execution)}`) };
-  }
+function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 'error'> {
+  const { executionId } = execution;
+  const status = endOfExecution(execution.status);
+  const word = typeof execution.status === 'string' ? execution.status.trim() : '';
+  const about =
+    typeof executionId === 'string' ? `execution ${shortened(executionId, 100)}` : 'the execution';
+  const error = (kind: string, what: string) => ({ status, error: { kind, message: `${about} ${what}` } });
+  if (status === 'done') return { status };
+  if (status === 'failed') return error(EXECUTED, `ended with ${word}${reasonOf(execution)}`);
+  if (word.toUpperCase() === 'RUNNING')
+    return error('running', 'was still running when the platform responded');
+  const said = word === '' ? 'has no status' : `has the status ${shortened(word, 100)}`;
+  return error(
+    word === '' ? 'shape' : 'undetermined',
+    `${said}, so that nobody knows how it ended${reasonOf(execution)}`,
+  );
 }
 
 /** The most characters of a reason, which the row of a job holds; the result has all of it. */
 const LONGEST_REASON = 1_000;
 
 /** What the platform says went wrong, and the end of what the function wrote to stderr. */
-function reasonOf({ errorInformation, stderr }: FunctionExecution): string {
-  const messages = errorInformation?.errorMessages ?? [];
-  const last = stderr?.log?.slice(-2).map((entry) => (typeof entry === 'string' ? entry : printJson(entry)));
-  const said = [...new Set([...messages, ...(last ?? [])])].join('; ');
+function reasonOf({ errorInformation, stderr }: Partial<FunctionExecution>): string {
+  const lines = [...linesIn(errorInformation, 'errorMessages'), ...linesIn(stderr, 'log').slice(-2)];
+  const said = [...new Set(lines)].join('; ');
   return said === '' ? '' : `: ${shortened(said, LONGEST_REASON)}`;
 }

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/index.ts';
 import { idSchema, type Platform } from '../../../platform/index.ts';
-import { updateFormula as endpoint } from '../../../platform/operations/update-formula.ts';
-import { type Calculation, calculationSchema } from '../../../platform/records.ts';
+import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/update-formula.ts';
+import type { Calculation } from '../../../platform/records.ts';
+import { INVALID_FORMULA } from '../../ledger/job-row.ts';
 import { common, type JobBy, together } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';
 import type { RunJob } from '../../turn.ts';
@@ -36,10 +37,10 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
   openRunner: async ({ platform }) => formulaRunner(platform),
   /** Adds the formula that was set to the log of formulas, an invalid one too. */
-  async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
-    const isStored = outcome.status === 'done' || outcome.error?.kind === 'invalid-formula';
-    const response = isStored ? await responseOf(store, outcome) : undefined;
-    if (response !== undefined) await storeFormula(store, { calculationId, finishedAtMs, response });
+  async afterEnd({ calculationId, expression }, { outcome, finishedAt: finishedAtMs }, { store }) {
+    if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;
+    const response = await responseOf(store, outcome);
+    await storeFormula(store, { calculationId, expression, finishedAtMs, response });
   },
   sample: ({ calculationId, expression }) => ({
     version: 1,
@@ -51,9 +52,9 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
 };
 
 /** What is said of a formula that the platform stored and cannot parse; undefined if it can. */
-export const invalidFormula = ({ id, status }: Pick<Calculation, 'id' | 'status'>): string | undefined =>
-  status?.toUpperCase() === 'INVALID'
-    ? `calculation ${id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
+export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>): string | undefined =>
+  isInvalidFormula(calculation)
+    ? `calculation ${calculation.id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
     : undefined;
 
 /** Sets a formula, once, if nobody changed it since. One stored as INVALID ends as failed, kind `invalid-formula`. */
@@ -66,15 +67,13 @@ export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
     const options = { signal, share, beforeSend, onLeave, once: true, finishes: true };
     const { text, json } = await platform.call.raw(endpoint, input, options);
     const response = text.trim();
-    const updated = checkedBy(calculationSchema, json);
-    if (updated.success && updated.data.expression === expression) {
-      const message = invalidFormula({ ...updated.data, id: calculationId });
-      if (message === undefined) return { status: 'done', response };
-      return { status: 'failed', error: { kind: 'invalid-formula', message }, response };
+    const updated = checkedBy(endpoint.output(input), json);
+    if (!updated.success) {
+      const message = 'the response is about another calculation: look at both';
+      return { status: 'unknown', error: { kind: 'answer', message }, response };
     }
-    const message = updated.success
-      ? 'the expression in the response is not the one that was sent: look at the calculation'
-      : 'the response does not match the contract: look at the calculation';
-    return { status: updated.success ? 'failed' : 'unknown', error: { kind: 'answer', message }, response };
+    const message = invalidFormula(updated.data);
+    if (message === undefined) return { status: 'done', response };
+    return { status: 'failed', error: { kind: INVALID_FORMULA, message }, response };
   };
 }

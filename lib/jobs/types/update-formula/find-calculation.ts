@@ -1,4 +1,4 @@
-import { type CalculationRow, compareIds, type Platform } from '../../../platform/index.ts';
+import { type CalculationRow, compareIds, type Platform, timeMs } from '../../../platform/index.ts';
 import { JobRefusedError } from '../../turn.ts';
 
 export type CalculationToFind = {
@@ -43,9 +43,9 @@ export async function refuseIfChanged({
     throw changed(
       `calculation ${id}: expected a search for the name ${JSON.stringify(name)} to find it, got no such row; nothing was sent`,
     );
-  const changedMs = typeof row.lastModified === 'string' ? Date.parse(row.lastModified) : row.lastModified;
-  if (changedMs !== null && changedMs <= sinceMs) return;
-  const when = changedMs === null ? 'at an unknown time' : `at ${changedMs}`;
+  const changedMs = timeMs(row.lastModified);
+  if (changedMs <= sinceMs) return;
+  const when = Number.isNaN(changedMs) ? 'at an unknown time' : `at ${changedMs}`;
   throw changed(`calculation ${id}: expected no change since ${sinceMs}, got one ${when}; nothing was sent`);
 }
 

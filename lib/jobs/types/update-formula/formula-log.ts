@@ -1,4 +1,4 @@
-import { anyRecord } from '../../../base/index.ts';
+import { anyRecord, parseJson, printJson } from '../../../base/index.ts';
 import { findStored, MOST_LIST_BYTES, type Store } from '../../../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
@@ -6,21 +6,39 @@ const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 /** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
 const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
-/** Stores the calculation as returned by an update: the same bytes under the same key, however often it is called. */
+/** Stores the calculation as an update left it: the same bytes under the same key, however often it is called. */
 export async function storeFormula(
   store: Store,
-  { calculationId, finishedAtMs, response }: FormulaResponse,
+  { calculationId, finishedAtMs, ...update }: FormulaResponse,
 ): Promise<string> {
   const key = `${folderOf(calculationId)}${timeName(finishedAtMs)}.json`;
-  await store.put(key, Buffer.from(`${response}\n`), { contentType: 'application/json' });
+  await store.put(key, Buffer.from(`${calculationAfter(update)}\n`), { contentType: 'application/json' });
   return key;
 }
 
 export type FormulaResponse = {
   readonly calculationId: string;
   readonly finishedAtMs: number;
-  readonly response: string;
+  /** What was sent. Absent: the response has it. */
+  readonly expression?: string;
+  /** JSON text; undefined if none was stored. */
+  readonly response: string | undefined;
 };
+
+/**
+ * What the platform returned, as it came. Where that lacks the formula that was sent, it is added, since nothing else says
+ * what was set: one that it returned instead is `_answeredExpression`.
+ */
+function calculationAfter({
+  expression,
+  response = '{}',
+}: Pick<FormulaResponse, 'expression' | 'response'>): string {
+  const answer: unknown = parseJson(response);
+  const given = anyRecord().safeParse(answer).data ?? {};
+  if (expression === undefined || given['expression'] === expression) return response;
+  const other = (given['expression'] ?? null) === null ? {} : { _answeredExpression: given['expression'] };
+  return printJson({ ...given, ...other, expression });
+}
 
 export type FormulaLogEntry = {
   readonly key: string;
@@ -51,10 +69,14 @@ export async function findFormula(
 export async function* formulaKeys(store: Pick<Store, 'list'>, signal: AbortSignal) {
   for await (const { key } of store.list(folderOf('').slice(0, -1), { signal })) {
     const [, id, time] = KEY.exec(key) ?? [];
-    const at = Date.parse(time?.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z') ?? '');
+    const at = timeOfEntry({ time });
     if (id !== undefined && !Number.isNaN(at)) yield { key, id, at };
   }
 }
+
+/** When an update had returned, in epoch milliseconds; NaN if its key does not say. */
+export const timeOfEntry = ({ time = '' }: { readonly time?: string | undefined }): number =>
+  Date.parse(time.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z'));
 
 const KEY = /^formulas\/([^/]+)\/(\d{8}T\d{9}Z)\.json$/;
 const TIME_NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/;

@@ -28,7 +28,7 @@ export type RawInput = {
 
 /** An endpoint of the contract, and how the sandbox responds to it. */
 export type Operation<Input extends EndpointInput = EndpointInput, Output = unknown> = {
-  readonly endpoint: Pick<Endpoint<Input, Output>, 'name' | 'method' | 'path' | 'input' | 'output'>;
+  readonly endpoint: Pick<Endpoint<Input, Output>, 'name' | 'method' | 'path' | 'input'>;
   readonly methods: readonly string[];
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;

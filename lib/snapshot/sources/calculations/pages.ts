@@ -1,22 +1,30 @@
-import type { Call, Id } from '../../../platform/index.ts';
+import {
+  type Call,
+  type Id,
+  isNothing,
+  type OnOdd,
+  type ReadAnswer,
+  timeMs,
+  totalIn,
+} from '../../../platform/index.ts';
 import {
   type CalculationSearch,
+  calculationRows,
   searchCalculations,
 } from '../../../platform/operations/search-calculations.ts';
 import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { refuseKeyless } from '../../page/record-finder.ts';
+import { oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
-import { scanObject } from '../../page/scan-response.ts';
+import { noRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
-import { createdMs } from '../created-ms.ts';
 
 export type SortField = 'id' | 'created';
 
 /** One page of calculations, as received: nothing in it is trusted yet. */
 export type CalculationPage = {
   readonly keys: readonly Id[];
-  /** When a row was created, if the page is sorted by that: see `createdMs`. */
+  /** When a row was created, if the page is sorted by that: see `timeMs`. */
   readonly createdMs: (row: number) => number;
   /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
@@ -54,7 +62,8 @@ export function calculationPageReader(
 ): ReadPage {
   return async ({ ascending, offset, limit, signal }) => {
     const body = { filters: [], ...selection, sort: { field, ascending }, limit, offset };
-    const read = () => call.read(searchCalculations, { body }, (bytes) => pageIn(bytes, field), { signal });
+    const readPage: ReadAnswer<CalculationPage> = (bytes, onOdd) => pageIn(bytes, field, { offset, onOdd });
+    const read = () => call.read(searchCalculations, { body }, readPage, { signal });
     for (const waitMs of WAITS_MS) {
       const page = await read();
       if (!page.degraded) return page;
@@ -67,24 +76,38 @@ export function calculationPageReader(
 /** Far more than a page is asked for: 5,000. */
 const MOST_RECORDS = 100_000;
 
+type PageAsked = {
+  /** The row that was asked for first. Default: 0. */
+  readonly offset?: number;
+  readonly onOdd?: OnOdd | undefined;
+};
+
 /** The page in these bytes. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page. */
-export function pageIn(bytes: Buffer, field: SortField): CalculationPage {
+export function pageIn(
+  bytes: Buffer,
+  field: SortField,
+  { offset = 0, onOdd }: PageAsked = {},
+): CalculationPage {
   const others = field === 'id' ? [] : [field];
-  const wanted = { key: 'id', keyIs: 'integer', others, most: MOST_RECORDS } as const;
-  const { found, member } = scanObject(bytes, 'results', wanted);
-  if (found === undefined) throw new Error('results: expected an array');
-  refuseKeyless(found, 'calculation', 'name');
-  const [, created] = found.index.values;
+  const wanted = wantedOf(calculationRows, { others, most: MOST_RECORDS });
+  const { isObject, member, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
   const total = member('totalHits');
+  const asked = { list: calculationRows.member, total, before: offset };
+  const isPage = scanned.found !== undefined || isNothing(member, asked);
+  if (!isObject || !isPage) throw new Error('results: expected an array');
+  const found = scanned.found ?? noRecords(wanted);
+  refuseKeyless(found, 'calculation', 'name');
+  onOdd?.(oddOf(found, calculationRows));
+  const [, created] = found.index.values;
   const keys = allDigits(found.index, found.records);
   const batchOf = (order: Uint32Array) => foundBatch(found, { keyOf: (row) => keys[row] ?? '', order });
   return {
     keys,
-    createdMs: (row) => createdMs(scalarAt(found.json, created?.[row] ?? 0)),
+    createdMs: (row) => timeMs(scalarAt(found.json, created?.[row] ?? 0)),
     from: (row) => batchInPlace(found, keys, row) ?? batchOf(rowsBetween(row, keys.length)),
     batchOf: (rows) => batchOf(Uint32Array.from(rows)),
     sizeBytes: bytes.byteLength,
     degraded: member('degraded') === true,
-    total: typeof total === 'number' ? total : null,
+    total: totalIn(total),
   };
 }

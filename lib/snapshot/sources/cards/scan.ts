@@ -1,8 +1,8 @@
-import type { Call } from '../../../platform/index.ts';
-import { listCards } from '../../../platform/operations/list-cards.ts';
+import type { Call, OnOdd, ReadAnswer } from '../../../platform/index.ts';
+import { cards, listCards } from '../../../platform/operations/list-cards.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
+import { type FoundRecords, hasOwnKey, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
 import { scanList } from '../../page/scan-response.ts';
 import { isTextAt } from '../../page/value-at.ts';
@@ -22,25 +22,32 @@ export type CardsScanOptions = {
 export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(datasetIds)].sort(),
-    read: (datasetId, signal) =>
-      call.read(listCards, { path: { datasetId }, query: { drill } }, (bytes) => cardsIn(bytes, datasetId), {
-        signal,
-      }),
+    read: (datasetId, signal) => {
+      const read: ReadAnswer<RecordBatch> = (bytes, onOdd) => cardsIn(bytes, datasetId, onOdd);
+      return call.read(listCards, { path: { datasetId }, query: { drill } }, read, { signal });
+    },
     total: null,
   });
 
-const wanted = { key: 'id', keyIs: 'integer', others: ['datasourceId'] } as const;
+const wanted = wantedOf(cards, { others: ['datasourceId'] });
+/** Where the places of `datasourceId` are in the index. */
+const DATASOURCE = cards.keys.length;
 
 /** The cards of a dataset by id, each once. Throws `SyntaxError` for what is not JSON, and `Error` for no list of cards. */
-export function cardsIn(bytes: Buffer, datasetId: string): RecordBatch {
+export function cardsIn(bytes: Buffer, datasetId: string, onOdd?: OnOdd): RecordBatch {
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
   refuseKeyless(found, 'card', 'title');
+  onOdd?.(oddOf(found, cards));
   const { json, index } = found;
-  const [, datasources] = index.values;
+  const datasources = index.values[DATASOURCE];
   return foundBatch(found, {
     keyOf: (card) => `${datasetId}/${digitsAt(index, card)}`,
     order: inOrder(found),
+    last: {
+      name: wanted.key,
+      digitsOf: (card) => (hasOwnKey(found, card) ? undefined : digitsAt(index, card)),
+    },
     first: {
       name: '_datasetId',
       text: datasetId,

@@ -1,7 +1,8 @@
-import { type Call, compareIds, type Id } from '../../../platform/index.ts';
-import { expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { type Call, compareIds, type Id, type OnOdd } from '../../../platform/index.ts';
+import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
+import { hasOwnKey, isRecord, oddOf, wantedOf } from '../../page/record-finder.ts';
 import { digitsAt } from '../../page/record-index.ts';
 import { scanRecord } from '../../page/scan-response.ts';
 import type { Scan } from '../../scan.ts';
@@ -25,17 +26,22 @@ export const dataFilesScan = ({ call, ids }: DataFilesScanOptions): Scan<FanOutP
       call.read(
         getDataFile,
         { path: { dataFileId: id }, query: { expand: EXPAND } },
-        (bytes) => dataFileIn(bytes, id),
+        (bytes, onOdd) => dataFileIn(bytes, id, onOdd),
         { signal },
       ),
     total: new Set(ids).size,
   });
 
-const wanted = { key: 'dataFileId', keyIs: 'integer' } as const;
+const wanted = wantedOf(dataFiles);
 
-function dataFileIn(bytes: Buffer, id: Id): RecordBatch {
+/** The file in a response, which need not name it: it is the one that was asked for. */
+function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {
   const found = scanRecord(bytes, wanted);
-  const key = found.keyless === undefined ? digitsAt(found.index, 0) : undefined;
-  if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key ?? 'no integer'}`);
-  return foundBatch(found, { keyOf: () => id });
+  if (!isRecord(found, 0)) throw new Error('the response: expected an object');
+  const isNamed = hasOwnKey(found, 0);
+  const key = isNamed ? digitsAt(found.index, 0) : id;
+  if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key}`);
+  onOdd?.(oddOf(found, dataFiles));
+  const last = { name: wanted.key, digitsOf: () => id };
+  return foundBatch(found, { keyOf: () => id, ...(isNamed ? {} : { last }) });
 }

@@ -1,11 +1,15 @@
-import type { Call } from '../../../platform/index.ts';
-import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
+import { type Call, isNothing, type OnOdd, type ReadAnswer, timeMs } from '../../../platform/index.ts';
+import {
+  type FileSearch,
+  fileRows,
+  pageContextOf,
+  searchFiles,
+} from '../../../platform/operations/search-files.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
-import { type FoundRecords, refuseKeyless } from '../../page/record-finder.ts';
-import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
+import { type FoundRecords, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
+import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
-import { createdMs } from '../created-ms.ts';
 import { isBadRequest } from '../missing-ids.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
@@ -42,7 +46,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
     const order = newest === undefined ? 'ASC' : 'DESC';
     const fieldSort = ['created', 'id'].map((field) => ({ field, order }));
     const input = { path: { filesetId }, query, body: isRefused ? body : { ...body, fieldSort } };
-    const read = (bytes: Buffer) => filesIn(bytes, filesetId);
+    const read: ReadAnswer<ScannedFilePage> = (bytes, onOdd) => filesIn(bytes, { filesetId, next, onOdd });
     try {
       return await call.read(searchFiles, input, read, { signal });
     } catch (error) {
@@ -54,37 +58,30 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   return readPage;
 }
 
-const wanted = { key: 'id', keyIs: 'text', others: ['created', 'path'] } as const;
+const wanted = wantedOf(fileRows, { others: ['created', 'path'] });
 
 /** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
-function filesIn(bytes: Buffer, filesetId: string): ScannedFilePage {
-  const { found, member } = scanObject(bytes, 'files', wanted);
-  const context = contextOf(found, member);
-  if (found !== undefined) refuseKeyless(found, 'file', 'path');
-  const { total } = context;
-  return {
-    ...rowsOf(found, filesetId),
-    next: cursorOf(context),
-    total: typeof total === 'number' ? total : null,
-    showsEnd: typeof total === 'number' || context['next'] !== undefined,
-  };
+function filesIn(bytes: Buffer, { filesetId, next, onOdd }: FilesAsked): ScannedFilePage {
+  const { isObject, found, member } = scanObject(bytes, fileRows.member, wanted);
+  const given = member('pageContext');
+  const context = pageContextOf(given);
+  // After a cursor there may be nothing more, whatever there was before it.
+  const asked = { list: fileRows.member, total: next === null ? context.total : null };
+  const isPage = found !== undefined || isNothing(member, asked);
+  if (!isObject || !isPage) throw new Error('files: expected an array');
+  if (found !== undefined) {
+    refuseKeyless(found, 'file', 'path');
+    onOdd?.(oddOf(found, fileRows));
+  }
+  const showsEnd = context.total !== null || Object(given ?? {}).next !== undefined;
+  return { ...rowsOf(found, filesetId), ...context, showsEnd };
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** A response with neither files nor a page context is not a page: it must not be taken for the end of a list. */
-function contextOf(found: FoundRecords | undefined, member: ScannedObject['member']): Members {
-  const context = member('pageContext') ?? null;
-  const isPage = found !== undefined || (context !== null && (member('files') ?? null) === null);
-  if (!isPage) throw new Error('files: expected an array');
-  return typeof context === 'object' && context !== null ? (context as Members) : {};
-}
-
-function cursorOf({ next = null }: Members): string | null {
-  if (next === null || next === '') return null;
-  if (typeof next !== 'string') throw new Error('pageContext.next: expected text or null');
-  return next;
-}
+type FilesAsked = {
+  readonly filesetId: string;
+  readonly next: string | null;
+  readonly onOdd: OnOdd | undefined;
+};
 
 function rowsOf(found: FoundRecords | undefined, filesetId: string) {
   const [ids, created, paths] = found?.index.values ?? [];
@@ -97,7 +94,7 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
     files: found?.records ?? 0,
     keyOf,
     pathOf: (row: number) => String(scalarOf(paths, row) ?? ''),
-    createdMs: (row: number) => createdMs(scalarOf(created, row)),
+    createdMs: (row: number) => timeMs(scalarOf(created, row)),
     batchOf: (order: Uint32Array): RecordBatch =>
       found === undefined ? emptyBatch : foundBatch(found, { keyOf, order, first }),
   };

@@ -29,7 +29,7 @@ const ended = (body: string | Buffer) => {
   return functionRunner({ read } as unknown as Call)(job, turn);
 };
 
-test.each([
+test.each<[status: string, outcome: string, error: object | undefined]>([
   ['SUCCESS', 'done', undefined],
   [
     'running',
@@ -37,11 +37,62 @@ test.each([
     { kind: 'running', message: 'execution e1 was still running when the platform responded' },
   ],
   ['FAILED', 'failed', { kind: 'execution', message: 'execution e1 ended with FAILED: too much' }],
-  ['PAUSED', 'failed', { kind: 'execution', message: 'execution e1 ended with PAUSED: too much' }],
+  [' success', 'done', undefined],
+  ['Output_Undefined', 'done', undefined],
+  [
+    'result_type_failure ',
+    'failed',
+    { kind: 'execution', message: 'execution e1 ended with result_type_failure: too much' },
+  ],
+  [
+    '',
+    'unknown',
+    { kind: 'shape', message: 'execution e1 has no status, so that nobody knows how it ended: too much' },
+  ],
 ])('an execution that is %s is %s', async (status, outcome, error) => {
   const body = JSON.stringify({ ...execution, result: 1, status });
 
   expect(await ended(body)).toEqual({ status: outcome, response: body, ...(error && { error }) });
+});
+
+test.each(['UNDEFINED', 'QUEUED', 'PENDING', 'TIMED_OUT', 'COMPLETED', 'SUCCESSFUL', 'PAUSED'])(
+  'an execution that is %s, which says nothing of its end, is unknown',
+  async (status) => {
+    const body = JSON.stringify({ ...execution, result: 1, status });
+    const message = `execution e1 has the status ${status}, so that nobody knows how it ended: too much`;
+
+    const error = { kind: 'undetermined', message };
+    expect(await ended(body)).toEqual({ status: 'unknown', response: body, error });
+  },
+);
+
+/** In place of a member: what the platform may send there. */
+const ODD = [undefined, null, 5, 'x', true, [], ['x'], {}, { log: 5, errorMessages: 'x' }];
+
+test.each(
+  ['executionId', 'startedBy', 'stdout', 'stderr', 'errorInformation', 'settings'].flatMap((name) =>
+    ODD.map((odd) => [name, odd] as const),
+  ),
+)(
+  'whatever its %s is, %j, an execution ended as its status says, and is in the result',
+  async (name, odd) => {
+    for (const [status, outcome] of [
+      ['SUCCESS', 'done'],
+      ['FAILED', 'failed'],
+    ]) {
+      const body = JSON.stringify({ ...execution, result: 1, status, [name]: odd });
+
+      expect(await ended(body)).toMatchObject({ status: outcome, response: body });
+    }
+  },
+);
+
+test('an execution that is nested deeper than JSON is read ended as its status says, and is a text in the result', async () => {
+  const deep = `{"executionId":"e1","status":"SUCCESS","result":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+  const long = deep.replace('"e1"', `"e1","more":"${'x'.repeat(1_000_001)}"`);
+
+  expect(await ended(deep)).toEqual({ status: 'done', response: JSON.stringify(deep) });
+  expect(await ended(long)).toEqual({ status: 'done', response: JSON.stringify(long) });
 });
 
 describe('a response of more than a megabyte', () => {

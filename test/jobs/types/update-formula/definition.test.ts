@@ -8,7 +8,7 @@ type Change = { readonly strict?: boolean; readonly unlessChangedSince?: number;
 const job = { version: 1, type: 'update-formula', id: 'f', calculationId: '5', expression: '1' } as const;
 
 /** Updates a calculation of a platform that responds with this; `log`: what was done in which order. */
-async function update(json: object, change: Change = {}) {
+async function update(json: unknown, change: Change = {}) {
   const log: unknown[] = [];
   const raw = async (_: unknown, { body, query }: Given, { beforeSend, onLeave, ...options }: Options) => {
     await beforeSend();
@@ -38,18 +38,20 @@ type Options = { readonly beforeSend: () => Promise<void>; readonly onLeave: () 
 
 const INVALID =
   'calculation 5: expected a formula that the platform can parse, got one that it calls INVALID; it is stored';
-const OTHER = 'the expression in the response is not the one that was sent: look at the calculation';
-const SHAPELESS = 'the response does not match the contract: look at the calculation';
+const OTHER = 'the response is about another calculation: look at both';
 
 test.each([
-  [calculation({ expression: '1' }), { status: 'done' }],
-  [calculation({ expression: '1', status: null }), { status: 'done' }],
+  [calculation({ id: 5, expression: '1' }), { status: 'done' }],
+  [calculation({ id: '005', expression: '1', status: null }), { status: 'done' }],
   [
-    calculation({ expression: '1', status: 'invalid' }),
+    { id: null, status: ' invalid' },
     { status: 'failed', error: { kind: 'invalid-formula', message: INVALID } },
   ],
-  [calculation({ expression: '2' }), { status: 'failed', error: { kind: 'answer', message: OTHER } }],
-  [{ expression: '1' }, { status: 'unknown', error: { kind: 'answer', message: SHAPELESS } }],
+  [calculation({ id: 5, expression: '2', dataType: undefined }), { status: 'done' }],
+  [{ expression: '1' }, { status: 'done' }],
+  [null, { status: 'done' }],
+  ['OK', { status: 'done' }],
+  [{ id: 6 }, { status: 'unknown', error: { kind: 'answer', message: OTHER } }],
 ])('an update is sent once, and is judged by the response %#', async (json, expected) => {
   const { outcome, log, sent, response } = await update(json);
 
@@ -59,7 +61,7 @@ test.each([
 });
 
 test('a search comes first if the calculation must not have changed', async () => {
-  const { log, sent } = await update(calculation({ expression: '1' }), {
+  const { log, sent } = await update(calculation({ id: 5, expression: '1' }), {
     strict: true,
     unlessChangedSince: 5_000,
     name: 'Margin',

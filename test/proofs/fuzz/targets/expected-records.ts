@@ -39,44 +39,70 @@ export function expectedIn(name: FoundIn, text: string): Expected | undefined {
 
 const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined>> = {
   listCards(value) {
-    const ids = Array.isArray(value) ? value.map((card) => integerIn(memberOf(card, 'id'))) : [undefined];
-    if (!Array.isArray(value) || ids.includes(undefined)) return undefined;
+    if (!isThere(value)) return { keys: [], records: [], fields: {} };
+    if (!Array.isArray(value)) return undefined;
+    const ids = value.map(cardId);
+    if (ids.includes(undefined)) return undefined;
     const cards = value.map((card: Members, at) => ({ id: BigInt(ids[at] ?? ''), card, at }));
     cards.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.at - b.at));
     const once = cards.filter(({ id }, at) => id !== cards[at - 1]?.id);
+    const isOwn = (card: Members) => textIn(memberOf(card, 'datasourceId')) === UUID;
     return {
       keys: once.map(({ id }) => `${UUID}/${id}`),
-      records: once.map(({ card }) =>
-        textIn(memberOf(card, 'datasourceId')) === UUID ? card : owned('_datasetId', card),
-      ),
-      fields: typesIn(
-        value,
-        once.some(({ card }) => textIn(memberOf(card, 'datasourceId')) !== UUID) ? '_datasetId' : undefined,
-      ),
+      records: once
+        .map(({ card, id }) => named('id', id, card))
+        .map((card) => (isOwn(card) ? card : owned('_datasetId', card))),
+      fields: typesIn(value, once.some(({ card }) => !isOwn(card)) ? '_datasetId' : undefined),
     };
   },
   searchFiles(value) {
-    if (!(value instanceof Map)) return undefined;
-    const [files, context] = [value.get('files'), value.get('pageContext')];
-    if (!Array.isArray(files) && (!isThere(context) || isThere(files))) return undefined;
+    if (isThere(value) && !(value instanceof Map)) return undefined;
+    const [files, context] = [memberOf(value, 'files'), memberOf(value, 'pageContext')];
+    const [next, total] = [memberOf(context, 'next'), totalIn(memberOf(context, 'total'))];
+    const isError = ERRORS.some((name) => isThere(memberOf(value, name)));
+    if (!Array.isArray(files) && (isThere(files) || isError || (total ?? 0) > 0)) return undefined;
     const list: readonly unknown[] = Array.isArray(files) ? files : [];
     const ids = list.map((file) => textIn(memberOf(file, 'id')));
     if (ids.some((id) => id === undefined || id === '')) return undefined;
-    const [next, total] = [memberOf(context, 'next'), memberOf(context, 'total')];
-    if (isThere(next) && textIn(next) === undefined) return undefined;
+    if (isThere(next) && !(isLeaf(next) && next.kind !== 'word')) return undefined;
     return {
       keys: ids.map((id) => `${UUID}/${id}`),
       records: list.map((file) => owned('_filesetId', file as Members)),
       fields: typesIn(list, list.length > 0 ? '_filesetId' : undefined),
-      next: textIn(next) || null,
-      total: isLeaf(total) && total.kind === 'number' ? Number(total.source) : null,
+      next: isLeaf(next) && next.kind !== 'word' ? cursorIn(next) : null,
+      total,
     };
   },
-  getDataFile: (value) =>
-    integerIn(memberOf(value, 'dataFileId')) === DATA_FILE
-      ? { keys: [DATA_FILE], records: [value], fields: typesIn([value]) }
-      : undefined,
+  getDataFile(value) {
+    const id = integerIn(memberOf(value, 'dataFileId')) ?? DATA_FILE;
+    if (!(value instanceof Map) || id !== DATA_FILE) return undefined;
+    const record = named('dataFileId', BigInt(DATA_FILE), value);
+    return { keys: [DATA_FILE], records: [record], fields: typesIn([value]) };
+  },
 };
+
+const cursorIn = ({ kind, source }: Leaf): string | null =>
+  (kind === 'number' && !/^-?\d+$/.test(source) ? String(Number(source)) : source) || null;
+
+const ERRORS = ['message', 'errorMessage', 'errorCode', 'toe'];
+
+function cardId(card: unknown): string | undefined {
+  const urn = textIn(memberOf(card, 'urn')) ?? '';
+  const digits = urn.startsWith('dr:') ? urn.split(':')[1] : urn.match(/\d+/g)?.at(-1);
+  const urnId = integerIn(digits === undefined ? memberOf(card, 'urn') : { kind: 'text', source: digits });
+  return integerIn(memberOf(card, 'id')) ?? urnId ?? integerIn(memberOf(card, 'kpiId'));
+}
+
+/** A record with its key in its own field, last if it has none there. */
+const named = (name: string, id: bigint, record: Members): Members => {
+  if (integerIn(memberOf(record, name)) !== undefined) return record;
+  return new Map<string, unknown>([...record, [name, { kind: 'number', source: String(id) }]]);
+};
+
+function totalIn(value: unknown): number | null {
+  const total = integerIn(value);
+  return total === undefined || Number(total) < 0 ? null : Number(total);
+}
 
 /** A record with its owner first, unless it names one itself. */
 const owned = (name: string, record: Members): Members =>

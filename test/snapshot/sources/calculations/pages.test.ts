@@ -70,10 +70,12 @@ describe('a page', () => {
     return { degraded, total };
   };
 
-  test('reports a total that is a number', () => {
+  test('reports a total that is a number, or its digits', () => {
     expect(page(',"totalHits":0').total).toBe(0);
     expect(page(',"totalHits":7').total).toBe(7);
-    expect(page(',"totalHits":"7"').total).toBeNull();
+    expect(page(',"totalHits":"7"').total).toBe(7);
+    expect(page(',"totalHits":"7 or so"').total).toBeNull();
+    expect(page(',"totalHits":-7').total).toBeNull();
     expect(page(',"totalHits":null').total).toBeNull();
     expect(page('').total).toBeNull();
   });

@@ -42,8 +42,8 @@ test('data files that do not exist, or that we may not read, are missing', async
 });
 
 test.each([
-  ['{"name":"lost"}', 'expected 7, got no integer'],
-  ['[]', 'expected 7, got no integer'],
+  ['[]', 'expected an object'],
+  ['null', 'expected an object'],
   ['{"dataFileId":8}', 'expected 7, got 8'],
 ])('%s is refused, and the error names the data file', async (text, fault) => {
   const error = await caught(scanned(dataFilesScan({ call: respondingCall(() => text), ids: ['7'] })));

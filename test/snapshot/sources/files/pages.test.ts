@@ -84,18 +84,22 @@ test.each([
   ['{"next":null,"total":null}', null, null],
   ['{"next":"","total":0}', null, 0],
   ['{"next":"k","total":7}', 'k', 7],
-  ['{"total":"7"}', null, null],
+  ['{"next":7,"total":"7"}', '7', 7],
+  ['{"next":9007199254740993,"total":{}}', '9007199254740993', null],
+  ['null', null, null],
+  ['"odd"', null, null],
 ])('a page context of %s has the cursor %j and the total %j', async (context, next, total) => {
   expect(await readPage(`{"files":[],"pageContext":${context}}`)).toMatchObject({ next, total });
 });
 
 test.each([
   ['{"message":"hello"}', 'files: expected an array'],
-  ['{"files":null}', 'files: expected an array'],
-  ['{"pageContext":null}', 'files: expected an array'],
+  ['{"files":null,"pageContext":{"total":1}}', 'files: expected an array'],
+  ['{"pageContext":{"total":"1"}}', 'files: expected an array'],
   ['{"files":{},"pageContext":{}}', 'files: expected an array'],
   ['[]', 'files: expected an array'],
-  ['{"files":[],"pageContext":{"next":7}}', 'pageContext.next: expected text or null'],
+  ['7', 'files: expected an array'],
+  ['{"files":[],"pageContext":{"next":{}}}', 'pageContext.next: expected text or null'],
   ['{"files":[{"id":""}]}', 'file 0: expected an object with text as its id'],
   ['{"files":[{"id":7,"path":""}]}', 'file 0: expected an object with text as its id'],
   ['{"files":[{"id":7,"path":8}]}', 'file 0: expected an object with text as its id'],

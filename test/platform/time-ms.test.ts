@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createdMs } from '../../../lib/snapshot/sources/created-ms.ts';
+import { timeMs } from '../../lib/platform/records.ts';
 
-test.each([[1_700_000_000_000], [0], [-1.5]])('%d is epoch milliseconds', (created) => {
-  expect(createdMs(created)).toBe(created);
+test.each([1_700_000_000_000, 0, -1.5, '1700000000000', 10n])('%s is epoch milliseconds', (sent) => {
+  expect(timeMs(sent)).toBe(Number(sent));
 });
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   ['2026-11-22T10:00:07.1+02:00', '2026-11-22T08:00:07.100Z'],
   ['2026-11-22T10:00-0130', '2026-11-22T11:30:00.000Z'],
 ])('%s is %s', (created, iso) => {
-  expect(new Date(createdMs(created)).toISOString()).toBe(iso);
+  expect(new Date(timeMs(created)).toISOString()).toBe(iso);
 });
 
 test.each([
@@ -25,11 +25,11 @@ test.each([
   ['2026-11-22T10:00:00.Z'],
   ['2026-11-22T10:00:00+2'],
   ['2026-13-45T10:00:00Z'],
-  [10n],
+  ['10 days'],
   [true],
   [{}],
   [null],
   [undefined],
 ])('%s is none', (created) => {
-  expect(createdMs(created)).toBeNaN();
+  expect(timeMs(created)).toBeNaN();
 });
