@@ -7,6 +7,7 @@ import { corpusOf, fuzzTargets, targetNamed } from './targets.ts';
 /** How many inputs of each target are tried: about a second of CPU each. */
 const RUNS: Readonly<Record<string, number>> = {
   responses: 150,
+  answers: 600,
   messages: 400,
   rows: 400,
   formulas: 300,

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { FuzzTarget } from './target.ts';
+import { answers } from './targets/answers.ts';
 import { formulas } from './targets/formulas.ts';
 import { messages } from './targets/messages.ts';
 import { responses } from './targets/responses.ts';
@@ -8,7 +9,7 @@ import { rows } from './targets/rows.ts';
 import { settings } from './targets/settings.ts';
 
 /** Everything that is fuzzed. */
-export const fuzzTargets: readonly FuzzTarget[] = [responses, messages, rows, formulas, settings];
+export const fuzzTargets: readonly FuzzTarget[] = [responses, answers, messages, rows, formulas, settings];
 
 /** The target of a name. Throws `TypeError` if there is none. */
 export function targetNamed(name: string): FuzzTarget {
