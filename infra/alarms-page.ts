@@ -24,6 +24,7 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
   JobsDone: 'jobs that are done',
   SnapshotsPublished: 'published runs',
   Retries: 'requests that were sent again',
+  OddAnswers: 'responses with members that are not as the contract has them, which were kept',
   WaitedMs: 'milliseconds that calls waited for their turn',
   SlotsGranted: 'slots of the budget that were reserved',
   SlotsUsed: 'slots that a call used',
