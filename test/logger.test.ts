@@ -82,7 +82,7 @@ test('what was thrown and is no error is logged as it is', () => {
 
 test('every error class gives its errors its own name: in a bundle it has another one', () => {
   const classes = globSync('{lib,functions,infra}/**/*.ts').flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/class (\w+) extends \w*Error \{\n(.*)/g)].map(
+    [...readFileSync(file, 'utf8').matchAll(/(?<!abstract )class (\w+) extends \w*Error \{\n(.*)/g)].map(
       ([, name = '', first = '']) => ({ name, first }),
     ),
   );
@@ -91,4 +91,13 @@ test('every error class gives its errors its own name: in a bundle it has anothe
   expect(
     classes.filter(({ name, first }) => !first.includes(`name`) || !first.includes(`'${name}'`)),
   ).toEqual([]);
+});
+
+test('a line about a failure that no time heals names the part for alarms, at any level that is written', () => {
+  const denied = new StoreError('put a', { kind: 'denied', code: 'AccessDenied' });
+  const cause = new Error('stopped', { cause: denied });
+
+  expect(lineOf((logger) => logger.warn({ err: cause }, 'failed')).problem).toBe('PartRefused-store');
+  expect(lineOf((logger) => logger.error({ err: busy }, 'failed'))).not.toHaveProperty('problem');
+  expect(lineOf((logger) => logger.warn({ job: 'a' }, 'said'))).not.toHaveProperty('problem');
 });

@@ -1,7 +1,6 @@
-import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
+import { type BackoffLimits, backoffMs, errorText, ServiceError } from '../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
-import { isServiceError } from './service-away.ts';
 import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
 export type FailureFacts = {
@@ -62,7 +61,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   // A failure of our own. What left and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: errorText(error) };
   if (hasLeft && !mayRepeat) return unknown(reported);
-  if (isServiceError(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
+  if (error instanceof ServiceError) return tryAgain(reported, facts, OUTAGE_BACKOFF);
   return hasLeft ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
 }
 

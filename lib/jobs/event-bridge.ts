@@ -26,13 +26,13 @@ export function sendToEventBridge({ bus, store, environment }: EventBridgeOption
       Detail: JSON.stringify({ ...event, store }),
     };
     const tried = `JobFinished of ${event.id} to ${bus}`;
-    const { FailedEntryCount = 0, Entries = [] } = await asAwsError(tried, () =>
+    const { FailedEntryCount = 0, Entries = [] } = await asAwsError({ part: 'event-bus', tried }, () =>
       client.send(new PutEventsCommand({ Entries: [entry] })),
     );
     // The response is 200 even if the event was refused.
     if (FailedEntryCount === 0) return;
     const { ErrorCode, ErrorMessage } = Entries[0] ?? {};
-    throw new AwsError(tried, entryError(ErrorCode, ErrorMessage));
+    throw new AwsError('event-bus', tried, entryError(ErrorCode, ErrorMessage));
   };
 }
 

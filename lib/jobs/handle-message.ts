@@ -47,8 +47,6 @@ export type Worker = JobClock & {
   readonly onEnded?: ((job: EndedJob) => void) | undefined;
   /** Called for each message that is refused, and again if it is delivered again. */
   readonly onRefused?: ((messageId: string) => void) | undefined;
-  /** Called for each message that comes back since the table was away. */
-  readonly onTableAway?: (() => void) | undefined;
   readonly logger: Logger;
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { withIds } from '../base/index.ts';
+import { isPassing, type ProblemName, withIds } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
@@ -7,7 +7,6 @@ import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import { type Queue, type QueueMessage, typeIn } from './queue/queue.ts';
 import { persist } from './record-end.ts';
-import { isServiceAway } from './service-away.ts';
 import { sendsMany } from './types/job-types.ts';
 
 /**
@@ -33,6 +32,8 @@ type HandleOnceParts = {
 const AWAY_MS = 10_000;
 const AWAY_SPREAD_MS = 20_000;
 
+const TABLE_AWAY = { problem: 'TableAway' satisfies ProblemName };
+
 /** Handles one delivery of a message, and sees to it that the message comes back if it has to. Never throws. */
 export const handleOnce = (message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> =>
   withIds({ messageId: message.messageId }, () => handleNamed(message, parts));
@@ -50,11 +51,11 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     await persist(replace, { ...worker, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
-    worker.logger.error({ job: parsedJob(message, worker)?.job.id, err }, 'message not handled');
+    const problem = isPassing(err) && err instanceof TableError ? TABLE_AWAY : {};
+    worker.logger.error({ job: parsedJob(message, worker)?.job.id, err, ...problem }, 'message not handled');
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
-    if (!isServiceAway(err)) return { kind: 'failed' };
-    if (err instanceof TableError) worker.onTableAway?.();
+    if (!isPassing(err)) return { kind: 'failed' };
     const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
     const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };
@@ -120,7 +121,7 @@ async function copyOf(message: QueueMessage, worker: Worker): Promise<string | u
   // A copy is sent by the worker: the ledger remembers who sent the message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
     // Better a result without the first sender than none.
-    if (!isServiceAway(error)) throw error;
+    if (!isPassing(error)) throw error;
   });
   return isNamed ? body : withId(body, job.id);
 }

@@ -1,4 +1,4 @@
-import { once, sleep as sleepInTime } from '../base/index.ts';
+import { isPassing, once, sleep as sleepInTime } from '../base/index.ts';
 import { operations } from '../platform/client.ts';
 import type { Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
@@ -9,11 +9,10 @@ import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { isServiceAway } from './service-away.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
-export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused' | 'onTableAway'> & {
+export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
@@ -27,7 +26,7 @@ export async function openWorker(
   const { store, ledger, batches } = storage;
   await Promise.all([
     session.checkTable().catch((error: unknown) => {
-      if (!isServiceAway(error)) throw error;
+      if (!isPassing(error)) throw error;
     }),
     // If the table is away, no job is taken before this has succeeded.
     ledger.setTime().catch(() => undefined),

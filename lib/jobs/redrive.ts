@@ -131,7 +131,9 @@ async function sendAll(
     return new Map();
   } catch (error) {
     if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
-    return new Map(error.unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
+    return new Map(
+      error.unsent.map(({ index, cause }) => [index, new AwsError('queue', 'send', cause).message]),
+    );
   }
 }
 

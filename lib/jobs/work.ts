@@ -1,4 +1,4 @@
-import { sleep as sleepInTime } from '../base/index.ts';
+import { isPassing, sleep as sleepInTime } from '../base/index.ts';
 import type { Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce, putBack } from './handle-once.ts';
 import type { Lease } from './held.ts';
@@ -10,7 +10,7 @@ import {
   type QueueMessage,
   typeIn,
 } from './queue/queue.ts';
-import { isServiceAway, queueWaitMs } from './service-away.ts';
+import { queueWaitMs } from './queue-wait.ts';
 import { longTypes, sendsMany } from './types/job-types.ts';
 
 export type WorkOptions = {
@@ -143,7 +143,7 @@ const NOTHING = '-';
 async function lookAt({ ledger, store }: Worker): Promise<void> {
   await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
     // Any other failure is not an outage: the next job shows what it does.
-    if (isServiceAway(error)) throw error;
+    if (isPassing(error)) throw error;
   });
 }
 
@@ -159,7 +159,7 @@ async function untilBack<T>(
       if (tries > 1) worker.logger.info(`${what} is back`);
       return result;
     } catch (err) {
-      if (!isServiceAway(err) || !mayBeAway()) throw err;
+      if (!isPassing(err) || !mayBeAway()) throw err;
       if (tries === 1) worker.logger.warn({ err }, `${what} is away: tried again until it responds`);
     }
     await sleep(queueWaitMs(tries, worker.random()), signal).catch(() => undefined);

@@ -14,7 +14,7 @@ export function parameterStoreToken({ parameter, environment }: ParameterStoreOp
   return secretToken({
     fetchSecret: async () => {
       const { Parameter: { Type: type, Value: text = '' } = {} } = await asAwsError(
-        `read parameter ${parameter}`,
+        { part: 'token', tried: `read parameter ${parameter}` },
         () => client.send(new GetParameterCommand({ Name: parameter, WithDecryption: true })),
       );
       if (type !== 'SecureString')

@@ -14,8 +14,9 @@ export function secretsManagerToken({ secretId, environment }: SecretsManagerOpt
   );
   return secretToken({
     fetchSecret: async () => {
-      const { SecretString: text } = await asAwsError(`read secret ${secretId}`, () =>
-        client.send(new GetSecretValueCommand({ SecretId: secretId })),
+      const { SecretString: text } = await asAwsError(
+        { part: 'token', tried: `read secret ${secretId}` },
+        () => client.send(new GetSecretValueCommand({ SecretId: secretId })),
       );
       if (text?.trim()) return text;
       const got = text === undefined ? 'binary' : 'nothing';

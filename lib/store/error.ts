@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../base/index.ts';
+import { firstLine, messageOf, ServiceError } from '../base/index.ts';
 
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
@@ -19,8 +19,9 @@ export type StoreFailure =
   | { readonly kind: 'other'; readonly code: string };
 
 /** The one error of `lib/store`. Its message says what was tried, on what, and what came back. */
-export class StoreError extends Error {
+export class StoreError extends ServiceError {
   override readonly name = 'StoreError';
+  readonly part = 'store';
   readonly failure: StoreFailure;
 
   /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */

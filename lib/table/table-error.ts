@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../base/index.ts';
+import { firstLine, messageOf, ServiceError } from '../base/index.ts';
 
 export type TableFailure =
   /** There is no such table, or it has other keys. */
@@ -15,8 +15,9 @@ export type TableFailure =
   | { readonly kind: 'other'; readonly code: string };
 
 /** The one error of `lib/table`. Its message says what was tried, on what, and what came back. */
-export class TableError extends Error {
+export class TableError extends ServiceError {
   override readonly name = 'TableError';
+  readonly part = 'table';
   readonly failure: TableFailure;
 
   /** `tried` names the action and its row: `put job#a - in table jobs`. */
@@ -30,6 +31,9 @@ export class TableError extends Error {
 function describe(failure: TableFailure): string {
   switch (failure.kind) {
     case 'bad-table':
+      return failure.got === 'none'
+        ? `there is no table ${failure.table}: docs/restore.md says how to restore one that was deleted`
+        : `expected ${failure.expected}, got ${failure.got}`;
     case 'bad-key':
     case 'bad-row':
       return `expected ${failure.expected}, got ${failure.got}`;

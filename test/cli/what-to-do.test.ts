@@ -28,9 +28,13 @@ const platform = (failure: PlatformFailure) =>
 const store = (failure: StoreFailure) => new StoreError('put a', failure);
 const table = (failure: TableFailure) => new TableError('read a', failure);
 const aws = (tried: string, code: string) =>
-  new AwsError(tried, Object.assign(new Error('no'), { name: code, $metadata: { httpStatusCode: 400 } }));
+  new AwsError(
+    'queue',
+    tried,
+    Object.assign(new Error('no'), { name: code, $metadata: { httpStatusCode: 400 } }),
+  );
 const away = (tried: string) =>
-  new AwsError(tried, Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+  new AwsError('queue', tried, Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
 
 const REGION = 'it must be in eu-central-1 (AWS_REGION) of the account of your credentials';
 

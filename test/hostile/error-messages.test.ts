@@ -23,7 +23,7 @@ test.for<readonly [string, Error]>([
   ['the shape of a response', new PlatformError({ kind: 'shape', faults: [LONG] }, context)],
   ['a store', new StoreError(`get ${LONG}`, { kind: 'other', code: LONG }, { cause })],
   ['a table', new TableError(`get ${LONG}`, { kind: 'other', code: LONG }, { cause })],
-  ['a service of AWS', new AwsError(`send ${LONG}`, cause)],
+  ['a service of AWS', new AwsError('queue', `send ${LONG}`, cause)],
   ['a stored object', new StoredObjectError('invalid', `${LONG}: expected something else`)],
 ])('the message of an error about %s has at most 4,001 characters', ([, { message }]) => {
   expect(message).toMatch(/^.{100,4000}…$/);

@@ -121,7 +121,7 @@ describe('a message that waits', () => {
       delete: async (receipt: string) => {
         deletions += 1;
         if (deletions === 1)
-          throw new AwsError('delete', Object.assign(new Error('x'), { code: 'ECONNRESET' }));
+          throw new AwsError('queue', 'delete', Object.assign(new Error('x'), { code: 'ECONNRESET' }));
         return counting.queue.delete(receipt);
       },
     };

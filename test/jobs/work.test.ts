@@ -45,7 +45,7 @@ test.for([1, 2, 3, 4, 5, 6])(
 );
 
 const awsError = (name: string) =>
-  new AwsError('receive', Object.assign(new Error(name), { code: name, name }));
+  new AwsError('queue', 'receive', Object.assign(new Error(name), { code: name, name }));
 
 describe('a queue that is away', () => {
   test.for(['ECONNREFUSED', 'TimeoutError', 'RequestThrottled', 'InternalFailure'])(

@@ -64,7 +64,7 @@ describe('in DynamoDB', () => {
     for (const call of calls) {
       await expect(call()).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-table' } });
       await expect(call()).rejects.toThrow(
-        'in table no-such-table: expected a table with the strings pk and sk as its keys, got none',
+        'in table no-such-table: there is no table no-such-table: docs/restore.md says how',
       );
     }
   });

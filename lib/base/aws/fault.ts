@@ -1,4 +1,5 @@
 import { firstLine, messageOf } from '../json/faults.ts';
+import { type Part, ServiceError } from './service-error.ts';
 
 /** The parts of an SDK error that decisions need. */
 export type AwsFault = {
@@ -41,6 +42,8 @@ export type AwsFaultKind = 'denied' | 'busy' | 'unreachable' | 'other';
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   // Codes take precedence over statuses: most services deny and throttle with 400, and S3 may do either with 200.
   if (status === 401 || status === 403 || DENIED_CODES.includes(code)) return 'denied';
+  // Of a key, each service spells codes its own way, and Lambda gives them all 502.
+  if (KEY_CODE.test(code)) return BUSY_KEY.test(code) ? 'busy' : 'denied';
   if (BUSY_CODES.includes(code) || status === 429 || (status !== undefined && status >= 500)) return 'busy';
   if (status === undefined) return UNREACHABLE_CODE.test(code) ? 'unreachable' : 'other';
   return status < 400 || code === 'RequestTimeout' ? 'unreachable' : 'other';
@@ -64,13 +67,15 @@ const DENIED_CODES: readonly string[] = [
   'InvalidClientTokenId',
   'InvalidSignatureException',
   'InvalidToken',
-  'KMSAccessDeniedException',
-  'KmsAccessDenied',
   'MissingAuthenticationToken',
   'MissingAuthenticationTokenException',
   'TokenRefreshRequired',
   'UnrecognizedClientException',
 ];
+
+/** `KMS.DisabledException` of S3, `KmsDisabled` of SQS, `KMSDisabledException` of SNS and Lambda. */
+const KEY_CODE = /^kms/i;
+const BUSY_KEY = /throttl|timeout|internal|unavailable/i;
 
 const BUSY_CODES: readonly string[] = [
   'ConcurrentModificationException',
@@ -83,6 +88,7 @@ const BUSY_CODES: readonly string[] = [
   'ReplicatedWriteConflictException',
   'RequestLimitExceeded',
   'RequestThrottled',
+  'ResourceConflictException',
   'SlowDown',
   'Throttling',
   'ThrottlingException',
@@ -136,16 +142,18 @@ export type AwsFailure =
   | { readonly kind: AwsFaultKind; readonly code: string };
 
 /** Of services without an error of their own. Its message says what was tried, on what, and what came back. */
-export class AwsError extends Error {
+export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
+  readonly part: Part;
   readonly failure: AwsFailure;
 
   /** `tried` names the action and its object: `delete a message of https://sqs…/jobs`. */
-  constructor(tried: string, cause: unknown) {
+  constructor(part: Part, tried: string, cause: unknown) {
     const fault = readAwsFault(cause);
     const { code, message } = fault;
     const words = firstLine(message);
     super(messageOf(`${tried}: ${code}${words ? `: ${words}` : ''}`), { cause });
+    this.part = part;
     this.failure = failureOf(fault);
   }
 }
@@ -170,11 +178,18 @@ export const entryError = (code = 'unknown', message = ''): Error =>
   Object.assign(new Error(message), { name: code });
 
 /** Runs the work and throws its errors as `AwsError`; the caller's own abort passes through. */
-export async function asAwsError<T>(tried: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function asAwsError<T>(
+  {
+    part,
+    tried,
+    signal,
+  }: { readonly part: Part; readonly tried: string; readonly signal?: AbortSignal | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw new AwsError(tried, error);
+    throw new AwsError(part, tried, error);
   }
 }

@@ -1,6 +1,6 @@
-import { AwsError, sleep as realSleep } from '../../base/index.ts';
+import { AwsError, isPassing, sleep as realSleep } from '../../base/index.ts';
 import { batchesOf, type Queue, UnsentError, type UnsentMessage } from '../../jobs/queue/queue.ts';
-import { isServiceAway, queueWaitMs } from '../../jobs/service-away.ts';
+import { queueWaitMs } from '../../jobs/queue-wait.ts';
 
 export type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
@@ -81,10 +81,10 @@ function createSender(
   };
 }
 
-const isAway = ({ cause }: UnsentMessage): boolean => isServiceAway(new AwsError('send', cause));
+const isAway = ({ cause }: UnsentMessage): boolean => isPassing(new AwsError('queue', 'send', cause));
 
 const isUnreached = ({ cause }: UnsentMessage): boolean =>
-  new AwsError('send', cause).failure.kind === 'unreachable';
+  new AwsError('queue', 'send', cause).failure.kind === 'unreachable';
 
 const unsentErrorOf = (sent: Promise<void>): Promise<UnsentError | undefined> =>
   sent.then(

@@ -1,10 +1,9 @@
-import { shortened, sleep } from '../../base/index.ts';
+import { isPassing, shortened, sleep } from '../../base/index.ts';
 import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
 import type { Lease } from '../../jobs/held.ts';
 import { openJobStorage } from '../../jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import { isServiceAway } from '../../jobs/service-away.ts';
 import type { OpenBreaker } from '../../pace/budget.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
@@ -54,7 +53,7 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   const storage = await openJobStorage(session);
   // A table that is away is waited for; one that does not exist would keep all jobs on the queue.
   await storage.ledger.read('-').catch((error: unknown) => {
-    if (!isServiceAway(error)) throw error;
+    if (!isPassing(error)) throw error;
   });
   using view = createView(jobs, session.callCounts, terminal);
   const { counts, notDone, onEnded, onRefused } = view;

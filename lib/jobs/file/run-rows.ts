@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
+import { isPassing } from '../../base/index.ts';
 import { handleMessage } from '../handle-message.ts';
 import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
-import { isServiceAway } from '../service-away.ts';
 import type { WorkOptions } from '../work.ts';
 import type { FileRow } from './job-file.ts';
 
@@ -72,7 +72,7 @@ async function lookAt(
       return 'ended';
     }
   } catch (error) {
-    if (!isServiceAway(error)) throw error;
+    if (!isPassing(error)) throw error;
   }
   if (receives === undefined) return 0;
   try {
@@ -85,7 +85,7 @@ async function lookAt(
     return handled.kind === 'later' ? handled.delayMs : 0;
   } catch (err) {
     worker.logger.error({ job: id, err }, 'job not run');
-    if (!isServiceAway(err)) return 'ended';
+    if (!isPassing(err)) return 'ended';
     await sleep(AFTER_OUTAGE_MS, signal).catch(() => undefined);
     return 0;
   }

@@ -83,7 +83,7 @@ export class UnsentError extends AwsError {
     const isExact = unsent.every(({ mayBeSent }) => !mayBeSent);
     const { cause } = unsent.find(({ mayBeSent }) => !mayBeSent) ?? unsent[0];
     const sent = `sent ${isExact ? '' : 'at least '}${messages - unsent.length} of ${messages} messages`;
-    super(`${queue}: ${sent}, ${isExact ? '' : 'perhaps '}not number ${numbers(unsent)}`, cause);
+    super('queue', `${queue}: ${sent}, ${isExact ? '' : 'perhaps '}not number ${numbers(unsent)}`, cause);
     this.queue = queue;
     this.unsent = unsent;
   }

@@ -167,7 +167,7 @@ async function asQueueError<T>(tried: string, work: () => Promise<T>): Promise<T
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     const code = CODES[error.failure.kind as keyof typeof CODES] ?? error.failure.kind;
-    throw new AwsError(tried, Object.assign(new Error(error.message, { cause: error }), { code }));
+    throw new AwsError('queue', tried, Object.assign(new Error(error.message, { cause: error }), { code }));
   }
 }
 

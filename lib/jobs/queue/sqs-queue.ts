@@ -53,7 +53,7 @@ export function createSqsQueue(
   const QueueUrl = queueUrl;
   const attributes = async (tried: string) => {
     const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-    const { Attributes = {} } = await asAwsError(`${tried} ${queueUrl}`, () => client.send(command));
+    const { Attributes = {} } = await asQueueError(`${tried} ${queueUrl}`, () => client.send(command));
     return Attributes;
   };
   return {
@@ -74,18 +74,18 @@ export function createSqsQueue(
         VisibilityTimeout: visibilitySeconds,
         MessageSystemAttributeNames: ['All'],
       });
-      const { Messages = [] } = await asAwsError(`receive from ${queueUrl}`, () => client.send(command));
+      const { Messages = [] } = await asQueueError(`receive from ${queueUrl}`, () => client.send(command));
       return Messages.map(toMessage);
     },
     async delete(receipt) {
       const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt });
-      await asAwsError(`delete a message from ${queueUrl}`, () => client.send(command));
+      await asQueueError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
     async delay(receipt, delayMs) {
       const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
       const given = { QueueUrl, ReceiptHandle: receipt, VisibilityTimeout };
       const command = new ChangeMessageVisibilityCommand(given);
-      await asAwsError(`delay a message on ${queueUrl}`, () => client.send(command));
+      await asQueueError(`delay a message on ${queueUrl}`, () => client.send(command));
     },
     async counts() {
       const counted = await attributes('count the messages on');
@@ -113,6 +113,9 @@ function toLimits(attributes: Readonly<Record<string, string | undefined>>): Que
 }
 
 type RedrivePolicy = { readonly maxReceiveCount?: number | string; readonly deadLetterTargetArn?: string };
+
+const asQueueError = <T>(tried: string, work: () => Promise<T>): Promise<T> =>
+  asAwsError({ part: 'queue', tried }, work);
 
 function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage {
   const sent = Attributes.SentTimestamp;

@@ -18,7 +18,7 @@ export function createTopicSender({ topics, environment, warn }: TopicSenderOpti
   return async (digest) => {
     const tried = await Promise.allSettled(
       clients.map(({ topic, client }) =>
-        asAwsError(`publish a digest to ${topic}`, () =>
+        asAwsError({ part: 'topic', tried: `publish a digest to ${topic}` }, () =>
           client.send(new PublishCommand({ TopicArn: topic, ...messageOf(digest) })),
         ),
       ),

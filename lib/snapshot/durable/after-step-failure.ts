@@ -1,8 +1,7 @@
-import { AwsError, backoffMs } from '../../base/index.ts';
+import { backoffMs, isPassing, ServiceError } from '../../base/index.ts';
 import { isStatus, PlatformError } from '../../platform/index.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
-import { TableError } from '../../table/index.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { OtherPlatformError } from '../same-platform.ts';
@@ -55,10 +54,8 @@ function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
-  if (error instanceof StoreError) return TEMPORARY.has(error.failure.kind) ? LIMITS.maxRetries : 0;
+  if (error instanceof StoreError)
+    return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   // No time brings a setting that is missing.
-  const isAws = error instanceof AwsError || error instanceof TableError;
-  return isAws && error.failure.kind === 'unconfigured' ? 0 : MOST_UNNAMED;
+  return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MOST_UNNAMED;
 }
-
-const TEMPORARY: ReadonlySet<StoreError['failure']['kind']> = new Set(['busy', 'unreachable', 'other']);

@@ -24,18 +24,14 @@ export function lambdaExecutions({ functionName, environment }: LambdaExecutionO
       Payload: Buffer.from(input),
     });
     const tried = `start execution ${name} of ${functionName}`;
-    await asAwsError(
-      tried,
-      async () => {
-        try {
-          await client.send(command, signal === undefined ? {} : { abortSignal: signal });
-        } catch (error) {
-          // The name was used with another input, such as other followers: the run with this name is under way.
-          if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
-        }
-      },
-      signal,
-    );
+    await asAwsError({ part: 'snapshot-function', tried, signal }, async () => {
+      try {
+        await client.send(command, signal === undefined ? {} : { abortSignal: signal });
+      } catch (error) {
+        // The name was used with another input, such as other followers: the run with this name is under way.
+        if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
+      }
+    });
   };
 }
 

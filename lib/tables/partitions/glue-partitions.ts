@@ -79,7 +79,10 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   const explaining =
     (action: string, act: (partition: PartitionOfRun) => Promise<void>) => (partition: PartitionOfRun) =>
       asAwsError(
-        `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`,
+        {
+          part: 'catalog',
+          tried: `${action} the partition ${partition.values.join('/')} in ${database}.${partition.table}`,
+        },
         () => act(partition),
       );
   const [add, remove] = [explaining('add', put), explaining('remove', drop)];

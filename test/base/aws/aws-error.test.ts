@@ -7,7 +7,7 @@ test('a response that is none of the service, such as a page of a proxy, is not 
     { $metadata: { httpStatusCode: 403 } },
   );
 
-  const { message, failure } = new AwsError('read secret sync/token', unreadable);
+  const { message, failure } = new AwsError('token', 'read secret sync/token', unreadable);
 
   expect(message).toBe('read secret sync/token: HTTP 403: the response is not from this service');
   expect(failure.kind).toBe('denied');

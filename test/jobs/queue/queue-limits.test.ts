@@ -90,7 +90,7 @@ describe('dead letters', () => {
   });
 
   test('are none where all messages are deleted, and none where nothing may be counted', async () => {
-    const denied = new AwsError('count', Object.assign(new Error('x'), { code: 'AccessDenied' }));
+    const denied = new AwsError('queue', 'count', Object.assign(new Error('x'), { code: 'AccessDenied' }));
     const refuse = () => Promise.reject(denied);
     const jobs = { ...memoryQueue(['a']), limits: refuse };
     const blind = { url: DEAD_URL, queue: { ...memoryQueue(), counts: refuse, limits: refuse } };
@@ -105,7 +105,7 @@ describe('dead letters', () => {
   });
 
   test('a queue that is away is not taken for one without limits', async () => {
-    const away = new AwsError('read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+    const away = new AwsError('queue', 'read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
     const answers = [() => Promise.reject(away), async () => ({ ...asDeployed, maxReceives: 3 })];
     const jobs: Queue = {
       ...memoryQueue(['a']),

@@ -85,7 +85,7 @@ export function storeOver({ ask }: Outside): Store {
 
 export function queueOver({ ask }: Outside) {
   const asAwsError = (tried: string) => (cause: unknown) => {
-    throw new AwsError(tried, cause);
+    throw new AwsError('queue', tried, cause);
   };
   return {
     async send(bodies: readonly string[]): Promise<void> {

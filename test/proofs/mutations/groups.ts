@@ -81,7 +81,7 @@ export const groups = {
   jobs: {
     mutate: [
       'lib/jobs/{redrive,redrive-batch,cancel-batch,result,turn,work,handle-once,split-inbox}.ts',
-      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,service-away,thrown-error}.ts',
+      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,queue-wait,thrown-error}.ts',
       'lib/jobs/{message,types,file}/**/*.ts',
     ],
     tests: [

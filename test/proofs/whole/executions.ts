@@ -62,6 +62,7 @@ export function createExecutions(scene: () => Scene) {
           },
           failure: (kind) =>
             new AwsError(
+              'snapshot-function',
               label,
               kind === 'busy'
                 ? Object.assign(new Error(kind), {

@@ -117,6 +117,7 @@ export type SharedQueue = ReturnType<typeof createSharedQueue>;
 
 const failureOf = (label: string) => (kind: 'unreachable' | 'busy') =>
   new AwsError(
+    'queue',
     label,
     kind === 'busy'
       ? Object.assign(new Error('busy'), { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } })

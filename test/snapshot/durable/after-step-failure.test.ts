@@ -38,7 +38,10 @@ test.each([
   ['a store that denies access', denied],
   ['a store without a region', new StoreError('put a part', noRegion)],
   ['a table without a region', new TableError('put a row', noRegion)],
-  ['another service without a region', new AwsError('read a secret', new Error('Region is missing'))],
+  [
+    'another service without a region',
+    new AwsError('token', 'read a secret', new Error('Region is missing')),
+  ],
   ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
   ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
 ])('a step ends the run at once after %s', (_, error) => {

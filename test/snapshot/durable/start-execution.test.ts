@@ -49,7 +49,7 @@ test('any other conflict is an error', async () => {
 
   const conflict = start(execution).finally(() => lambda.restore());
 
-  await expect(conflict).rejects.toMatchObject({ name: 'AwsError', failure: { kind: 'other' }, cause });
+  await expect(conflict).rejects.toMatchObject({ name: 'AwsError', failure: { kind: 'busy' }, cause });
 });
 
 test('the caller’s abort passes through', async () => {

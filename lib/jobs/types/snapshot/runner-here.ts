@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { printJson } from '../../../base/index.ts';
+import { printJson, ServiceError } from '../../../base/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
 import type { Warn } from '../../../snapshot/history/clear-work.ts';
@@ -13,7 +13,6 @@ import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-err
 import { takeRun } from '../../../snapshot/run/take-run.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import { isServiceError } from '../../service-away.ts';
 import type { JobClock, RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 
@@ -50,7 +49,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
       // What stopped the run decides whether the job is worth another attempt, and that resumes the run.
-      if (cause instanceof PlatformError || isServiceError(cause)) throw cause;
+      if (cause instanceof PlatformError || cause instanceof ServiceError) throw cause;
       // Anything else, such as another platform, would stop it again.
       if (!signal.aborted) await putRun(store, job.id, null);
       throw error;

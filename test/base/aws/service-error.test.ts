@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { AwsError, isPassing, lastingFailure, type Part } from '../../../lib/base/index.ts';
+import { UnsentError } from '../../../lib/jobs/queue/queue.ts';
+import { StoreError, type StoreFailure } from '../../../lib/store/index.ts';
+import { TableError, type TableFailure } from '../../../lib/table/index.ts';
+
+/** What the SDK throws for a response with this code. */
+const response = (name: string, httpStatusCode = 400) =>
+  Object.assign(new Error('said AWS'), { name, $metadata: { httpStatusCode } });
+
+const aws = (part: Part, code: string, status?: number) => new AwsError(part, 'try', response(code, status));
+
+const table = (failure: TableFailure) => new TableError('get job#a - in table jobs', failure);
+const store = (failure: StoreFailure) => new StoreError('put a in s3://acme', failure);
+
+const named = (error: unknown) => {
+  const found = lastingFailure(error);
+  return found && `${found.problem}-${found.part}`;
+};
+
+describe('no time heals', () => {
+  test.each([
+    ['PartMissing-queue', aws('queue', 'QueueDoesNotExist')],
+    ['PartMissing-queue', aws('queue', 'AWS.SimpleQueueService.NonExistentQueue')],
+    ['PartMissing-snapshot-function', aws('snapshot-function', 'ResourceNotFoundException', 404)],
+    ['PartMissing-token', aws('token', 'ParameterNotFound')],
+    ['PartMissing-catalog', aws('catalog', 'EntityNotFoundException')],
+    ['PartRefused-event-bus', aws('event-bus', 'AccessDeniedException')],
+    ['PartRefused-event-bus', aws('event-bus', 'MalformedDetail')],
+    ['PartRefused-topic', aws('topic', 'AuthorizationError', 403)],
+    ['PartRefused-token', aws('token', 'ExpiredTokenException')],
+    ['PartRefused-token', aws('token', 'DecryptionFailure')],
+    // Of a key, in the spelling of each service.
+    ['PartRefused-key', aws('queue', 'KmsDisabled')],
+    ['PartRefused-key', aws('queue', 'KMS.DisabledException')],
+    ['PartRefused-key', aws('topic', 'KMSInvalidStateException')],
+    ['PartRefused-key', aws('snapshot-function', 'KMSDisabledException', 502)],
+    ['PartRefused-key', store({ kind: 'denied', code: 'KMS.DisabledException' })],
+    ['PartMissing-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' })],
+    ['PartRefused-table', table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'another' })],
+    ['PartRefused-table', table({ kind: 'denied', code: 'AccessDeniedException' })],
+    ['PartRefused-table', table({ kind: 'unconfigured', code: 'MissingRegion', expected: 'a region' })],
+    ['PartMissing-store', store({ kind: 'missing', what: 'bucket' })],
+    ['PartRefused-store', store({ kind: 'denied', code: 'AccessDenied' })],
+    ['PartRefused-store', store({ kind: 'full', code: 'ENOSPC' })],
+  ])('%s: %s', (problem, error) => {
+    expect(named(error)).toBe(problem);
+    expect(isPassing(error)).toBe(false);
+  });
+
+  test('a failure that others carry as a cause, or as one of several', () => {
+    const denied = store({ kind: 'denied', code: 'AccessDenied' });
+    const several = new AggregateError([new Error('x'), new Error('slice', { cause: denied })]);
+    const circle = new Error('a');
+    circle.cause = new Error('b', { cause: circle });
+
+    expect(named(new Error('stopped', { cause: several }))).toBe('PartRefused-store');
+    expect(named(circle)).toBeUndefined();
+  });
+
+  test('a message that the queue refuses', () => {
+    const cause = response('QueueDoesNotExist');
+
+    expect(named(new UnsentError('https://sqs/q', 1, [{ index: 0, cause, mayBeSent: true }]))).toBe(
+      'PartMissing-queue',
+    );
+  });
+});
+
+describe('time heals', () => {
+  test.each([
+    aws('queue', 'RequestThrottled'),
+    aws('queue', 'KmsThrottled'),
+    aws('topic', 'KMSThrottlingException'),
+    aws('event-bus', 'InternalFailure', 500),
+    aws('snapshot-function', 'ResourceConflictException', 409),
+    aws('snapshot-function', 'ServiceException', 503),
+    new AwsError('token', 'try', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
+    table({ kind: 'busy', code: 'ProvisionedThroughputExceededException' }),
+    store({ kind: 'unreachable', code: 'ETIMEDOUT' }),
+  ])('%s', (error) => {
+    expect(named(error)).toBeUndefined();
+    expect(isPassing(error)).toBe(true);
+  });
+});
+
+test('what is about one object, key or row is no failure of the part', () => {
+  const others = [
+    store({ kind: 'missing', what: 'object' }),
+    store({ kind: 'bad-key', expected: 'short', got: 'long' }),
+    table({ kind: 'bad-row', expected: 'small', got: 'large' }),
+    new Error('ours'),
+    'no error',
+  ];
+
+  for (const other of others) expect([named(other), isPassing(other)]).toEqual([undefined, false]);
+});
+
+test('of a table the word says whether it is gone or forbidden, and what to do', () => {
+  const gone = table({ kind: 'bad-table', table: 'jobs', expected: 'one', got: 'none' });
+  const cause = new Error('User is not authorized to perform: dynamodb:GetItem on resource: jobs');
+  const forbidden = new TableError('get a', { kind: 'denied', code: 'AccessDeniedException' }, { cause });
+
+  expect(gone.message).toContain('there is no table jobs: docs/restore.md says how to restore');
+  expect(forbidden.message).toContain('dynamodb:GetItem on resource: jobs');
+});
