@@ -1,6 +1,7 @@
 import { TableError } from '../table/index.ts';
 import type { Budget, BudgetItem, ChangeBudget, OpenBreaker } from './budget.ts';
 import type { Clock } from './slots.ts';
+import { createTokenMark } from './token-mark.ts';
 
 /*
  * The breaker: while the platform is away, the whole fleet stops taking jobs, and one worker at a time looks whether it
@@ -20,8 +21,8 @@ export type CallOutcome = 'answered' | 'neither' | OutageCause;
 export type Breaker = {
   /** Reports a call that ended now. It began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
-  /** Reports what a response of the budget said about the breaker. */
-  seen(breaker: OpenBreaker | undefined): void;
+  /** Reports what a response of the budget said. */
+  seen(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
   /**
    * Undefined if jobs may be taken, else the milliseconds until the next probe. May look at the item and probe, so it
    * is not for a call that has a place in flight, which the probe may need.
@@ -81,6 +82,7 @@ type State = FleetBreakerOptions & {
 /** The breaker of a fleet, for one worker. While the table is away it is the worker's own. */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
+  const tokenMark = createTokenMark(options.item, options.clock.now);
   const state: State = {
     ...options,
     streak: undefined,
@@ -94,6 +96,7 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     ended(outcome, tookMs) {
       const nowMs = state.clock.now();
       const { known, streak } = state;
+      tokenMark.ended(outcome, nowMs - tookMs);
       if (outcome === 'answered') state.streak = undefined;
       else if (outcome !== 'neither')
         state.streak = {
@@ -104,7 +107,8 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
       if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.breaker.sinceMs)
         void close(state, known).catch(() => undefined);
     },
-    seen(breaker) {
+    seen({ breaker, tokenRefusedAtMs }) {
+      tokenMark.seen(tokenRefusedAtMs);
       if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
       else learn(state, breaker);
     },

@@ -26,6 +26,8 @@ export type Budget = {
   /** The configured rate of the worker that reserved last. */
   readonly rate?: number | undefined;
   readonly breaker?: OpenBreaker | undefined;
+  /** When the platform refused the token first; undefined once it has accepted it again. */
+  readonly tokenRefusedAtMs?: number | undefined;
   /** The longest that a call of any process waits for its slot, in milliseconds; undefined before the first. */
   readonly longestWaitMs?: number | undefined;
   /** When a process that waits so long last said so. */

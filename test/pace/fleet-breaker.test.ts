@@ -74,7 +74,7 @@ describe('a worker that nothing stops', () => {
 describe('three failures in a row', () => {
   test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
     const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
-    breaker.seen(undefined);
+    breaker.seen({});
     fail(breaker, 3);
     await pass(500);
 
@@ -87,7 +87,7 @@ describe('three failures in a row', () => {
 
   test('open nothing if a call gets a response while a probe fails', async () => {
     const { breaker, pass, clock, takeLog } = createWorker();
-    breaker.seen(undefined);
+    breaker.seen({});
     fail(breaker, 3);
 
     const blocked = breaker.blockedMs();
@@ -104,7 +104,7 @@ describe('a breaker that another worker opened', () => {
   test('is known from a response of the budget, and looked at again after a second', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen(opened);
+    breaker.seen({ breaker: opened });
 
     await pass(1_000);
     const blocked = await blockedMs();
@@ -120,10 +120,10 @@ describe('a breaker that another worker opened', () => {
   test('that a response says is closed is looked at first', async () => {
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen(opened);
+    breaker.seen({ breaker: opened });
     await pass(500);
 
-    breaker.seen(undefined);
+    breaker.seen({});
     const known = breaker.knownBlockedMs();
     await memory.set(undefined);
     const blocked = await blockedMs();
@@ -137,7 +137,7 @@ describe('a call that gets a response', () => {
   test('closes the breaker if it left after the first failure', async () => {
     const { breaker, memory, pass, takeLog } = createWorker();
     await memory.set(opened);
-    breaker.seen(opened);
+    breaker.seen({ breaker: opened });
     await pass(1_000);
 
     breaker.ended('answered', 1_000);
@@ -155,12 +155,12 @@ describe('a call that gets a response', () => {
     const reopened = { ...opened, sinceMs: 9_000, probeAtMs: 30_000 };
     const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
       () => {
-        breaker.seen(reopened);
+        breaker.seen({ breaker: reopened });
         return 'answered';
       },
     ]);
     await memory.set(opened);
-    breaker.seen(opened);
+    breaker.seen({ breaker: opened });
     await pass(10_000);
 
     await blockedMs();
@@ -175,7 +175,7 @@ describe('within a minute of an outage that others ended,', () => {
     const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
     const { breaker, memory, blockedMs, pass, takeLog } = worker;
     await memory.set(opened);
-    breaker.seen(opened);
+    breaker.seen({ breaker: opened });
     await memory.set(undefined);
     await pass(2_000);
     await blockedMs();
@@ -189,8 +189,8 @@ describe('within a minute of an outage that others ended,', () => {
   test('an outage is of this worker alone: it writes nothing, and looks at nothing', async () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
-    breaker.seen(undefined);
-    breaker.seen({ ...opened, sinceMs: 30_000, probeAtMs: 99_000 });
+    breaker.seen({});
+    breaker.seen({ breaker: { ...opened, sinceMs: 30_000, probeAtMs: 99_000 } });
     const known = breaker.knownBlockedMs();
     await pass(8_000);
     const stillBlocked = await blockedMs();

@@ -46,7 +46,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
     ...{ now, sleep, random: own.fraction, sawItem },
     sawRow: clock.saw,
   });
-  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen({ breaker: seen });
   const stored = shared.budget(onBreaker);
   const budget = {
     ...stored,

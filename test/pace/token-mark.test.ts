@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { createMemoryBudget } from '../../lib/pace/budget.ts';
+import { createTokenMark } from '../../lib/pace/token-mark.ts';
+
+/** Workers that share a budget, whose clock the test sets. */
+function createFleet(change?: (act: string) => void) {
+  const budget = createMemoryBudget();
+  let nowMs = 1_000;
+  const item = {
+    ...budget,
+    change: async (...given: Parameters<typeof budget.change>) => {
+      change?.(given[0]);
+      return budget.change(...given);
+    },
+  };
+  const worker = () => {
+    const mark = createTokenMark(item, () => nowMs);
+    return {
+      /** A call ended now that began at a time, after the worker saw the budget. */
+      async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs - 1) {
+        mark.seen((await budget.read()).tokenRefusedAtMs);
+        mark.ended(outcome, beganMs);
+        await Promise.resolve();
+      },
+    };
+  };
+  const refusedAtMs = async () => (await budget.read()).tokenRefusedAtMs;
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { worker, refusedAtMs, pass };
+}
+
+test('the first refusal of the token stays recorded until a call of any worker succeeds', async () => {
+  const { worker, refusedAtMs, pass } = createFleet();
+  const one = worker();
+  const another = worker();
+
+  await one.ended('refused token');
+  pass(60_000);
+  await another.ended('refused token');
+  await another.ended('unreachable');
+  expect(await refusedAtMs()).toBe(1_000);
+
+  await another.ended('answered');
+  expect(await refusedAtMs()).toBeUndefined();
+});
+
+test('a call that began before the token was refused shows nothing', async () => {
+  const { worker, refusedAtMs, pass } = createFleet();
+  const one = worker();
+
+  await one.ended('refused token');
+  pass(50);
+  await one.ended('answered', 900);
+
+  expect(await refusedAtMs()).toBe(1_000);
+});
+
+test('a record that could not be written is written after the next refusal', async () => {
+  let isAway = true;
+  const { worker, refusedAtMs } = createFleet(() => {
+    if (isAway) throw new Error('the table is unavailable');
+  });
+  const one = worker();
+
+  await one.ended('refused token');
+  expect(await refusedAtMs()).toBeUndefined();
+  isAway = false;
+  await one.ended('refused token');
+
+  expect(await refusedAtMs()).toBe(1_000);
+});
+
+test('workers of which one is refused and the other is not write at most twice a minute', async () => {
+  let writes = 0;
+  const { worker, pass } = createFleet(() => {
+    writes += 1;
+  });
+  const refused = worker();
+  const accepted = worker();
+
+  for (let second = 0; second < 300; second += 1) {
+    pass(1_000);
+    await refused.ended('refused token');
+    await accepted.ended('answered');
+  }
+
+  expect(writes).toBeLessThanOrEqual(10);
+});
