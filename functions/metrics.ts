@@ -16,7 +16,6 @@ export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
   readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
   readonly messageRefused: () => void;
-  readonly onTableAway: () => void;
   readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
   /** From now on, each flush reports what the pace has granted since the previous one. */
@@ -28,9 +27,9 @@ export type FunctionMetrics = {
   readonly flush: () => void;
 };
 
-/** Measures for the stack that SYNC_STACK names. */
+/** Measures for the stack that SYNC_STACK names, whose fleet may use PLATFORM_RATE. */
 export function createMetrics(
-  { SYNC_STACK: service = 'local' }: Environment,
+  { SYNC_STACK: service = 'local', PLATFORM_RATE: rate = '' }: Environment,
   write: (line: string) => void,
   now: () => number = Date.now,
 ): FunctionMetrics {
@@ -38,10 +37,11 @@ export function createMetrics(
   let places: { readonly place: string; readonly name: MeasureName }[] = [];
   let problems: (readonly [ProblemName, number])[] = [];
   let addPace = () => {};
-  const throttling = createThrottling(now);
+  const throttling = createThrottling(Number(rate) || 1, now);
   return {
     followPace(counts) {
       let before = counts();
+      throttling.followRate(() => counts().effectiveRate);
       addPace = () => {
         const after = counts();
         for (const [name, field] of SLOT_MEASURES) sums.add(name, after[field] - before[field]);
@@ -56,7 +56,6 @@ export function createMetrics(
     },
     jobFinished: ({ type, status }) => sums.add(JOB_MEASURES[status], 1, type),
     messageRefused: () => sums.add('MessagesRefused', 1),
-    onTableAway: () => sums.add('TableAway', 1),
     textScored: (sentiment) => sums.add('SentimentTokens', tokensOf(sentiment).total),
     snapshotEnded: ({ place, kind }) => places.push({ place, name: SNAPSHOT_METRICS[kind] }),
     scored: () => ({ calls: sums.all.SentimentCalls ?? 0, tokens: sums.all.SentimentTokens ?? 0 }),
@@ -70,7 +69,7 @@ export function createMetrics(
       problems.push(
         ...PROBLEMS.map((name) => [name, sums.all[name] ?? 0] as const),
         ['SnapshotRefused', refused],
-        ['Throttling', throttling.percent()],
+        ...throttling.problems(),
       );
       for (const [problem, value] of problems)
         if (value > 0) write(problemLine(problem, value, { at, service }));
@@ -85,7 +84,6 @@ export function createMetrics(
 const PROBLEMS = [
   'Unauthorized',
   'Forbidden',
-  'TableAway',
   'MessagesRefused',
   'JobsFailed',
   'JobsUnknown',

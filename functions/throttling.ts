@@ -1,37 +1,66 @@
+import type { ProblemName } from '../lib/base/index.ts';
 import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
 
-/** How many windows in a row calls must have been throttled in. */
+/** How many windows in a row must show it. */
 const WINDOWS = 3;
 
-/** With fewer requests of a process in a window, a share says nothing. */
-const FEWEST_REQUESTS = 10;
+/** With fewer events of a process in a window, a share says nothing. */
+const MIN_EVENTS = 10;
 
 /**
- * How much the platform throttles: all processes share one budget, so each sees the share that all see. `percent` is the
- * least share of three windows of five minutes in a row; 0 where one of them had few requests.
+ * A share of events, from 0 up to 1 each. `percent` is the least of three windows of five minutes in a row, each the mean
+ * of its events; 0 where one of them had few.
  */
-export function createThrottling(now: () => number) {
-  let window = { slot: 0, requests: 0, throttled: 0 };
+function createShare(now: () => number) {
+  let window = { slot: 0, events: 0, sum: 0 };
   let shares: readonly number[] = [];
   function turn(): void {
     const slot = Math.floor(now() / WINDOW_MS);
     if (slot === window.slot) return;
-    const { requests, throttled } = window;
-    const share = requests < FEWEST_REQUESTS ? 0 : (100 * throttled) / requests;
+    const { events, sum } = window;
+    const share = events < MIN_EVENTS ? 0 : (100 * sum) / events;
     shares = slot === window.slot + 1 ? [...shares, share].slice(-WINDOWS) : [];
-    window = { slot, requests: 0, throttled: 0 };
+    window = { slot, events: 0, sum: 0 };
   }
   return {
-    observe({ kind }: PlatformEvent): void {
+    add(events: number, sum: number): void {
       turn();
-      if (kind === 'request') window.requests += 1;
-      if (kind === 'throttled') window.throttled += 1;
+      window.events += events;
+      window.sum += sum;
     },
     percent(): number {
       turn();
       return shares.length < WINDOWS ? 0 : Math.min(...shares);
     },
+  };
+}
+
+/**
+ * How much the platform throttles, in percent of the requests, and by how much the fleet's rate is below the configured
+ * one, in requests a second, while calls wait for it: a platform that allows half of it refuses less than 1 % of the
+ * calls. All processes share one budget, so each sees the share that all see.
+ */
+export function createThrottling(configuredRate: number, now: () => number) {
+  const throttled = createShare(now);
+  const reduced = createShare(now);
+  let effectiveRate = () => configuredRate;
+  return {
+    /** What the rate is from now on. */
+    followRate(follow: () => number): void {
+      effectiveRate = follow;
+    },
+    observe(event: PlatformEvent): void {
+      if (event.kind === 'request') throttled.add(1, 0);
+      if (event.kind === 'throttled') throttled.add(0, 1);
+      // What waits for less than half of an interval would hardly leave sooner.
+      if (event.kind === 'waited' && event.waitedMs >= 500 / configuredRate)
+        reduced.add(1, Math.max(0, 1 - effectiveRate() / configuredRate));
+    },
+    problems: (): readonly (readonly [ProblemName, number])[] => [
+      ['Throttling', throttled.percent()],
+      ['RateReduced', reduced.percent()],
+    ],
   };
 }

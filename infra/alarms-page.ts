@@ -16,7 +16,6 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
   Unauthorized: 'requests that the platform refused with 401',
   Forbidden:
     'requests refused with 403, except for single cards and data files: those are named in the manifest',
-  TableAway: 'times that a process found the table unavailable, so that it sent nothing',
   SentimentCalls: 'texts that were scored',
   SentimentTokens: 'tokens that this took',
   SnapshotsRefused: 'runs that were refused publication',
@@ -54,6 +53,10 @@ export const alarmsPage = (): string =>
     ...conditionRows(),
     '',
     'What the logs say is one alarm for each severity, since a metric that an alarm looks at costs $0.10 a month. It is an alarm over several series: each problem has a state and notifications of its own, which name it (`problem`), and stays for 75 minutes after its last line. A condition with a `threshold` of its own gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
+    '',
+    'What lasts is reported again for as long as it lasts: a refused token every hour until a call succeeds, a missing snapshot every hour, a missing or forbidden part with each message that comes back (every 16 minutes at the latest) and, of table and bucket, every hour; what remains of it are dead letters, whose alarm stays until the queue is empty. What happened once ends after 75 minutes, dealt with or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --state failed` and `report` still list it.',
+    '',
+    'What loses something, or stands still, is a page; what a retry may heal, or can wait until the morning, is a ticket. Failures that time heals (throttling, time-outs, 5xx) are reported as what they bring about.',
     '',
     '## Metrics',
     '',

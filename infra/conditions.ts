@@ -1,7 +1,7 @@
 import { Duration, Tokenization } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import type { ExpectedSnapshot, JobType, ProblemName } from '../lib/contract.ts';
+import { type ExpectedSnapshot, type JobType, type ProblemName, parts } from '../lib/contract.ts';
 import { allowedTypes } from './allowed-types.ts';
 import type { Instance } from './config-schema.ts';
 import type { Severity } from './severities.ts';
@@ -42,8 +42,8 @@ export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
   readonly deadLetters: Readonly<Record<'JobsDeadLetters' | 'RareDeadLetters', IQueue>>;
   /** What calls the platform, and splits texts. */
   readonly workers: readonly SyncFunction[];
-  /** What looks for missing snapshots. */
-  readonly watch: SyncFunction | undefined;
+  /** What looks each hour for missing snapshots and a refused token. */
+  readonly watch: SyncFunction;
   /** What writes tables. */
   readonly tables: SyncFunction | undefined;
   /** What moves jobs from queues that are turned off. */
@@ -57,6 +57,7 @@ type Conditions = Readonly<Record<string, Condition>>;
 /** All conditions of an instance. */
 export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...platformConditions(props),
+  ...partConditions(props),
   ...jobConditions(props),
   ...deadLetterConditions(props),
   ...snapshotConditions(props),
@@ -80,11 +81,11 @@ const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: numbe
   byValue: above !== undefined,
 });
 
-const platformConditions = ({ workers }: ConditionsProps): Conditions => ({
+const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => ({
   Unauthorized: {
     severity: 'page',
-    says: 'The platform refuses the token (401): it may have expired.',
-    ...problem('Unauthorized', workers),
+    says: 'The platform refuses the token (401), and no call has succeeded since: it may have expired.',
+    ...problem('Unauthorized', [...workers, watch]),
   },
   Forbidden: {
     severity: 'ticket',
@@ -96,12 +97,49 @@ const platformConditions = ({ workers }: ConditionsProps): Conditions => ({
     says: 'The platform throttles more than 5 % of the requests.',
     ...problem('Throttling', workers, 5),
   },
+  RateReduced: {
+    severity: 'notice',
+    says: 'For 15 minutes calls waited, and the fleet could use about half of its rate or less.',
+    ...problem('RateReduced', workers, 45),
+  },
   TableAway: {
     severity: 'notice',
-    says: 'The table of the budget cannot be reached: processes send nothing.',
+    says: 'The table of the budget does not respond: processes send nothing until it does.',
     ...problem('TableAway', workers),
   },
 });
+
+/** Without what jobs and snapshots need, all stands still; tables and the report can be made later. */
+function partConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
+  const now = [...workers, watch, ...given(move)];
+  const later = [...given(tables), ...given(report)];
+  const condition = (
+    severity: Severity,
+    name: keyof typeof SAYS,
+    logs: readonly SyncFunction[],
+  ): Condition => ({
+    severity,
+    says: `${severity === 'page' ? 'Jobs and snapshots' : 'Tables or the report'} ${SAYS[name]}`,
+    section: name,
+    logs,
+    pattern: `$.problem = "${name}-*"`,
+    field: '$.problem',
+    shown: parts.map((part) => `${name}-${part}`),
+  });
+  return {
+    PartMissing: condition('page', 'PartMissing', now),
+    PartRefused: condition('page', 'PartRefused', now),
+    ...(later.length > 0 && {
+      TablesPartMissing: condition('ticket', 'PartMissing', later),
+      TablesPartRefused: condition('ticket', 'PartRefused', later),
+    }),
+  };
+}
+
+const SAYS = {
+  PartMissing: 'need a table, a bucket, a queue or another part that does not exist.',
+  PartRefused: 'may not use a table, a bucket, a queue or another part, or its key.',
+} as const satisfies Partial<Record<ProblemName, string>>;
 
 /** Jobs that change something on the platform, so that they are not sent again to find out. */
 const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
@@ -154,7 +192,7 @@ function snapshotConditions({ expected, watch, workers }: ConditionsProps): Cond
       severity: 'page',
       says: `No snapshot of ${place} was published in ${hours} hours.`,
       section: 'SnapshotMissing',
-      logs: given(watch),
+      logs: [watch],
       pattern: `$.problem = "${name}"`,
       together: '$.problem = "SnapshotMissing-*"',
       field: '$.problem',
@@ -175,9 +213,9 @@ function snapshotConditions({ expected, watch, workers }: ConditionsProps): Cond
 
 const functionConditions = ({ workers, watch, tables, move, report }: ConditionsProps): Conditions => ({
   FunctionErrors: {
-    severity: 'page',
-    says: 'A function of the stack is failing.',
-    logs: [...workers, ...given(watch), ...given(tables), ...given(move)],
+    severity: 'ticket',
+    says: 'Invocations of a function failed, ran out of time or memory, or crashed.',
+    logs: [...workers, watch, ...given(tables), ...given(move)],
     // The line that Lambda ends each invocation with, a killed one too.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',
@@ -186,7 +224,7 @@ const functionConditions = ({ workers, watch, tables, move, report }: Conditions
   FunctionThrottles: {
     severity: 'ticket',
     says: 'Lambda held a function back for more than 15 minutes.',
-    ...problem('FunctionThrottles', [...given(watch), ...given(report)], 900),
+    ...problem('FunctionThrottles', [watch, ...given(report)], 900),
   },
   ...(report && {
     ReportFailed: {

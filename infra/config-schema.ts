@@ -263,9 +263,9 @@ const instanceSchema = z.strictObject(
     timeoutMs: z.optional(whole(1_000, 300_000)),
     /** Of parts of snapshots: zstd is a sixth smaller, and takes a quarter less CPU. */
     compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
-    /** The least level that is logged. */
+    /** The least level that is logged. Alarms are made of warnings. */
     logLevel: z._default(
-      orToken(z.enum(['trace', 'debug', 'info', 'warn', 'error']), 'trace, debug, info, warn or error'),
+      orToken(z.enum(['trace', 'debug', 'info', 'warn']), 'trace, debug, info or warn'),
       'info',
     ),
     /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */

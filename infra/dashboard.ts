@@ -101,7 +101,10 @@ const callsRow: Row = (props) => [
   found(logQueries.waits, props, THIRD),
 ];
 
-const textsRow: Row = (props) => [found(logQueries.texts, props, HALF), found(logQueries.table, props, HALF)];
+const textsRow: Row = (props) => [
+  found(logQueries.texts, props, HALF),
+  found(logQueries.refused, props, HALF),
+];
 
 const functionsRow: Row = ({ functions }) => [
   graph(

@@ -23,14 +23,15 @@ type ExpectedSnapshotsProps = FunctionDefaults &
   };
 
 /**
- * Looks every hour how old the newest published run of each place is, and reports those that are too old. An alarm could
- * look for runs itself, but only a week back, and would be red from the first deployment on unless something counted
- * zeros; both would cost a metric for each place.
+ * Looks every hour how old the newest published run of each place is, and whether the platform refuses the token, and
+ * reports it again until it is over. An alarm could look for runs itself, but only a week back, and would be red from the
+ * first deployment on unless something counted zeros; both would cost a metric for each place. What looks needs the store
+ * and the table, so that it also notices when they are gone while nothing else works.
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
-  /** Looks. Undefined if nothing is expected. */
-  readonly watch: SyncFunction | undefined;
+  /** Looks. */
+  readonly watch: SyncFunction;
 
   constructor(scope: Construct, id: string, props: ExpectedSnapshotsProps) {
     super(scope, id);
@@ -40,12 +41,11 @@ export class ExpectedSnapshots extends Construct {
       if (hours === undefined) this.warnOf(schedule);
       return hours === undefined ? [] : [{ place: placeOf(schedule), hours }];
     });
-    if (this.expected.length === 0) return;
     this.watch = this.watchFunction(props);
     startRegularly(this, 'Hourly', {
       ...props,
       starts: this.watch,
-      description: 'Looks for snapshots that are missing',
+      description: 'Looks for missing snapshots and a refused token',
       at: { minute: '0' },
       maxEventAge: Duration.hours(1),
       input: { expected: this.expected },
@@ -57,7 +57,7 @@ export class ExpectedSnapshots extends Construct {
       logs,
       network,
       handler: 'watch-snapshots',
-      description: 'Looks for snapshots that are missing',
+      description: 'Looks for missing snapshots and a refused token',
       timeout: Duration.minutes(2),
       memoryMb: 256,
       // It looks again in an hour.
@@ -66,6 +66,7 @@ export class ExpectedSnapshots extends Construct {
     });
     storage.grantRead(watch.role, [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), STATE]);
     storage.grantWrite(watch.role, [STATE]);
+    storage.grantRows(watch.role, 'dynamodb:GetItem');
     return watch;
   }
 

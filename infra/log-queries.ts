@@ -83,9 +83,7 @@ export const logQueries = {
     ],
   },
   texts: overTime('Texts scored, and tokens', (['SentimentCalls', 'SentimentTokens'] as const).map(sum)),
-  table: overTime('The table could not be reached, and requests refused', [
-    ...(['TableAway', 'Unauthorized', 'Forbidden'] as const).map(sum),
-  ]),
+  refused: overTime('Requests refused', (['Unauthorized', 'Forbidden'] as const).map(sum)),
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',

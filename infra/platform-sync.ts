@@ -79,17 +79,11 @@ export class PlatformSync extends Construct {
     readonly texts?: IQueue;
   };
   /** Each by what it does; `runFunctions` runs code functions, `scoreTexts` jobs of the queue of texts. */
-  readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
+  readonly functions: Readonly<Record<'runJobs' | 'snapshot' | 'watchSnapshots', LambdaFunction>> &
     Readonly<
       Partial<
         Record<
-          | 'runFunctions'
-          | 'scoreTexts'
-          | 'moveJobs'
-          | 'splitTexts'
-          | 'watchSnapshots'
-          | 'writeTables'
-          | 'writeReport',
+          'runFunctions' | 'scoreTexts' | 'moveJobs' | 'splitTexts' | 'writeTables' | 'writeReport',
           LambdaFunction
         >
       >
@@ -305,7 +299,7 @@ export class PlatformSync extends Construct {
       queues,
       functions: {
         ...functions,
-        ...(expected.watch && { 'watch-snapshots': expected.watch }),
+        'watch-snapshots': expected.watch,
         ...(tables && { 'write-tables': tables.write }),
         ...(reports && { 'write-report': reports.write }),
         ...(idle && { 'move-jobs': idle.move }),
@@ -376,7 +370,7 @@ const functionsOf = ({
   ...(jobs.functions && { runFunctions: jobs.functions.worker.function }),
   ...(jobs.texts && { scoreTexts: jobs.texts.worker.function }),
   ...(texts && { splitTexts: texts.splitTexts.function }),
-  ...(watch && { watchSnapshots: watch.function }),
+  watchSnapshots: watch.function,
   ...(tables && { writeTables: tables.write.function }),
   ...(reports && { writeReport: reports.write.function }),
   ...(idle && { moveJobs: idle.move.function }),

@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { boundedLine, currentIds } from './base/index.ts';
+import { boundedLine, currentIds, lastingFailure } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
@@ -12,12 +12,18 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
       level,
       base: null,
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
-      formatters: { level: (name) => ({ level: name }) },
+      formatters: { level: (name) => ({ level: name }), log: withProblem },
       mixin: currentIds,
       serializers: { err: describeError },
     },
     { write: (line: string) => write(boundedLine(line.trimEnd())) },
   );
+
+/** A line about a failure that no time heals names the part, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
+function withProblem(line: Record<string, unknown>): Record<string, unknown> {
+  const failure = lastingFailure(line['err']);
+  return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.part}` };
+}
 
 /** `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. A refusal has no stack. */
 function describeError(error: unknown): unknown {

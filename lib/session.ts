@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type InHand, once, sleep } from './base/index.ts';
+import { type InHand, once, type ProblemName, sleep } from './base/index.ts';
 import { createLogger } from './logger.ts';
 import { type Breaker, createFleetBreaker } from './pace/breaker.ts';
 import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } from './pace/budget.ts';
@@ -48,8 +48,6 @@ export type SessionOptions = {
   readonly observe?: Observe;
   /** Called when jobs are stopped since the platform is away, or refuses the token. */
   readonly onAway?: ((open: OpenBreaker) => void) | undefined;
-  /** Called each time that the fleet's budget becomes unavailable, so that nothing is sent. */
-  readonly onTableAway?: () => void;
 };
 
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
@@ -67,7 +65,7 @@ export function openSession(given: SessionOptions): Session {
   const stored = storedIn(settings, given);
   const budget = isAlone
     ? undefined
-    : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.seen(seen.breaker));
+    : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.seen(seen));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
   const parts = { host, logger, budget };
@@ -153,7 +151,7 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
 function paceOf(
   settings: Settings,
   { host, logger, budget }: Parts,
-  { greed = 'block', onTableAway }: SessionOptions,
+  { greed = 'block' }: SessionOptions,
 ): Pace {
   const { PLATFORM_RATE: rate } = settings;
   const limits = {
@@ -168,10 +166,8 @@ function paceOf(
       ...limits,
       item: await budget(),
       greed,
-      onTableAway: (cause) => {
-        logger.warn({ cause: String(cause) }, 'table away: nothing is sent');
-        onTableAway?.();
-      },
+      onTableAway: (err) =>
+        logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table away: nothing is sent'),
       onTableBack: () => logger.info('table back'),
       onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
       onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),

@@ -50,7 +50,6 @@ async function open() {
     err: writeLine,
     inHand: invocations.inHand,
     observe: metrics.observe,
-    onTableAway: metrics.onTableAway,
   });
   metrics.followPace(session.paceCounts);
   const { settings } = session;
@@ -64,7 +63,6 @@ async function open() {
     worker: await openWorker(session, storage, {
       onEnded: metrics.jobFinished,
       onRefused: metrics.messageRefused,
-      onTableAway: metrics.onTableAway,
       onSentiment: metrics.textScored,
     }),
     queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),

@@ -72,7 +72,6 @@ async function open() {
     inHand: invocations.inHand,
     greed: 'one',
     observe: metrics.observe,
-    onTableAway: metrics.onTableAway,
   });
   const { settings, callCounts, paceCounts, logger } = session;
   metrics.followPace(paceCounts);

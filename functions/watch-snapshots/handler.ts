@@ -1,18 +1,22 @@
 import type { Context } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
-import { readSettings } from '../../lib/settings.ts';
+import { openBudget } from '../../lib/pace/stored-budget.ts';
+import { needed, readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
 import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
 
-/** Reports each place whose newest published run is too old, as a problem. Its event says what is expected. */
+/**
+ * Reports each place whose newest published run is too old, as a problem; its event says what is expected. Repeats that the
+ * platform refuses the token, until a call has succeeded.
+ */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);
-    const { store, logger, service } = await ready();
+    const { store, logger, service, budget } = await ready();
     const { expected } = expectedSnapshots.parse(event);
     const missing = await missingSnapshots(expected, {
       store: storeUntil(store, nearEnd),
@@ -24,6 +28,12 @@ export async function handler(event: unknown, context: Context) {
       const [at, hours] = [Date.now(), facts.hours];
       writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
       writeLine(problemLine(`SnapshotMissing-${place}`, hours, { at, service }));
+    }
+    const { tokenRefusedAtMs } = await budget.read();
+    if (tokenRefusedAtMs !== undefined) {
+      const at = Date.now();
+      logger.warn({ since: new Date(tokenRefusedAtMs).toISOString() }, 'token refused');
+      writeLine(problemLine('Unauthorized', at - tokenRefusedAtMs, { at, service }));
     }
     return { missing };
   });
@@ -37,7 +47,10 @@ await openAtStart(ready);
 
 async function open() {
   const settings = readSettings(process.env);
+  const table = needed(settings, 'SYNC_TABLE');
+  const { host } = new URL(settings.PLATFORM_BASE_URL);
   return {
+    budget: await openBudget({ table, host, environment: process.env }),
     store: await openStore(settings.SYNC_STORE, { s3: process.env }),
     logger: createLogger(settings.LOG_LEVEL, writeLine),
     service: settings.SYNC_STACK,

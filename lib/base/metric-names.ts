@@ -1,12 +1,18 @@
 /** The namespace of metrics: each instance has its own below it, named after its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
-/** A line of the log each, counted by metric filters. The place of a missing snapshot follows its name. */
+/**
+ * A line of the log each, counted by metric filters. The place of a missing snapshot follows its name, and so does a part
+ * that is missing or refuses its use.
+ */
 export const problemNames = [
   'Unauthorized',
   'Forbidden',
   'Throttling',
+  'RateReduced',
   'TableAway',
+  'PartMissing',
+  'PartRefused',
   'MessagesRefused',
   'JobsFailed',
   'JobsUnknown',
@@ -38,8 +44,6 @@ export const measureNames = [
   'OddAnswers',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
-  /** Times that a process found the table unavailable, so that it sent nothing. */
-  'TableAway',
   /** Slots of the budget: reserved, used by a call, and passed without one. */
   'SlotsGranted',
   'SlotsUsed',

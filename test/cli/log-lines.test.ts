@@ -5,6 +5,7 @@ import { createLogger } from '../../lib/logger.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
+import { TableError } from '../../lib/table/index.ts';
 
 const NOON = new Date(2026, 10, 22, 12, 0, 0).getTime();
 
@@ -89,7 +90,8 @@ describe('people read', () => {
     const err = new StoreError('put a in s3://acme', { kind: 'busy', code: 'SlowDown' });
 
     logger.error({ messageId: 'm1', err }, 'message not handled');
-    logger.warn({ cause: 'TableError: read' }, 'table away: nothing is sent');
+    const away = new TableError('read', { kind: 'busy', code: 'Throttling' });
+    logger.warn({ err: away, problem: 'TableAway' }, 'table away: nothing is sent');
     logger.warn(
       { refused: 'refused/m2.json', faults: ['type: expected a job', 'id: no'] },
       'message refused',
@@ -97,7 +99,7 @@ describe('people read', () => {
 
     expect(shown).toEqual([
       '12:00:00 error: message not handled: put a in s3://acme: busy, SlowDown (messageId m1)',
-      '12:00:00 warning: the table with the fleet’s budget cannot be reached (TableError: read): nothing is sent until it is back',
+      '12:00:00 warning: the table with the fleet’s budget does not respond (read: busy, Throttling): nothing is sent until it does',
       '12:00:00 warning: a message was refused (refused/m2.json): type: expected a job; id: no',
     ]);
   });

@@ -5,7 +5,7 @@ import { createMetrics } from '../../functions/metrics.ts';
 function startMetrics(now: () => number = () => 1_000) {
   const lines: Line[] = [];
   const write = (line: string) => lines.push(JSON.parse(line));
-  const metrics = createMetrics({ SYNC_STACK: 'acme' }, write, now);
+  const metrics = createMetrics({ SYNC_STACK: 'acme', PLATFORM_RATE: '20' }, write, now);
   const of = (kind: string) =>
     lines
       .filter(({ msg }) => msg === kind)
@@ -34,7 +34,6 @@ test('calls and their failures are counted', () => {
   metrics.observe({ kind: 'throttled', ...search, retryAfterMs: undefined });
   metrics.observe({ kind: 'waited', ...search, waitedMs: 12.6 });
   metrics.observe({ kind: 'retry', ...search, delayMs: 5, failure: { kind: 'cut', detail: '' } });
-  metrics.onTableAway();
   metrics.flush();
 
   expect(written()).toEqual([
@@ -46,13 +45,11 @@ test('calls and their failures are counted', () => {
       Throttled: 1,
       WaitedMs: 13,
       Retries: 1,
-      TableAway: 1,
     },
   ]);
   expect(problems()).toEqual([
     ['Unauthorized', 1],
     ['Forbidden', 1],
-    ['TableAway', 1],
   ]);
 });
 
@@ -169,6 +166,39 @@ describe('throttling', () => {
     expect(reportedAfter([10, 5], [10, 0], [10, 3])).toEqual([]);
     expect(reportedAfter([10, 5], [9, 9], [10, 3])).toEqual([]);
     expect(reportedAfter([10, 5], [10, 3])).toEqual([]);
+  });
+});
+
+describe('a rate that is reduced', () => {
+  const MINUTE = 60_000;
+
+  /** What is reported after windows of five minutes in which ten calls waited, at so many requests a second of 20. */
+  function reportedAt(rates: readonly number[], waitedMs = 90) {
+    let nowMs = 0;
+    let effectiveRate = 20;
+    const { metrics, problems } = startMetrics(() => nowMs);
+    metrics.followPace(() => ({ ...NO_SLOTS, effectiveRate }));
+    for (const rate of rates) {
+      nowMs += 5 * MINUTE;
+      effectiveRate = rate;
+      for (let call = 0; call < 10; call += 1)
+        metrics.observe({ kind: 'waited', operation: 'searchCalculations', attempt: 1, waitedMs });
+    }
+    nowMs += 5 * MINUTE;
+    metrics.flush();
+    return problems();
+  }
+
+  const NO_SLOTS = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
+
+  test('is a problem while calls wait in three windows in a row, by the least loss in percent', () => {
+    expect(reportedAt([10, 8, 4])).toEqual([['RateReduced', 50]]);
+    expect(reportedAt([10, 10])).toEqual([]);
+    expect(reportedAt([10, 20, 10])).toEqual([]);
+  });
+
+  test('is none while calls hardly wait', () => {
+    expect(reportedAt([10, 8, 4], 24)).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { Alarms, alarmOf } from '../../infra/alarms.ts';
 import { alarmsPage } from '../../infra/alarms-page.ts';
-import { measureNames, problemNames } from '../../lib/contract.ts';
+import { measureNames, parts, problemNames } from '../../lib/contract.ts';
 import { appOf, full, least, propertiesOf, resourcesOf, templateOf } from './instances.ts';
 import { at, type FilterProperties, matches } from './metric-filter.ts';
 
@@ -74,7 +74,12 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
     Unauthorized: 'page by Page',
     Forbidden: 'ticket by Ticket',
     Throttling: 'notice by Notice',
+    RateReduced: 'notice by Notice',
     TableAway: 'notice by Notice',
+    PartMissing: 'page by Page',
+    PartRefused: 'page by Page',
+    TablesPartMissing: 'ticket by Ticket',
+    TablesPartRefused: 'ticket by Ticket',
     MessagesRefused: 'ticket by Ticket',
     JobsFailed: 'ticket by Ticket',
     JobsUnknown: 'ticket by Ticket',
@@ -88,7 +93,7 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
     'SnapshotMissing-cards': 'page by Page',
     'SnapshotMissing-cards.few': 'page by Page',
     'SnapshotMissing-data-files': 'page by Page',
-    FunctionErrors: 'page by Page',
+    FunctionErrors: 'ticket by Ticket',
     FunctionThrottles: 'ticket by Ticket',
     ReportFailed: 'ticket by Ticket',
     SentimentCalls: 'page by Page',
@@ -108,7 +113,7 @@ test('an alarm about several problems says where each has its section', () => {
   const page = alarms.find(({ id }) => id === 'Page');
 
   expect(page?.AlarmDescription).toBe(
-    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, SnapshotMissing-… (#snapshotmissing), error (#functionerrors), failure (#functionerrors), timeout (#functionerrors), SentimentCalls, SentimentTokens.',
+    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, PartMissing-… (#partmissing), PartRefused-… (#partrefused), SnapshotMissing-… (#snapshotmissing), SentimentCalls, SentimentTokens.',
   );
 });
 
@@ -152,6 +157,9 @@ test('a line about a problem is counted once, at its severity, if it is above it
   expect(countedAs(problem('TableAway', 1), 'SnapshotsSnapshotLog')).toEqual(['notice: TableAway']);
   expect(countedAs(problem('Throttling', 5), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(problem('Throttling', 5.1), 'JobsRunJobsLog')).toEqual(['notice: Throttling']);
+  expect(countedAs(problem('RateReduced', 45), 'JobsRunJobsLog')).toEqual([]);
+  expect(countedAs(problem('RateReduced', 50), 'JobsRunJobsLog')).toEqual(['notice: RateReduced']);
+  expect(countedAs(problem('Unauthorized', 9), 'ExpectedSnapshotsWatchLog')).toEqual(['page: Unauthorized']);
   expect(countedAs(problem('SentimentCalls', 1_000), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(problem('SentimentCalls', 1_001), 'JobsRunJobsLog')).toEqual(['page: SentimentCalls']);
   expect(countedAs(problem('SnapshotMissing-cards.few', 26), 'ExpectedSnapshotsWatchLog')).toEqual([
@@ -164,6 +172,21 @@ test('a line about a problem is counted once, at its severity, if it is above it
   expect(countedAs({ msg: 'measured', JobsFailed: 3 }, 'JobsRunJobsLog')).toEqual([]);
 });
 
+test.each(parts)(
+  'a failure of the part %s that no time heals pages, or is a ticket of what can be made later',
+  (part) => {
+    const now = 'JobsRunJobsLog SnapshotsSnapshotLog TextsSplitTextsLog ExpectedSnapshotsWatchLog'.split(' ');
+
+    for (const name of ['PartMissing', 'PartRefused']) {
+      const problem = `${name}-${part}`;
+      const line = { msg: 'message not handled', problem };
+      for (const each of now) expect(countedAs(line, each)).toEqual([`page: ${problem}`]);
+      for (const each of ['TablesWriteLog', 'ReportsWriteLog'])
+        expect(countedAs(line, each)).toEqual([`ticket: ${problem}`]);
+    }
+  },
+);
+
 test('an invocation that failed, ran out of time or crashed is counted, but a report is tried again first', () => {
   // Source: "platform.report" in the schema of Lambda's telemetry, which its JSON log format writes.
   const report = (status: string) => ({
@@ -174,7 +197,7 @@ test('an invocation that failed, ran out of time or crashed is counted, but a re
 
   for (const each of ['JobsRunJobsLog', 'TextsSplitTextsLog', 'ExpectedSnapshotsWatchLog', 'TablesWriteLog'])
     for (const status of ['error', 'failure', 'timeout'])
-      expect(countedAs(report(status), each)).toEqual([`page: ${status}`]);
+      expect(countedAs(report(status), each)).toEqual([`ticket: ${status}`]);
   expect(countedAs(report('success'), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(report('timeout'), 'ReportsWriteLog')).toEqual([]);
 });
@@ -253,11 +276,10 @@ test('a snapshot whose next time nobody knows has no such alarm, and a warning s
   });
 });
 
-test('nothing looks for snapshots where none is expected', () => {
-  const ids = (of: ReturnType<typeof templateOf>) => resourcesOf(of).map(([id]) => id);
+test('what looks each hour is there where no snapshot is expected too: for the token and the table', () => {
+  const ids = resourcesOf(templateOf(least)).map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
 
-  expect(ids(template).filter((id) => id.startsWith('ExpectedSnapshotsWatch'))).not.toEqual([]);
-  expect(ids(templateOf(least)).filter((id) => id.startsWith('ExpectedSnapshots'))).toEqual([]);
+  expect(ids).toEqual(expect.arrayContaining(['ExpectedSnapshotsWatchFunction', 'ExpectedSnapshotsHourly']));
 });
 
 test('one dashboard shows every alarm in its first row, and leads to dead letters, queries and the runbook', () => {
@@ -324,7 +346,11 @@ describe('overrides', () => {
   });
 
   test('turn a condition off, and the alarm with the last of its severity', () => {
-    const instance = overridden({ Throttling: { off: true }, TableAway: { off: true } });
+    const instance = overridden({
+      Throttling: { off: true },
+      RateReduced: { off: true },
+      TableAway: { off: true },
+    });
 
     expect(countedAs({ problem: 'TableAway', value: 1 }, 'JobsRunJobsLog', templateOf(instance))).toEqual([]);
     expect(alarmsOf(instance).map(({ id }) => id)).not.toContain('Notice');
@@ -363,9 +389,9 @@ test('an instance has no condition that its job types cannot bring about', () =>
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
   );
   expect(namesOf({ ...least, allow: { types: ['snapshot'] } })).toEqual([
-    ...'Unauthorized Forbidden Throttling TableAway MessagesRefused JobsFailed OldestJob'.split(' '),
-    ...'JobsDeadLetters RareDeadLetters SnapshotRefused FunctionErrors FunctionThrottles ReportFailed'.split(
-      ' ',
-    ),
+    ...'Unauthorized Forbidden Throttling RateReduced TableAway PartMissing PartRefused'.split(' '),
+    ...'TablesPartMissing TablesPartRefused MessagesRefused JobsFailed OldestJob'.split(' '),
+    ...'JobsDeadLetters RareDeadLetters SnapshotRefused FunctionErrors'.split(' '),
+    ...'FunctionThrottles ReportFailed'.split(' '),
   ]);
 });

@@ -355,6 +355,7 @@ describe('a table that is made beside it', () => {
 
     const of = keyUsesIn(template);
     expect([...of.keys()].sort()).toEqual([
+      'SyncExpectedSnapshotsWatchRole',
       'SyncJobsRunFunctionsRole',
       'SyncJobsRunJobsRole',
       'SyncPoliciesOperator',

@@ -314,6 +314,7 @@ describe('what an instance does not use, it does not have', () => {
       'Takes snapshots, each a durable execution',
       'Runs jobs of all types',
       'Moves jobs from queues that are turned off',
+      'Looks for missing snapshots and a refused token',
       'Writes tables as Parquet',
       'Writes the report and sends digests',
     ]);
@@ -496,7 +497,7 @@ describe('every function', () => {
   ];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(14);
+    expect(functions).toHaveLength(15);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',

@@ -31,6 +31,7 @@ test('no role may do more than it uses', () => {
     [
       "ExpectedSnapshotsRole: Allow lambda:InvokeFunction on ExpectedSnapshotsWatchFunction, ExpectedSnapshotsWatchFunction:*",
       "ExpectedSnapshotsRole: Allow sqs:SendMessage on RareDeadLetters",
+      "ExpectedSnapshotsWatchRole: Allow dynamodb:GetItem on StorageTable",
       "ExpectedSnapshotsWatchRole: Allow logs:CreateLogStream, logs:PutLogEvents on ExpectedSnapshotsWatchLog",
       "ExpectedSnapshotsWatchRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/expected-snapshots.json",
       "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/work/expected-snapshots.json",

@@ -45,6 +45,12 @@ export type FleetPlan = {
   readonly isAway?: (atMs: number, worker: number) => boolean;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number) => number | 'absent' | undefined;
+  /** Called for each call that leaves: how long it waited, and the rate that its worker goes by. */
+  readonly onCall?: (call: {
+    readonly atMs: number;
+    readonly waitedMs: number;
+    readonly effectiveRate: number;
+  }) => void;
   /** For the workers, from 0 up to 1; default 0.5. */
   readonly random?: () => number;
   /** Whether the table's responses have a `Date`. Default: no. */
@@ -154,6 +160,8 @@ export async function simulateFleet(plan: FleetPlan) {
       onClockOff: (off) => clocksOff.push({ worker: index, ...off }),
     });
     const call = async (slot: Slot) => {
+      const { effectiveRate } = pace.counts();
+      plan.onCall?.({ atMs: clock.now(), waitedMs: slot.waitedMs, effectiveRate });
       const retryAfterMs = plan.refuse?.(clock.now());
       departures.push({ worker: index, atMs: clock.now(), slot, refused: retryAfterMs !== undefined });
       // A refusal comes at once, however long calls take.

@@ -48,7 +48,10 @@ describe('a temporary failure of DynamoDB is tried four times, and then reported
 test.for([
   ['AccessDeniedException', 'denied, AccessDeniedException (about AccessDeniedException)'],
   ['ItemCollectionSizeLimitExceededException', '400 ItemCollectionSizeLimitExceededException'],
-  ['ResourceNotFoundException', 'there is no table jobs: docs/restore.md says how to restore one that was deleted'],
+  [
+    'ResourceNotFoundException',
+    'there is no table jobs: docs/restore.md says how to restore one that was deleted',
+  ],
   [
     'ValidationException',
     'expected a table with the strings pk and sk as its keys, got one that refuses them',

@@ -75,8 +75,8 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
       : `${host} is away (${cause}): no jobs are taken until it is back`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
-  'table away: nothing is sent': ({ cause }) =>
-    `the table with the fleet’s budget cannot be reached (${cause}): nothing is sent until it is back`,
+  'table away: nothing is sent': ({ err }) =>
+    `the table with the fleet’s budget does not respond (${messageOf(err)}): nothing is sent until it does`,
   'table back': () => 'the table with the fleet’s budget is back',
 };
 

@@ -128,7 +128,7 @@ function amountsOf(template: InTemplate, load: Load, { rate, months }: When): Am
         (memoryGb('Runs jobs of code functions') || memoryGb('Runs jobs of all types')) +
       textSeconds * (memoryGb('Runs jobs of texts') || memoryGb('Runs jobs of all types')) +
       (chunks / 100) * memoryGb('Splits requests') +
-      looks * counts.look.seconds * memoryGb('Looks for snapshots') +
+      looks * counts.look.seconds * memoryGb('Looks for missing snapshots') +
       moves * counts.move.seconds * memoryGb('Moves jobs') +
       tableSeconds * memoryGb('Writes tables') +
       reportSeconds * memoryGb('Writes the report'),

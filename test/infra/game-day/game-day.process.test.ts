@@ -6,6 +6,7 @@ import { createMetrics } from '../../../functions/metrics.ts';
 import { adds, lines } from '../../cli/start-jobs.ts';
 import { blocksOf, textOf } from '../../docs/blocks.ts';
 import { linesOf, parseLine } from '../../docs/shell.ts';
+import { createTables } from '../../local-aws/services/start-dynamo-db.ts';
 import { startSecrets } from '../../local-aws/services/start-secrets.ts';
 import { objectCreated } from '../../local-aws/stack/object-created.ts';
 import { synthStack } from '../../local-aws/stack/synth-stack.ts';
@@ -17,10 +18,11 @@ import { BASE_URL, type Day, startDay } from './start-day.ts';
  * The game day: for each section of the runbook, what it is about happens to an instance on the local AWS until its alarm
  * is red by the template, and the section is followed to its end, with the commands as they are on the page.
  *
- * What does not happen as in an account: Throttling takes a quarter of an hour, so its line is written by the function's own
- * code with a clock of the test; a message is a dead letter after 5 receives; Lambda's own message is put on its queue by the
- * test; hours of waiting are added by the clock; metrics are computed from the lines and the queues by the template's filters
- * and alarms. One command is not run, since no service here has it: `aws service-quotas request-service-quota-increase`.
+ * What does not happen as in an account: Throttling and RateReduced take a quarter of an hour, so their line is written by
+ * the function's own code with a clock of the test; a message is a dead letter after 5 receives where that is provoked;
+ * Lambda's own message is put on its queue by the test; hours of waiting are added by the clock, and a message that would
+ * come back in 16 minutes is sent again; metrics are computed from the lines and the queues by the template's filters and
+ * alarms. One command is not run, since no service here has it: `aws service-quotas request-service-quota-increase`.
  */
 
 const RUNBOOK = 'infra/RUNBOOK.md';
@@ -59,6 +61,10 @@ const instance = {
 };
 
 type Event = {
+  /** What happens, where several things bring a section about. */
+  readonly what?: string;
+  /** After how many receives a message is a dead letter. Default: as many as in the template. */
+  readonly maxReceives?: number;
   readonly provoke: (day: Day) => Promise<unknown>;
   /** What is red then: the alarm, and the problem that it names. */
   readonly red: readonly string[];
@@ -66,6 +72,8 @@ type Event = {
   readonly minutes?: number;
   /** In what the commands to see print. */
   readonly seen: RegExp;
+  /** In the error of the line that names the problem. */
+  readonly logged?: RegExp;
   /** Whether `doctor` finds it too, and so ends with 1. */
   readonly isIll?: true;
   /** What the operator does besides the commands that fix it. */
@@ -134,6 +142,36 @@ const scored = {
   },
 };
 
+/** A part that refuses its use, until the permission is given back: nothing but the job that needs it shows it. */
+const refused = (
+  what: string,
+  {
+    part,
+    pattern,
+    logged,
+    isIll,
+  }: Record<'pattern' | 'logged', RegExp> & Pick<Event, 'isIll'> & { readonly part: string },
+): Event => ({
+  what,
+  provoke: async (day) => {
+    day.refused.add(pattern);
+    await day.work(adds('job'));
+  },
+  red: [`Page: PartRefused-${part}`],
+  seen: /./,
+  logged,
+  ...(isIll && { isIll }),
+  repair: (day) => day.refused.clear(),
+  over: async (day) => {
+    await day.send(adds('job'));
+    await isDone(day, 'job');
+    const results = `${day.place.environment['SYNC_STORE']}/results/`;
+    const list = () => runAws(['aws', 's3', 'ls', '--recursive', results], day.place);
+    await day.until(async () => (await list()).includes('job.json'), 'a result');
+    await day.until(async () => day.stack.events.length > 0, 'an event');
+  },
+});
+
 /** Two runs that differ. */
 async function takeTwo(day: Day): Promise<void> {
   await day.take({ type: 'snapshot', source: 'calculations', id: 'first' });
@@ -141,20 +179,27 @@ async function takeTwo(day: Day): Promise<void> {
   await day.take({ type: 'snapshot', source: 'calculations', id: 'second' });
 }
 
-const events: Readonly<Record<string, Event>> = {
+const events: Readonly<Record<string, Event | readonly Event[]>> = {
   Unauthorized: {
     provoke: async (day) => {
       day.platform().setToken('another');
       await day.work(adds('job'));
       await isRed(day, ['Page: Unauthorized']);
       await day.rest();
+      day.passes(80);
+      await isRed(day, []);
+      // Nothing calls any more, and nothing is fixed.
+      await day.schedule('ExpectedSnapshotsHourly');
     },
     red: ['Page: Unauthorized'],
     seen: /token +failed/,
     isIll: true,
     repair: (day) => writeFileSync(join(day.folder, 'token'), 'another'),
     given: () => ({ PARAMETER: '/deployed/token' }),
-    over: (day) => doctorSays(day, 'token'),
+    over: async (day) => {
+      await doctorSays(day, 'token');
+      await day.schedule('ExpectedSnapshotsHourly');
+    },
   },
   Forbidden: forbidden,
   Throttling: {
@@ -176,6 +221,25 @@ const events: Readonly<Record<string, Event>> = {
     seen: /2000|2,000/,
     over: async (day) => expect(await day.printed('pace')).toMatchObject({ rate: 1 }),
   },
+  RateReduced: {
+    provoke: async (day) => {
+      let now = Date.now() - 20 * 60_000;
+      const { observe, flush, followPace } = createMetrics(
+        { SYNC_STACK: 'platform-sync-deployed', PLATFORM_RATE: '2000' },
+        (line) => void day.lines.push({ by: day.idOf('JobsRunJobsFunction'), line: JSON.parse(line) }),
+        () => now,
+      );
+      const noSlots = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0 };
+      followPace(() => ({ ...noSlots, effectiveRate: 1_000 }));
+      for (let window = 0; window < 4; window += 1, now += 5 * 60_000)
+        for (let call = 0; call < 10; call += 1) observe({ kind: 'waited', waitedMs: 20 } as never);
+      flush();
+    },
+    red: ['Notice: RateReduced'],
+    seen: /2000|2,000/,
+    given: () => ({ RATE: '2000' }),
+    over: async (day) => expect(await day.printed('pace')).toMatchObject({ rate: 2_000 }),
+  },
   TableAway: {
     provoke: async (day) => {
       day.stack.away.add('dynamodb');
@@ -187,6 +251,54 @@ const events: Readonly<Record<string, Event>> = {
     repair: (day) => day.stack.away.delete('dynamodb'),
     over: (day) => isDone(day, 'job'),
   },
+  PartMissing: {
+    what: 'the table was deleted',
+    provoke: async (day) => {
+      const table = day.stack.output('TableName');
+      await runAws(['aws', 'dynamodb', 'delete-table', '--table-name', table], day.place);
+      await day.work(adds('job'));
+    },
+    red: ['Page: PartMissing-table'],
+    seen: /table +failed.*there is no table/s,
+    logged: /there is no table .*docs\/restore\.md/,
+    isIll: true,
+    repair: (day) =>
+      createTables(day.place.environment['AWS_ENDPOINT_URL'] ?? '', [day.stack.output('TableName')]),
+    over: async (day) => {
+      await day.send(adds('job'));
+      await isDone(day, 'job');
+    },
+  },
+  PartRefused: [
+    refused('the table', {
+      part: 'table',
+      pattern: /^dynamodb /,
+      logged: /not authorized to perform: dynamodb:(Get|Put)Item/,
+      isIll: true,
+    }),
+    refused('the event bus', {
+      part: 'event-bus',
+      pattern: /^events /,
+      logged: /JobFinished of job .*not authorized to perform: events:PutEvents/,
+    }),
+    refused('the prefix of results', {
+      part: 'store',
+      pattern: /^s3 .*\/results\//,
+      logged: /results\/.*not authorized/,
+    }),
+    {
+      ...refused('the start of the snapshot function', {
+        part: 'snapshot-function',
+        pattern: /^lambda .*\/invocations/,
+        logged: /start execution .*not authorized to perform: lambda:/,
+      }),
+      provoke: async (day) => {
+        day.refused.add(/^lambda .*\/invocations/);
+        await day.work({ type: 'snapshot', source: 'calculations', id: 'nightly' });
+      },
+      over: async (day) => expect(await day.take()).toMatchObject({ result: { kind: 'published' } }),
+    },
+  ],
   MessagesRefused: {
     provoke: (day) => day.work('{"version":1,"type":"run-funktion"}'),
     red: ['Ticket: MessagesRefused'],
@@ -224,6 +336,7 @@ const events: Readonly<Record<string, Event>> = {
     },
   },
   JobsDeadLetters: {
+    maxReceives: 5,
     provoke: async (day) => {
       await day.send(adds('job'));
       // A message that crashes the process each time.
@@ -285,7 +398,7 @@ const events: Readonly<Record<string, Event>> = {
       day.stack.away.add('s3');
       await expect(day.schedule('ExpectedSnapshotsHourly')).rejects.toThrow();
     },
-    red: ['Page: error'],
+    red: ['Ticket: error'],
     seen: /failed/,
     isIll: true,
     repair: (day) => day.stack.away.delete('s3'),
@@ -323,15 +436,18 @@ let deployed: StackToRun;
 const running = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  const { template, assets } = await readStack(running.use(await synthStack(instance)).folder);
-  const withFewReceives = JSON.stringify(template).replaceAll(
-    '"maxReceiveCount":1000',
-    '"maxReceiveCount":5',
-  );
-  deployed = { template: JSON.parse(withFewReceives), assets };
+  deployed = await readStack(running.use(await synthStack(instance)).folder);
 }, 120_000);
 
 afterAll(() => running.disposeAsync());
+
+/** What the lines say that name one of these problems. */
+const errorsOf = (day: Day, red: readonly string[]) =>
+  day.lines
+    .map(({ line }) => line as { readonly problem?: string; readonly err?: { readonly message: string } })
+    .filter(({ problem = '' }) => red.some((each) => each.endsWith(`: ${problem}`)))
+    .map(({ err }) => err?.message)
+    .join('\n');
 
 /** Runs a command of the page. */
 async function follow(
@@ -360,16 +476,28 @@ async function withSecret(words: readonly string[], day: Day): Promise<string> {
   return await runAws(words, { ...day.place, environment });
 }
 
-test.each(sections)(
-  '$name: the alarm goes off, and its section leads to the end',
-  async ({ name, parts, see, fix }) => {
-    expect(parts).toEqual(PARTS);
-    expect([see, fix]).not.toContainEqual([]);
-    const event = events[name];
-    if (event === undefined) throw new Error(`expected something that brings about ${name}`);
-    await using day = await startDay(deployed);
+test.each(sections)('$name has an event, and all parts of a section', ({ name, parts, see, fix }) => {
+  expect(parts).toEqual(PARTS);
+  expect([see, fix]).not.toContainEqual([]);
+  expect([events[name]].flat()).not.toContain(undefined);
+});
+
+const happenings = sections.flatMap((section) =>
+  [events[section.name] ?? []].flat().map((event) => ({ ...section, event, what: event.what ?? 'it' })),
+);
+
+test.each(happenings)(
+  '$name, $what: the alarm goes off, and its section leads to the end',
+  async ({ see, fix, event }) => {
+    const { template, assets } = deployed;
+    const receives = JSON.stringify(template).replaceAll(
+      '"maxReceiveCount":1000',
+      `"maxReceiveCount":${event.maxReceives ?? 1_000}`,
+    );
+    await using day = await startDay({ template: JSON.parse(receives), assets });
     await event.provoke(day);
     await isRed(day, event.red, event.minutes);
+    if (event.logged !== undefined) expect(errorsOf(day, event.red)).toMatch(event.logged);
 
     const first = event.given?.('', day) ?? {};
     const printed: string[] = [];

@@ -9,6 +9,7 @@ import { runLine } from '../../docs/run-line.ts';
 import { startStack } from '../../local-aws/stack/start-stack.ts';
 import { resourcesOf, type StackToRun } from '../../local-aws/stack/template.ts';
 import { redAt } from './red-at.ts';
+import { startRefusing } from './start-refusing.ts';
 
 export const BASE_URL = 'https://deployed.invalid';
 
@@ -24,6 +25,9 @@ export async function startDay(deployed: StackToRun) {
   let platform = await startPlatform(small);
   started.defer(() => platform.close());
   const lines: { readonly by: string; readonly line: object }[] = [];
+  const refusing = started.use(await startRefusing());
+  /** What the roles of the functions, and everybody else, may not use any more: a service, or a service and a path. */
+  const refused = new Set<RegExp>();
   const stack = started.use(
     await startStack({
       ...deployed,
@@ -31,6 +35,8 @@ export async function startDay(deployed: StackToRun) {
       secret: platform.token,
       onLog: (line, by) => void (line.startsWith('{') && lines.push({ by, line: JSON.parse(line) })),
       sometimes: () => false,
+      instead: (service, path) =>
+        [...refused].some((each) => each.test(`${service} ${path}`)) ? refusing.endpoint : undefined,
       off: { 'sqs-deliveries-repeat': 'what is refused again is a new line about it' },
     }),
   );
@@ -92,6 +98,14 @@ export async function startDay(deployed: StackToRun) {
     await send(...messages);
     polling ??= await stack.poll();
   }
+  /** So many minutes go by: what was said is as old. */
+  function passes(minutes: number): void {
+    for (const { line } of lines)
+      for (const name of ['timestamp', 'time']) {
+        const said = Date.parse(String(Reflect.get(line, name)));
+        if (said > 0) Reflect.set(line, name, new Date(said - minutes * 60_000).toISOString());
+      }
+  }
   let taken = 0;
   const run = (line: string, code?: number) => runLine(line, place, code);
   const running = started.move();
@@ -100,6 +114,8 @@ export async function startDay(deployed: StackToRun) {
     place,
     lines,
     stack,
+    refused,
+    passes,
     red,
     until,
     /** A logical id by its beginning. */

@@ -38,9 +38,14 @@ export type StackServicesOptions = {
   readonly secret: string;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules | undefined;
+  /** What responds in the place of a service. Default: nothing. */
+  readonly instead?: EndpointInstead | undefined;
   /** The keys of what the template does not have, by the ARN of what is encrypted. */
   readonly keys?: Keys | undefined;
 };
+
+/** The endpoint that responds in the place of a service for a path; undefined if the service itself does. */
+export type EndpointInstead = (service: string, path: string) => string | undefined;
 
 /**
  * The services that the functions of a stack call, behind one endpoint, with the resources of its template. Its policies
@@ -51,6 +56,7 @@ export async function startStackServices({
   secret,
   off = {},
   keys = {},
+  instead = () => undefined,
 }: StackServicesOptions): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
   // Names and ARNs are the same at every endpoint.
@@ -86,6 +92,8 @@ export async function startStackServices({
   const endpointOf = (service: string, path: string) => {
     if (away.has(service)) return NOWHERE;
     if (throttled.has(service)) return throttling.endpoint;
+    const other = instead(service, path);
+    if (other !== undefined) return other;
     return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
   };
   const access = createAccess({ template, resolve, keys });

@@ -14,7 +14,7 @@ import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution, ExecutionToRun } from '../services/start-executions.ts';
 import type { Published } from '../services/start-topics.ts';
 import { type EventTarget, targetsOf } from './event-targets.ts';
-import { type StackServices, startStackServices } from './stack-services.ts';
+import { type EndpointInstead, type StackServices, startStackServices } from './stack-services.ts';
 import { resourcesOf, type StackToRun, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
@@ -29,6 +29,8 @@ export type StackOptions = StackToRun & {
   readonly onLog?: (line: string, id: string) => void;
   /** Folders that the functions may write to, apart from their temporary ones: a store, say. None if absent. */
   readonly writable?: readonly string[];
+  /** What responds in the place of a service. Default: nothing. */
+  readonly instead?: EndpointInstead;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
   /** The keys of what the template does not have, such as a token's parameter, by the ARN of what is encrypted. */
@@ -83,8 +85,8 @@ export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
  * Throws for anything in the template that it does not know.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { template, texts = {}, secret, off, keys } = options;
-  const services = await startStackServices({ template, secret, off, keys });
+  const { template, texts = {}, secret, off, keys, instead } = options;
+  const services = await startStackServices({ template, secret, off, keys, instead });
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);

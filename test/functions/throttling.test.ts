@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createThrottling } from '../../functions/throttling.ts';
+import { simulateFleet } from '../pace/simulated-fleet.ts';
+
+const RATE = 20;
+const MINUTE = 60_000;
+
+/** What a worker reports that works for 25 minutes, while the platform allows so many requests in any second. */
+async function reportedAt(allowed: number, { loops }: { readonly loops: number }) {
+  let nowMs = 0;
+  let refused = 0;
+  let calls = 0;
+  const accepted: number[] = [];
+  const { observe, followRate, problems } = createThrottling(RATE, () => nowMs);
+  await simulateFleet({
+    rate: RATE,
+    durationMs: 25 * MINUTE,
+    workers: [{ loops }],
+    callMs: () => 300,
+    refuse(atMs) {
+      const recent = accepted.filter((each) => each > atMs - 1_000);
+      accepted.splice(0, accepted.length, ...recent);
+      calls += 1;
+      if (recent.length >= allowed) {
+        refused += 1;
+        return 'absent';
+      }
+      accepted.push(atMs);
+      return undefined;
+    },
+    onCall({ atMs, waitedMs, effectiveRate }) {
+      nowMs = atMs;
+      followRate(() => effectiveRate);
+      observe({ kind: 'waited', operation: 'search', attempt: 1, waitedMs });
+    },
+  });
+  const percent = Object.fromEntries(problems())['RateReduced'] ?? 0;
+  return { percent, refusedPercent: (100 * refused) / calls };
+}
+
+/** Above this many percent there is an alarm. */
+const LIMIT = 45;
+
+test('a platform that allows half of the rate is seen, though it refuses fewer calls than Throttling looks for', async () => {
+  const { percent, refusedPercent } = await reportedAt(10, { loops: 8 });
+
+  expect(refusedPercent).toBeLessThan(5);
+  expect(percent).toBeGreaterThan(LIMIT);
+});
+
+test('one that allows most of it is not, nor half of it while nothing waits', async () => {
+  expect((await reportedAt(14, { loops: 8 })).percent).toBeLessThan(LIMIT);
+  expect((await reportedAt(10, { loops: 1 })).percent).toBe(0);
+});
