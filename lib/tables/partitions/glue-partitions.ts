@@ -27,7 +27,7 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
 
 /** Looks at a table, as adding a partition does. Throws `AwsError` if it is not there or may not be looked at. */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
-  asAwsError(`look at ${database}.${Name}`, () =>
+  asAwsError({ part: 'catalog', tried: `look at ${database}.${Name}` }, () =>
     createGlueClient(environment).send(new GetTableCommand({ DatabaseName: database, Name })),
   );
 
