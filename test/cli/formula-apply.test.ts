@@ -50,7 +50,7 @@ describe('formula apply', () => {
 
     expect({ code: first.code, out: JSON.parse(first.out) }).toEqual({
       code: 0,
-      out: { set: 'may', rows: 2, done: 2, failed: 0, unknown: 0, left: 0, notDone: [] },
+      out: { set: 'may', blank: 0, rows: 2, done: 2, failed: 0, unknown: 0, left: 0, notDone: [] },
     });
     expect(first.err).toContain('to take them back: platform-sync formula undo may');
     expect(JSON.parse(again.out)).toEqual(JSON.parse(first.out));

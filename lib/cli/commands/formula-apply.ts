@@ -13,7 +13,7 @@ import {
   storeChangeSet,
   withFormulasBefore,
 } from '../formula/change-set.ts';
-import { checkedJobs, warnOf } from '../jobs/job-files.ts';
+import { checkedJobs, reportBlank, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
@@ -30,6 +30,7 @@ export default (async ([file], flags, terminal) => {
   const store = await openStoreOf(terminal);
   const read = await readSetRows(file, flags);
   warnOf(file, read.warnings, terminal);
+  reportBlank(file, read.blank, terminal);
   const rows = await withFormulasBefore(store, read.rows, flags.undoFor);
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
@@ -37,7 +38,7 @@ export default (async ([file], flags, terminal) => {
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
-  const dryRun = flags.dryRun && described(set, affected, flags.markdown);
+  const dryRun = flags.dryRun && described(set, affected, { ...flags, blank: read.blank });
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
@@ -45,7 +46,7 @@ export default (async ([file], flags, terminal) => {
     );
     return dryRun ? { ...dryRun, ended: 'incomplete' } : 'incomplete';
   }
-  return dryRun ?? send(file, set, store, flags, terminal);
+  return dryRun ?? send(file, set, store, { ...flags, blank: read.blank }, terminal);
 }) satisfies Run<'formula apply'>;
 
 /** The jobs of a set: the same each time, so that none is sent twice. */
@@ -61,7 +62,7 @@ async function send(
   file: string,
   set: ChangeSet,
   store: Store,
-  flags: ApplyFlags,
+  flags: ApplyFlags & { readonly blank: number },
   terminal: Terminal,
 ): Promise<Found> {
   const text = jobsOf(set, flags.strict);
@@ -73,7 +74,7 @@ async function send(
   if (!flags.submit) {
     const { name } = set;
     const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name })}`;
-    const facts = { set: name };
+    const facts = { set: name, blank: flags.blank };
     const found = await runAll({ name, noun: 'formula', jobs, again, facts }, terminal);
     terminal.err(`to take them back: ${back}`);
     return found;
@@ -84,7 +85,11 @@ async function send(
 
 type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
 
-function described({ name, rows }: ChangeSet, affected: AffectedOfSet, markdown: true | undefined): Found {
+function described(
+  { name, rows }: ChangeSet,
+  affected: AffectedOfSet,
+  { markdown, blank }: Pick<ApplyFlags, 'markdown'> & { readonly blank: number },
+): Found {
   const all = rows.map((row) => describedRow(row, affected?.byId.get(row.id)));
   const total =
     affected === undefined
@@ -105,7 +110,7 @@ function described({ name, rows }: ChangeSet, affected: AffectedOfSet, markdown:
       ]
     : inColumns(heads, cells);
   return {
-    json: { set: name, dryRun: true, rows: all, affected: affected?.total ?? null },
+    json: { set: name, dryRun: true, rows: all, blank, affected: affected?.total ?? null },
     words: [`${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`, ...table],
   };
 }

@@ -25,14 +25,21 @@ export default (async ([given], typed, terminal) => {
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
     return {
-      json: { file, rows: jobs.count, dryRun: true },
+      json: { file, rows: jobs.count, blank: jobs.blank, dryRun: true },
       words: dryRunWords(jobs.count, first, 'row', 'run'),
     };
   }
   const again = `to run the rest: ${commandOf(flags)}`;
   return runAll(
     {
-      ...{ jobs, name: file, noun: 'row', facts: { file, output: output ?? null }, concurrency, again },
+      ...{
+        jobs,
+        name: file,
+        noun: 'row',
+        facts: { file, output: output ?? null, blank: jobs.blank },
+        concurrency,
+        again,
+      },
       async finish(storage) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));

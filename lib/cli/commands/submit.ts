@@ -17,34 +17,34 @@ export default (async ([given], flags, terminal) => {
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
-  const jobs = await jobsOf(file, flags, terminal);
-  if (flags.dryRun) return dryRun(jobs, flags.fromCsv !== undefined);
+  const { jobs, blank } = await jobsOf(file, flags, terminal);
+  if (flags.dryRun) return dryRun(jobs, blank, flags.fromCsv !== undefined);
   warnOfThisHost(environment, err);
-  return sendAll(jobs, flags, terminal);
+  return sendAll(jobs, { ...flags, blank }, terminal);
 }) satisfies Run<'submit'>;
 
 /** A job that may be sent, with its id. */
 type NamedJob = { readonly id: string; readonly body: string };
 
 /** The jobs of the lines or rows. Throws `UsageError` with every fault. */
-async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal): Promise<readonly NamedJob[]> {
+async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal) {
   const { template } = flags;
   if (template !== undefined) await checkFile(file);
   const text = template === undefined ? await readText(file, terminal) : undefined;
   const checks = { undone: 'sent', ids: 'new' } as const;
-  const { rows } = await checkedJobs({ ...flags, file, text }, checks, terminal);
-  return Array.fromAsync(rows());
+  const { rows, blank } = await checkedJobs({ ...flags, file, text }, checks, terminal);
+  return { jobs: await Array.fromAsync(rows()), blank };
 }
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
-function dryRun(all: readonly NamedJob[], isMade: boolean): Found {
+function dryRun(all: readonly NamedJob[], blank: number, isMade: boolean): Found {
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
-    json: { dryRun: true, sent: 0, ids, first },
+    json: { dryRun: true, sent: 0, ids, blank, first },
     words: dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'),
   };
 }
@@ -52,7 +52,7 @@ function dryRun(all: readonly NamedJob[], isMade: boolean): Found {
 /** Puts jobs on the queue that is set, and returns which are there. Throws why not all are, once these are printed. */
 export async function sendAll(
   all: readonly NamedJob[],
-  { json, set }: { readonly json?: true; readonly set?: string },
+  { json, set, blank }: { readonly json?: true; readonly set?: string; readonly blank: number },
   terminal: Terminal,
 ): Promise<Found> {
   const { environment } = terminal;
@@ -64,7 +64,7 @@ export async function sendAll(
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
   const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);
   const found = {
-    json: { set, sent, ids, notSent },
+    json: { set, sent, ids, blank, notSent },
     words: [...listed(`${counted(sent, 'job')} sent`, ids), ...(notSent.length === 0 ? [] : unsent)],
   };
   if (error === undefined) return found;

@@ -33,10 +33,11 @@ export type SetRow = z.infer<typeof rowSchema>;
  */
 export async function readSetRows(file: string, { strict }: { readonly strict?: boolean | undefined } = {}) {
   await checkFile(file);
-  const faults: string[] = [];
+  const read = { faults: [] as string[], blank: 0 };
+  const { faults } = read;
   const warnings: string[] = [];
   const rows = new Map<string, SetRow>();
-  for await (const { line, cells } of cellsOf(file, faults)) {
+  for await (const { line, cells } of cellsOf(file, read)) {
     const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
     const judged = judgeFormula(expression, 'expression', strict);
     const wrong = [
@@ -54,21 +55,22 @@ export async function readSetRows(file: string, { strict }: { readonly strict?: 
   if (rows.size === 0) faults.push('expected at least one row, got none');
   if (faults.length > 0)
     throw new UsageError(`${file}: expected formulas to set; nothing was sent:\n${listOf(faults)}`);
-  return { rows: [...rows.values()], warnings };
+  return { rows: [...rows.values()], warnings, blank: read.blank };
 }
 
-async function* cellsOf(file: string, faults: string[]) {
+async function* cellsOf(file: string, read: { readonly faults: string[]; blank: number }) {
   try {
     await using table = await openTableFile(createReadStream(file), {
       name: file,
       requested: ['id', 'expression'],
     });
     for await (const row of table.rows())
-      if ('fault' in row) faults.push(`line ${row.line}: ${row.fault}`);
+      if ('fault' in row) read.faults.push(`line ${row.line}: ${row.fault}`);
       else {
         const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
         yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
       }
+    read.blank = table.blank();
   } catch (error) {
     if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
     throw error;

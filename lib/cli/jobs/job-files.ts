@@ -4,7 +4,7 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
-import { counted, firstOf, shownLines, type Terminal } from '../terminal/terminal.ts';
+import { blankLines, counted, firstOf, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
@@ -32,6 +32,7 @@ export async function checkedJobs(
   });
   if (!('faults' in checked)) {
     if (!isQuiet) warnOf(file, checked.warnings, terminal);
+    reportBlank(file, checked.blank, terminal);
     return checked;
   }
   const [where, expected] =
@@ -46,6 +47,11 @@ export async function checkedJobs(
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
   const first = firstOf(lines, MOST_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
+}
+
+/** Prints how many lines of a file are no rows. */
+export function reportBlank(file: string, blank: number, { err }: Terminal): void {
+  for (const line of blankLines(blank)) err(shown(`${file}: ${line}`));
 }
 
 /** Fifty, and how many more there are. */

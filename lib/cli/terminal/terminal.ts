@@ -90,6 +90,10 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
+/** Says that lines of a CSV are no rows; nothing if none was blank. */
+export const blankLines = (count: number): readonly string[] =>
+  count > 0 ? [`${counted(count, 'blank line')} skipped`] : [];
+
 /** `and 12 more` of what is listed, with what it is; nothing if all is. */
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];

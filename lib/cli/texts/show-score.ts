@@ -7,6 +7,7 @@ import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import {
   andMore,
+  blankLines,
   counted,
   duration,
   type Found,
@@ -107,15 +108,16 @@ const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
 /** What the source of a batch was found to be, with a line for each of the first repeated ids. */
 export function describeInput(found: InputFound): readonly string[] {
-  const { format, encoding, separator, skipped } = found;
+  const { format, encoding, separator, skipped, blank } = found;
   const { rows = 0, first = [] } = found.repeatedIds ?? {};
   const by =
     separator === undefined ? '' : `, separated by ${separator === '\t' ? 'tabs' : `"${separator}"`}`;
   const left = skipped === 0 ? '' : `; ${counted(skipped, 'row')} without a text skipped`;
+  const lines = blankLines(blank).map((words) => `; ${words}`);
   const repeated =
     rows === 0 ? '' : `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row`;
   return [
-    `input: ${FORMATS[format]} in ${encoding}${by}${left}${repeated}`,
+    `input: ${FORMATS[format]} in ${encoding}${by}${left}${lines.join('')}${repeated}`,
     ...first.map(
       ({ id, lines: [earlier, line] }) => `  line ${line}: the id ${id} is that of line ${earlier}`,
     ),

@@ -42,6 +42,8 @@ export type JobFile = {
   readonly count: number;
   readonly first: readonly string[];
   readonly columns?: readonly string[] | undefined;
+  /** Lines of a CSV that are no rows, since all their cells are blank. */
+  readonly blank: number;
   /** What may be wrong with rows: of more than 50, the last text says how many others there are. */
   readonly warnings: readonly string[];
   /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
@@ -66,11 +68,11 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   const first: string[] = [];
   const faults = createLines();
   const warnings = createLines();
-  let count = 0;
+  let [count, blank] = [0, 0];
   let columns: readonly string[] | undefined;
   for await (const read of readJobs(options)) {
     if ('columns' in read) {
-      ({ columns } = read);
+      ({ columns, blank } = read);
       continue;
     }
     if ('templateFaults' in read) return { in: 'template', faults: read.templateFaults };
@@ -84,7 +86,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
   const wrong = faults.all();
   if (wrong.length > 0) return { in: 'rows', faults: wrong };
-  return { count, first, columns, warnings: warnings.all(), rows: () => checkedRows(stamp, options) };
+  return { count, first, columns, blank, warnings: warnings.all(), rows: () => checkedRows(stamp, options) };
 }
 
 /** The first texts about lines, and how many more there are. */
@@ -150,7 +152,7 @@ type Faulty = { readonly line: number; readonly faults: readonly string[] };
 type Read =
   | JobRow
   | Faulty
-  | { readonly columns: readonly string[] }
+  | { readonly columns: readonly string[]; readonly blank: number }
   | { readonly templateFaults: readonly string[] };
 
 async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
@@ -175,7 +177,6 @@ async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
   await using table = await openTableFile(createReadStream(file, { highWaterMark: READ_BYTES }), given);
   const template = readTemplate(json, table.names);
   if ('faults' in template) return yield { templateFaults: template.faults };
-  yield { columns: table.names };
   const indexes = new Map(table.names.map((name, index) => [name, index]));
   for await (const row of table.rows()) {
     const { line } = row;
@@ -189,6 +190,7 @@ async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
     else
       yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
   }
+  yield { columns: table.names, blank: table.blank() };
 }
 
 async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {

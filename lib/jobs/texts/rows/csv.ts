@@ -16,9 +16,11 @@ type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 
-/** `rows`: in order, once, each with as many fields as there are names, or a fault. Blank lines are skipped. */
+/** `rows`: in order, once, each with as many fields as there are names, or a fault. */
 export type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
+  /** How many lines were skipped so far since all their cells are blank, as of a row whose cells were cleared. */
+  readonly blank: () => number;
 };
 
 /**
@@ -40,7 +42,8 @@ export async function openTable(
     headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
     headers[0];
   const header = checkedHeader(chosen?.separator ?? ',', chosen?.names ?? [], requested);
-  return { ...header, rows: () => rowsIn(gathered, header) };
+  const skipped = { blank: 0 };
+  return { ...header, rows: () => rowsIn(gathered, header, skipped), blank: () => skipped.blank };
 }
 
 /** The same for bytes, gzipped or not, in any encoding that is found. */
@@ -62,7 +65,8 @@ const badHeader = (got: string, expected = 'column names') =>
   new RowsError('header', `the header line: expected ${expected}, got ${got}`);
 
 async function takeHeader(gathered: GatheredRows): Promise<string> {
-  const lines = await gathered.next();
+  let lines = await gathered.next();
+  for (; lines !== undefined && textOf(lines).trim() === ''; lines = await gathered.next()) gathered.take(1);
   if (lines === undefined) throw badHeader('nothing');
   gathered.take(lines.length);
   const fault = lines.find((line) => line.fault !== undefined)?.fault;
@@ -100,7 +104,11 @@ const missingIn = (names: readonly string[], requested: readonly string[]): read
   ...new Set(requested).difference(new Set(names.map((name) => name.trim()))),
 ];
 
-async function* rowsIn(gathered: GatheredRows, { separator, names }: CsvHeader): AsyncGenerator<CsvRow> {
+async function* rowsIn(
+  gathered: GatheredRows,
+  { separator, names }: CsvHeader,
+  skipped: { blank: number },
+): AsyncGenerator<CsvRow> {
   for (let lines = await gathered.next(); lines !== undefined; lines = await gathered.next()) {
     const fields = fieldsOf(textOf(lines), separator);
     const isOneLine = typeof fields === 'string' && endsWithFirstLine(lines, { separator, names });
@@ -108,13 +116,21 @@ async function* rowsIn(gathered: GatheredRows, { separator, names }: CsvHeader):
     gathered.take(taken);
     const line = lines[0]?.number ?? 0;
     const broken = lines.find((each) => each.fault !== undefined)?.fault;
+    if (broken === undefined && isBlank(fields)) {
+      skipped.blank += 1;
+      continue;
+    }
     const fault = broken ?? faultOf(fields, names);
-    const skipped = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
+    const isLonger = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
     const known = broken !== undefined || typeof fields === 'string' ? {} : { fields };
-    if (fault !== undefined) yield { line, fault: `${fault}${skipped}`, ...known };
+    if (fault !== undefined) yield { line, fault: `${fault}${isLonger}`, ...known };
     else if (typeof fields !== 'string') yield { line, fields };
   }
 }
+
+/** Whether a line is no row: however many cells it has, nothing is in any of them. */
+const isBlank = (fields: readonly string[] | Fault): boolean =>
+  typeof fields !== 'string' && fields.every((field) => field.trim() === '');
 
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
@@ -188,11 +204,8 @@ function gatherRows(pieces: SourceLines) {
   let isOver = false;
   // How many lines of the next row were looked at, and their quotes and characters.
   let [count, quotes, length] = [0, 0, 0];
-  const isBlank = (line: SourceLine | undefined) =>
-    line !== undefined && line.fault === undefined && /^ *$/.test(line.text);
   /** The lines of the next row, if what was read so far holds all of them. */
   const gathered = (): readonly SourceLine[] | undefined => {
-    while (count === 0 && isBlank(held[start])) start += 1;
     do {
       const line = held[start + count];
       if (line === undefined && !isOver) return undefined;

@@ -30,6 +30,8 @@ export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceR
 type OpenRows = AsyncDisposable & {
   readonly format: SourceFormat;
   readonly rows: () => AsyncGenerator<RowOfSource>;
+  /** How many lines of a CSV were skipped so far since they are blank. */
+  readonly blank: () => number;
 };
 
 /** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `RowsError`. */
@@ -45,9 +47,11 @@ export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOp
   try {
     const format = formatOf(source.head, options);
     const lines = source.lines(format === 'json' ? 'element' : 'line');
-    const { rows, ...header } =
-      format === 'csv' ? await openCsv(lines, options) : { rows: () => jsonRows(lines, options) };
-    return { format: { format, encoding, isMarked, ...header }, rows, [Symbol.asyncDispose]: close };
+    const { rows, blank, ...header } =
+      format === 'csv'
+        ? await openCsv(lines, options)
+        : { rows: () => jsonRows(lines, options), blank: () => 0 };
+    return { format: { format, encoding, isMarked, ...header }, rows, blank, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
@@ -69,7 +73,7 @@ async function* jsonRows(batches: SourceLines, columns: RowColumns): AsyncGenera
 
 async function openCsv(lines: SourceLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
-  const { separator, names } = table;
+  const { separator, names, blank } = table;
   const indexes = new Map(names.map((name, index) => [name, index]));
   const indexOf = (name: string) => indexes.get(name) ?? 0;
   async function* rows(): AsyncGenerator<RowOfSource> {
@@ -85,7 +89,7 @@ async function openCsv(lines: SourceLines, options: RowsOptions) {
       yield { row, record: fields };
     }
   }
-  return { separator, names, rows };
+  return { separator, names, rows, blank };
 }
 
 function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {
@@ -105,6 +109,8 @@ export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
   readonly separator?: string | undefined;
   /** Rows without a text that were left out, as requested. */
   readonly skipped: number;
+  /** Lines of a CSV that are no rows, since all their cells are blank. */
+  readonly blank: number;
   /** Undefined if the rows have no ids of their own. */
   readonly repeatedIds?: RepeatedIds | undefined;
 };
@@ -137,7 +143,7 @@ export function createInput(open: () => AsyncIterable<Uint8Array>, options: Inpu
         yield row;
       }
       const { format, encoding, separator } = source.format;
-      latest = { format, encoding, separator, skipped, repeatedIds: ids?.found() };
+      latest = { format, encoding, separator, skipped, blank: source.blank(), repeatedIds: ids?.found() };
     },
     found: () => latest,
   };

@@ -20,6 +20,7 @@ test('a source is described once its rows were read', async () => {
     encoding: 'windows-1252',
     separator: ';',
     skipped: 0,
+    blank: 0,
   });
   expect(await found('[{"text":"one"}]')).toMatchObject({ format: 'json', encoding: 'utf-8' });
 });
@@ -29,6 +30,12 @@ test('rows without a text are left out on request, and counted', async () => {
 
   expect(await found(text, { id: 'id', skipEmpty: true })).toMatchObject({ rows: 2, skipped: 2 });
   expect(await found(text, { id: 'id' })).toMatchObject({ rows: 4, skipped: 0 });
+});
+
+test('lines whose cells were all cleared are no rows, and are counted', async () => {
+  const text = 'id;text;note\n1;one;\n;;\n\n" "; ;\n;;;;\n;;left\n2;two;\n';
+
+  expect(await found(text, { id: 'id' })).toMatchObject({ rows: 3, blank: 4 });
 });
 
 test('ids that come again are named with both lines, those of bad rows too', async () => {
