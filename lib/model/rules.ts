@@ -161,7 +161,7 @@ const adding =
 
 type Members = Readonly<Record<string, unknown>>;
 
-export type Link = {
+type Link = {
   readonly type: string;
   readonly target: unknown;
   /** True of a dataset that the calculation is not itself saved on. */
@@ -171,7 +171,7 @@ export type Link = {
 };
 
 /** What a link's `valid` says. */
-export const validityIn = (valid: unknown): string | null =>
+const validityIn = (valid: unknown): string | null =>
   typeof valid === 'string' && valid !== '' ? valid : null;
 
 type Add = (
@@ -203,7 +203,7 @@ function eachLink(record: Members, see: (link: Link) => void): void {
 }
 
 /** What links of a type name, and how it and the calculation use each other: a card is the user. `hidden`: of hidden links. */
-export type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
+type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
 
 const linkTypes: ReadonlyMap<string, LinkType> = new Map([
   ['DATA_SOURCE', { kind: 'dataset', relation: 'saved on', hidden: 'used on' }],
@@ -213,7 +213,7 @@ const linkTypes: ReadonlyMap<string, LinkType> = new Map([
 const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'links to' };
 
 /** `type`: in upper case. */
-export const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
+const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
 function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Link, add: Add): void {
   const { kind, relation, hidden } = linkTypeOf(type);
@@ -226,29 +226,6 @@ function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Lin
   else if (type !== '' && idText(target) !== undefined)
     add(own, relation, thing(kind, `${type}:${idText(target)}`), statedBy, validity);
 }
-
-/** Calls `see` with what a link of the thing that has it says of who uses whom. */
-export const eachUseOfLink = (own: Thing, link: Link, see: (use: Use) => void): void =>
-  addLink(own, link, adding(see));
-
-/**
- * Where the id ends in a text that names a thing of a kind, and nothing else, by an id as `canonicalId` writes it, of
- * ASCII digits and letters; -1 if it may be otherwise.
- */
-export function endOfPlainId(bytes: Uint8Array, start: number, end: number, kind: Kind): number {
-  let at = start;
-  while (at < end && isDigit(bytes[at])) at += 1;
-  const areDigits = at > start && bytes[start] !== ZERO;
-  if (kind === 'card') return areDigits && (at === end || bytes[at] === COLON) ? at : -1;
-  if (at === end) return areDigits ? at : -1;
-  if (bytes[start] === MINUS) return -1;
-  for (; at < end; at += 1) if (!isLower(bytes[at]) && !isDigit(bytes[at]) && bytes[at] !== MINUS) return -1;
-  return end;
-}
-
-const isDigit = (byte = 0): boolean => byte >= ZERO && byte <= 0x39;
-const isLower = (byte = 0): boolean => byte >= 0x61 && byte <= 0x7a;
-const [ZERO, COLON, MINUS] = [0x30, 0x3a, 0x2d];
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
-import {
-  canonicalId,
-  datasetsUsed,
-  eachUse,
-  endOfPlainId,
-  namedCard,
-  type StatingSource,
-  thing,
-} from '../../lib/model/rules.ts';
+import { canonicalId, datasetsUsed, eachUse, type StatingSource } from '../../lib/model/rules.ts';
 import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 
@@ -62,26 +54,6 @@ describe('an id', () => {
       }),
     );
   });
-});
-
-test('an id that is taken from bytes is the one that a text has', () => {
-  const anyId = fc.oneof(
-    fc.string({ unit: fc.constantFrom(...'0129afz-:.ÄZ '), maxLength: 6 }),
-    fc.uuid(),
-    fc.nat().map(String),
-  );
-  fc.assert(
-    fc.property(anyId, fc.constantFrom('card', 'dataset', 'calculation'), (text, kind) => {
-      const bytes = Buffer.from(`"${text}"`);
-      const end = endOfPlainId(bytes, 1, bytes.length - 1, kind);
-      const { card, root } = namedCard(text);
-      const named = kind === 'card' ? card : thing(kind, text);
-      if (end !== -1) expect(named).toEqual({ kind, id: bytes.toString('utf8', 1, end) });
-      if (end !== -1 && kind === 'card') expect(root).toBeUndefined();
-      if (/^[1-9]\d*$/.test(text)) expect(end).toBe(bytes.length - 1);
-    }),
-    { numRuns: 1_000 },
-  );
 });
 
 describe('what a record uses', () => {

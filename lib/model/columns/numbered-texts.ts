@@ -29,15 +29,6 @@ export function createNumberedTexts() {
       else for (let at = 0; at < length; at += 1) bytes[at + 1] = utf8[start + at] ?? 0;
       return numberOfText(texts, scratch, 0, length + 1);
     },
-    /** True if a number is that of a text. */
-    isNumberOf(number: number, utf8: Uint8Array, tag: number, start: number, end: number): boolean {
-      const { bytes, view, starts: begins } = texts;
-      const from = begins[number] ?? 0;
-      if (view.getInt32(from, true) !== end - start + 1 || bytes[from + HEAD_BYTES - 1] !== tag) return false;
-      for (let at = 0; at < end - start; at += 1)
-        if (bytes[from + HEAD_BYTES + at] !== utf8[start + at]) return false;
-      return true;
-    },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
     /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
     pack(): PackedTexts {

@@ -28,7 +28,7 @@ export type PackedUses = {
 
 /** The relation is in the lowest bits, then what states it, then the number of the validity. */
 const STATED_BY = 3;
-export const VALIDITY = 6;
+const VALIDITY = 6;
 const EIGHT = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
@@ -78,11 +78,11 @@ export function thingsIn(texts: PackedTexts) {
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
 /** What a use says besides its validity. */
-export const saidIn = (relation: Relation, statedBy: Statement): number =>
+const saidIn = (relation: Relation, statedBy: Statement): number =>
   relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
 
 /** The places of kinds: looked up once, not for each link. */
-export const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
+const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
   Record<Kind, number>
 >;
 
@@ -92,22 +92,12 @@ export function createUsesCollector() {
   const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
   const validities = createValidities();
   const nodeOf = ({ kind, id }: Thing) => things.numberOf(Buffer.from(id), kindNumbers[kind]);
-  function addEdge(by: number, of: number, states: number): void {
-    user.push(by);
-    used.push(of);
-    said.push(states);
-  }
-
   return {
     nodeOf,
-    /** Nodes by their ids in bytes, with the numbers of their kinds as tags. */
-    things,
-    /** The number of what a link says of itself. */
-    numberOfValidity: validities.numberOf,
-    addEdge,
     add({ user: by, used: of, relation, statedBy, validity }: Use): void {
-      const states = saidIn(relation, statedBy) | (validities.numberOf(validity) << VALIDITY);
-      addEdge(nodeOf(by), nodeOf(of), states);
+      user.push(nodeOf(by));
+      used.push(nodeOf(of));
+      said.push(saidIn(relation, statedBy) | (validities.numberOf(validity) << VALIDITY));
     },
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {

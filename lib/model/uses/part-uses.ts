@@ -3,14 +3,11 @@ import { growing } from '../../base/index.ts';
 import { createRecordFields } from '../../snapshot/changes/line-members.ts';
 import type { LineReader } from '../../snapshot/changes/line-reader.ts';
 import type { Part } from '../../snapshot/manifest.ts';
-import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { eachLine } from '../../tables/made/make-parquet.ts';
-import { createLineFitter, type LineFitter } from '../../tables/parquet/fit-lines.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
 import { eachUse, kinds, relations, type StatingSource, statements, statingFields } from '../rules.ts';
-import { createColumnUses } from './column-uses.ts';
 
 export type PartUses = PackedUses & {
   /** Of each record the node of its own thing, and 1 more: 0 if it has no id. */
@@ -33,24 +30,19 @@ export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
 /** True for a source whose records state uses. */
 export const isStating = (source: string): source is StatingSource => Object.hasOwn(statingFields, source);
 
-/** Extracts uses in the pass that fits the lines of parts to columns, whose leaves are cleared between them. */
-export function createUsesMaker(source: StatingSource, fitter: LineFitter) {
+/** Collects what the lines of parts state, one part after another. */
+export function createUsesMaker(source: StatingSource) {
   const readFields = createRecordFields(statingFields[source]);
-  const begin = () => {
-    const uses = createUsesCollector();
-    const ofColumns = source === 'calculations' ? createColumnUses(fitter, uses) : () => undefined;
-    return { uses, ofColumns, own: growing(Uint32Array), spellings: [] as [number, string][] };
-  };
+  const begin = () => ({
+    uses: createUsesCollector(),
+    own: growing(Uint32Array),
+    spellings: [] as [number, string][],
+  });
   let made = begin();
   return {
-    /** Takes the current line of a reader, which was just fitted. Throws `StoredObjectError` that names a line that is not JSON. */
+    /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
     add(reader: LineReader): void {
-      const { uses, ofColumns, own, spellings } = made;
-      const node = ofColumns();
-      if (node !== undefined) {
-        own.push(node + 1);
-        return;
-      }
+      const { uses, own, spellings } = made;
       const record = readFields(reader);
       const self = eachUse(source, record, uses.add);
       if (typeof record['id'] === 'string' && self !== undefined && record['id'] !== self.id)
@@ -67,9 +59,6 @@ export function createUsesMaker(source: StatingSource, fitter: LineFitter) {
   };
 }
 
-/** So many lines are in columns at once. */
-const MOST_ROWS = 4_096;
-
 export type UsesToRead = {
   readonly store: Store;
   readonly source: StatingSource;
@@ -79,16 +68,8 @@ export type UsesToRead = {
 
 /** The uses of a part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
 export async function makeUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
-  const fitter = createLineFitter(sourceDefinitions[source].columns);
-  const maker = createUsesMaker(source, fitter);
-  let rows = 0;
-  await eachLine({ store, part, signal }, (reader) => {
-    const { json, start, end } = reader.line;
-    fitter.add(json, start, end);
-    maker.add(reader);
-    rows += 1;
-    if (rows % MOST_ROWS === 0) for (const leaf of fitter.leaves) leaf.clear();
-  });
+  const maker = createUsesMaker(source);
+  await eachLine({ store, part, signal }, maker.add);
   return maker.end();
 }
 

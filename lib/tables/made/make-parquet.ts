@@ -1,23 +1,21 @@
 import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { LineFitter } from '../parquet/fit-lines.ts';
 import type { TableColumns } from '../parquet/hive-type.ts';
 import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
 
-/** Takes the line that was just fitted to columns. */
-export type SeeFitted = (reader: LineReader) => void;
+/** Takes the current line of a part. */
+type SeeLine = (reader: LineReader) => void;
 
 /**
- * One part after another in the same memory: one row group, besides the result. `open` gets the columns, to see each row
- * in them. Throws `StoredObjectError`.
+ * One part after another in the same memory: one row group, besides the result. `see` gets each line, too. Throws
+ * `StoredObjectError`.
  */
 export function createParquetMaker(
   columns: TableColumns,
-  open: (fitter: LineFitter) => SeeFitted | undefined = () => undefined,
+  see?: SeeLine | undefined,
 ): (part: PartToRead) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
-  const see = open(file.fitter);
   return async (part) => {
     await eachLine(part, (lines) => {
       const { json, start, end } = lines.line;
@@ -30,7 +28,7 @@ export function createParquetMaker(
 }
 
 /** Reads a part for what copies from its lines. Throws `StoredObjectError`, also where `see` throws `SyntaxError`. */
-export async function eachLine({ store, part, signal }: PartToRead, see: SeeFitted): Promise<void> {
+export async function eachLine({ store, part, signal }: PartToRead, see: SeeLine): Promise<void> {
   const lines = readLines({ store, parts: [part], signal });
   try {
     for (;;) {

@@ -188,15 +188,8 @@ const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(p
 /** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
 async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
   const source = sourceOf(place);
-  let endUses: (() => Buffer) | undefined;
-  const makeParquet = once(async () =>
-    createParquetMaker(sourceDefinitions[source].columns, (fitter) => {
-      if (!isStating(source)) return undefined;
-      const { add, end } = createUsesMaker(source, fitter);
-      endUses = end;
-      return add;
-    }),
-  );
+  const usesMaker = isStating(source) ? createUsesMaker(source) : undefined;
+  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns, usesMaker?.add));
   const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
   const stored = new Set<string>();
   if (isStating(source)) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
@@ -216,7 +209,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
       if (equal !== undefined && body !== undefined) return { ...equal, body };
       const make = await makeParquet();
       const made = await make({ store, part, signal });
-      const uses = endUses?.();
+      const uses = usesMaker?.end();
       if (uses !== undefined && lacksUses(part)) await putUses(part, uses);
       return made;
     },

@@ -4,7 +4,6 @@ import {
   OPEN_OBJECT,
   skipDeepValue,
   skipSpace,
-  skipText,
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
@@ -43,15 +42,6 @@ export function createLineFitter(table: TableColumns) {
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
-    /** Whether a member of the line that was added last is in `_other`, and may have one of these names. */
-    isInOther(names: ReadonlySet<string>): boolean {
-      for (let at = 0; at < others.length; at += 2) {
-        const start = others[at] ?? 0;
-        const name = reading.json.bytes.toString('latin1', start + 1, skipText(reading.json, start) - 1);
-        if (names.has(name) || name.includes('\\')) return true;
-      }
-      return false;
-    },
     /**
      * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its
      * members are in `_other`. Throws `SyntaxError` if it is not JSON: then there is half a row.
@@ -76,7 +66,6 @@ export function createLineFitter(table: TableColumns) {
   };
 }
 
-export type LineFitter = ReturnType<typeof createLineFitter>;
 
 function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);

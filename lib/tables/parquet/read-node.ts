@@ -162,7 +162,6 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   if (first === QUOTE) return readString(node.parts, reading, at, repetition);
   if (first !== MINUS && !isDigit(first)) return skipOther(node, reading, at, repetition);
   const end = skipValue(json, at, 0);
-  node.parts.numbers += 1;
   addSpan(node.parts, repetition, json, at, end);
   return end;
 }

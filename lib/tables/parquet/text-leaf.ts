@@ -16,8 +16,6 @@ export type TextColumn = {
   readonly levels: Levels;
   readonly definition: number;
   readonly texts: Texts;
-  /** How many of all texts were numbers in JSON. */
-  numbers: number;
 };
 
 export type TextLeaf = Leaf & { readonly column: TextColumn };
@@ -29,7 +27,7 @@ export function createTextLeaf(place: LeafPlace): TextLeaf {
     ...place,
     type: 'BYTE_ARRAY',
     levels,
-    column: { levels, definition: place.definition, texts, numbers: 0 },
+    column: { levels, definition: place.definition, texts },
     clear() {
       levels.count = 0;
       clearTexts(texts);
