@@ -60,7 +60,7 @@ const DRILL = /^dr(?::|$)/i;
 
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
- * that it is saved on; a calculation refers to another; a card uses a calculation; a card is built on a dataset; the card
+ * that it is saved on; a calculation refers to another, by its formula; a card uses a calculation; a card is built on a dataset; the card
  * of a drill drills from the root card; `links to` is all that is known of a link of another type.
  */
 export const relations = [
@@ -122,8 +122,10 @@ export function eachUse(source: StatingSource, record: unknown, see: (use: Use) 
   const own = thing(source === 'cards' ? 'card' : 'calculation', members['id']);
   if (own === undefined) return undefined;
   const add = adding(see);
-  if (source === 'calculations') eachLink(members, (link) => addLink(own, link, add));
-  else {
+  if (source === 'calculations') {
+    const templates = new Set(listIn(members['functionTemplateDependencies']).map(canonicalId));
+    eachLink(members, (link) => addLink(own, link, { add, templates }));
+  } else {
     const { datasourceId, _datasetId, urn } = members;
     add(own, 'built on', thing('dataset', datasourceId), 'datasourceId');
     // A drill of the card uses the dataset in whose list it stood.
@@ -215,12 +217,24 @@ const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'lin
 /** `type`: in upper case. */
 const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
-function addLink(own: Thing, { type, target, isHidden, validity, statedBy }: Link, add: Add): void {
+/**
+ * All links of a calculation name where it is used: a card, and likewise a calculation. `templates`: those that it depends
+ * on itself, by their canonical ids. The full record of a calculation may link to these as well.
+ */
+function addLink(
+  own: Thing,
+  { type, target, isHidden, validity, statedBy }: Link,
+  { add, templates }: { readonly add: Add; readonly templates: ReadonlySet<string | undefined> },
+): void {
   const { kind, relation, hidden } = linkTypeOf(type);
   if (kind === 'card') {
     const { card, root } = namedCard(target);
     add(card, relation, own, statedBy, validity);
     add(card, 'drills from', root, statedBy);
+  } else if (kind === 'calculation') {
+    const other = thing(kind, target);
+    if (templates.has(other?.id)) add(own, relation, other, 'functionTemplateDependencies', validity);
+    else add(other, relation, own, statedBy, validity);
   } else if (kind !== 'other')
     add(own, isHidden ? hidden : relation, thing(kind, target), statedBy, validity);
   else if (type !== '' && idText(target) !== undefined)

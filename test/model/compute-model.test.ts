@@ -86,6 +86,29 @@ async function expectNaive(store: NaiveStore): Promise<void> {
   ).toEqual(naive.owners);
 }
 
+test('a link to a calculation names what uses this one; what only a link says leaves neither end unused', async () => {
+  const linked = (id: number, ...users: readonly number[]) => ({
+    id,
+    links: users.map((user) => link('FUNCTION_TEMPLATE', String(user))),
+  });
+  const known = { id: 4, functionTemplateDependencies: ['5'] };
+  // A full record may hold its own uses in its links.
+  const full = { id: 6, links: [link('FUNCTION_TEMPLATE', '7')], functionTemplateDependencies: ['7'] };
+  const { uses, unused } = naiveModel({
+    calculations: [linked(1, 2), { id: 2 }, { id: 3 }, known, { id: 5 }, full, { id: 7 }],
+  });
+
+  expect(uses.map(({ user, used }) => [user, used])).toEqual([
+    ['calculation 2', 'calculation 1'],
+    ['calculation 4', 'calculation 5'],
+    ['calculation 6', 'calculation 7'],
+  ]);
+  expect(unused).toEqual(new Set(['calculation 3', 'calculation 4', 'calculation 6']));
+  await expectNaive({
+    calculations: [linked(1, 2), { id: 2 }, { id: 3 }, known, { id: 5 }, full, { id: 7 }],
+  });
+});
+
 describe('the model equals a naive computation', () => {
   test('of every shape that a link may have', () => expectNaive(craftedStore));
 

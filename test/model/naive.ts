@@ -24,6 +24,7 @@ export type NaiveUse = {
   readonly validity: string | null;
   /** The thing whose record states it. */
   readonly by: string;
+  readonly isOwn?: boolean;
 };
 
 export type NaiveOwner = {
@@ -78,10 +79,14 @@ type Stated = {
   used: string | undefined;
   relation: string;
   validity: string | null;
+  /** True of a use of another calculation that the user's own record states. */
+  isOwn?: boolean;
 };
 
 function statedByCalculation(record: NaiveRecord, own: string): Stated[] {
   const stated: Stated[] = [];
+  const dependencies = list(record['functionTemplateDependencies']).map((id) => named('calculation', id));
+  const dependsOn = (other: string | undefined) => other !== undefined && dependencies.includes(other);
   const state = (type: string, id: unknown, isHidden: boolean, validity: string | null) => {
     if (type === 'DATA_SOURCE')
       stated.push({
@@ -90,9 +95,11 @@ function statedByCalculation(record: NaiveRecord, own: string): Stated[] {
         relation: isHidden ? 'used on' : 'saved on',
         validity,
       });
-    else if (type === 'FUNCTION_TEMPLATE')
-      stated.push({ user: own, used: named('calculation', id), relation: 'refers to', validity });
-    else if (type === 'CARD') {
+    else if (type === 'FUNCTION_TEMPLATE') {
+      const other = named('calculation', id);
+      const pair = dependsOn(other) ? { user: own, used: other } : { user: other, used: own };
+      stated.push({ ...pair, relation: 'refers to', validity, isOwn: pair.user === own });
+    } else if (type === 'CARD') {
       const { card, root } = cardOf(id);
       stated.push({ user: card, used: own, relation: 'uses', validity });
       stated.push({ user: card, used: root, relation: 'drills from', validity: null });
@@ -135,7 +142,7 @@ export function naiveUsesOf(source: 'calculations' | 'cards', value: unknown): r
   );
 }
 
-/** Each pair once: the first use of it, with the first validity that is broken, or else the first. */
+/** Each pair once: the first use of it, with the first validity that is broken, or else the first, and who states that. */
 function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
   const pairs = new Map<string, NaiveUse[]>();
   for (const use of uses) {
@@ -143,9 +150,10 @@ function once(uses: readonly NaiveUse[]): readonly NaiveUse[] {
     pairs.set(pair, [...(pairs.get(pair) ?? []), use]);
   }
   return [...pairs.values()].map((same) => {
-    const said = same.map(({ validity }) => validity).filter((validity) => validity !== null);
+    const said = same.filter(({ validity }) => validity !== null);
     const [first] = same as [NaiveUse];
-    return { ...first, validity: said.find(isBad) ?? said[0] ?? null };
+    const { validity, by } = said.find((use) => isBad(use.validity)) ?? said[0] ?? first;
+    return { ...first, validity, by };
   });
 }
 
@@ -217,6 +225,10 @@ export function naiveModel(store: NaiveStore) {
   for (const { user, used } of uses)
     if (user !== used && (wrong.has(used) || affected.has(used))) affected.add(user);
   const isUsed = new Set(uses.filter(({ user, used }) => user !== used).map(({ used }) => used));
+  // Where only a link says that one calculation refers to another, it may be the other way round.
+  const confirmed = new Set(byRecord.filter(({ isOwn }) => isOwn).map(({ user, used }) => `${user} ${used}`));
+  for (const { user, used, relation } of uses)
+    if (relation === 'refers to' && user !== used && !confirmed.has(`${user} ${used}`)) isUsed.add(user);
   const unused = new Set([...all].filter((own) => !isUsed.has(own)));
 
   const shared = (textOf: (own: string) => string | undefined) => {

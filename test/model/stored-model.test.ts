@@ -51,7 +51,7 @@ const keysIn = (folder: string) => [...store.objects.keys()].filter((key) => key
 const keysOf = keysOfModel;
 
 const revenue = { id: 1, name: 'Revenue', owner: 5, links: [link('DATA_SOURCE', 'd-1')] };
-const margin = { id: 2, name: 'Margin', links: [link('FUNCTION_TEMPLATE', '1')] };
+const margin = { id: 2, name: 'Margin', functionTemplateDependencies: ['1'] };
 
 /** The rows of a table of the stored model. */
 async function rowsOf(table: ModelTable) {

@@ -130,14 +130,16 @@ function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
 
 function addByEdges(
   flags: Uint8Array,
-  { user, used, isBrokenAt, staterAt }: UsesGraph,
+  { user, used, isBrokenByUser, isBrokenByUsed, isByLinkAlone }: UsesGraph,
   isMissing: Model['isMissing'],
 ): void {
   for (let edge = 0; edge < user.length; edge += 1) {
     const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
-    if (isBrokenAt(edge)) add(flags, staterAt(edge), flagBits.broken_links);
+    if (isBrokenByUser(edge)) add(flags, by, flagBits.broken_links);
+    if (isBrokenByUsed(edge)) add(flags, of, flagBits.broken_links);
     if (by === of) continue;
     flags[of] = (flags[of] ?? 0) & ~flagBits.unused;
+    if (isByLinkAlone(edge)) flags[by] = (flags[by] ?? 0) & ~flagBits.unused;
     if (isMissing(of)) add(flags, by, flagBits.missing_target);
   }
 }

@@ -26,9 +26,14 @@ export type PackedUses = {
   readonly validities: readonly (string | null)[];
 };
 
-/** The relation is in the lowest bits, then what states it, then the number of the validity. */
+/** The relation is in the lowest bits, then what states it, whether that is certain, then the number of the validity. */
 const STATED_BY = 3;
-const VALIDITY = 6;
+/** Set if the user's own record says so, and not only a link of what it uses. */
+const CONFIRMED = 1 << 6;
+/** Set if a link says that it is not VALID, in the record of the user, or of what it uses. */
+const BROKEN_BY_USER = 1 << 7;
+const BROKEN_BY_USED = 1 << 8;
+const VALIDITY = 9;
 const EIGHT = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
@@ -36,15 +41,22 @@ export type UsesGraph = ReturnType<typeof graphIn>;
 export function graphIn({ user, used, said, validities }: PackedUses) {
   const broken = validities.map(isBroken);
   const saidAt = (edge: number) => said[edge] ?? 0;
+  /** The field that states it first. */
+  const statedByAt = (edge: number): Statement => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links';
   const relationAt = (edge: number): Relation => relations[saidAt(edge) & EIGHT] ?? 'links to';
   return {
     user,
     used,
     relationAt,
-    /** The node whose record states it: that of a calculation states which cards use it. */
-    staterAt: (edge: number) => (relationAt(edge) === 'uses' ? used[edge] : user[edge]) ?? 0,
-    /** The field that states it first. */
-    statedByAt: (edge: number): Statement => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links',
+    /** The node whose record states it, and what counts of its validity. */
+    staterAt: (edge: number) =>
+      (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
+    /** Whether a link in the record of the one or the other says that it is not VALID. */
+    isBrokenByUser: (edge: number) => (saidAt(edge) & BROKEN_BY_USER) !== 0,
+    isBrokenByUsed: (edge: number) => (saidAt(edge) & BROKEN_BY_USED) !== 0,
+    statedByAt,
+    /** True if only a link says that one calculation refers to another: it may be the other way round. */
+    isByLinkAlone: (edge: number) => relationAt(edge) === 'refers to' && (saidAt(edge) & CONFIRMED) === 0,
     /** What its link says of itself, as sent; null if it says nothing. */
     validityAt: (edge: number) => validities[saidAt(edge) >> VALIDITY] ?? null,
     isBrokenAt: (edge: number) => broken[saidAt(edge) >> VALIDITY] === true,
@@ -78,8 +90,17 @@ export function thingsIn(texts: PackedTexts) {
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
 /** What a use says besides its validity. */
-const saidIn = (relation: Relation, statedBy: Statement): number =>
-  relations.indexOf(relation) | (statements.indexOf(statedBy) << STATED_BY);
+const saidIn = ({ relation, statedBy, validity }: Use): number =>
+  relations.indexOf(relation) |
+  (statements.indexOf(statedBy) << STATED_BY) |
+  (statedBy === TEMPLATES ? CONFIRMED : 0) |
+  (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
+
+/** The record of a calculation states which cards use it, and by its links which calculations do. */
+const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
+  relation === 'uses' || (relation === 'refers to' && statedBy !== TEMPLATES);
+
+const TEMPLATES = 'functionTemplateDependencies' satisfies Statement;
 
 /** The places of kinds: looked up once, not for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
@@ -94,10 +115,10 @@ export function createUsesCollector() {
   const nodeOf = ({ kind, id }: Thing) => things.numberOf(Buffer.from(id), kindNumbers[kind]);
   return {
     nodeOf,
-    add({ user: by, used: of, relation, statedBy, validity }: Use): void {
-      user.push(nodeOf(by));
-      used.push(nodeOf(of));
-      said.push(saidIn(relation, statedBy) | (validities.numberOf(validity) << VALIDITY));
+    add(use: Use): void {
+      user.push(nodeOf(use.user));
+      used.push(nodeOf(use.used));
+      said.push(saidIn(use) | (validities.numberOf(use.validity) << VALIDITY));
     },
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {
@@ -168,11 +189,15 @@ function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonl
   return count;
 }
 
-/** What the first of two says, with the validity of the second if that is worse. */
+/** What the first of two says, or the second if its validity is worse; and what either confirms or calls broken. */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const [before, after] = [first >> VALIDITY, second >> VALIDITY];
   const isWorse = before === 0 || (isBrokenNumber[before] === false && isBrokenNumber[after] === true);
-  return isWorse ? (first & ((1 << VALIDITY) - 1)) | (after << VALIDITY) : first;
+  const of = (CONFIRMED | BROKEN_BY_USER | BROKEN_BY_USED) & (first | second);
+  if (!isWorse || after === 0) return first | of;
+  const isSame = (first & EIGHT) === (second & EIGHT);
+  const said = isSame ? second : (first & (CONFIRMED - 1)) | (after << VALIDITY);
+  return said | of;
 }
 
 function createValidities() {

@@ -17,7 +17,7 @@ export type PartUses = PackedUses & {
 };
 
 /** Names what the uses of a part depend on besides the part: goes up when the same lines give others. */
-const VERSION = 1;
+const VERSION = 2;
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
   0,
   12,

@@ -66,7 +66,6 @@ export function createLineFitter(table: TableColumns) {
   };
 }
 
-
 function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const leaves: Leaf[] = [];

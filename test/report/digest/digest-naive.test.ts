@@ -4,7 +4,7 @@ import { brokenFlags } from '../../../lib/model/index.ts';
 import { collectDigest } from '../../../lib/report/digest/digest.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { type NaiveStore, naiveModel } from '../../model/naive.ts';
-import { anyStore, craftedStore, lineOf, link } from '../../model/stores.ts';
+import { anyStore, craftedStore, lineOf } from '../../model/stores.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
@@ -88,8 +88,8 @@ test('and of any two stores', async () => {
 
 test('a calculation that is removed makes what used it miss a target, and affects what depends on that', async () => {
   const used = { id: 1, name: 'Revenue' };
-  const user = { id: 2, name: 'Margin', links: [link('FUNCTION_TEMPLATE', '1')] };
-  const dependent = { id: 3, name: 'Ratio', links: [link('FUNCTION_TEMPLATE', '2')] };
+  const user = { id: 2, name: 'Margin', functionTemplateDependencies: ['1'] };
+  const dependent = { id: 3, name: 'Ratio', functionTemplateDependencies: ['2'] };
 
   const { broken } = await digestOf(
     'calculations',

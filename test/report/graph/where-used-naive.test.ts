@@ -34,7 +34,9 @@ async function expectNaive(given: NaiveStore): Promise<void> {
     expect(thing).toMatchObject({ inSnapshot: held.has(own), total: reached.size });
     expect(sorted(dependents.map((each) => `${each.hop} ${each.kind} ${each.id}`))).toEqual(lines);
     const naming = uses.filter(
-      ({ user, used, relation }) => user !== used && own === (relation === 'uses' ? user : used),
+      ({ user, used, relation, by }) =>
+        user !== used &&
+        own === (relation === 'uses' || (relation === 'refers to' && by === used) ? user : used),
     );
     expect([thing.links, thing.broken]).toEqual([
       naming.length,

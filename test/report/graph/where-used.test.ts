@@ -47,8 +47,8 @@ const card = (id: number, title: string, datasourceId: string) => ({
 async function publishChain() {
   await publish(
     'calculations',
-    calculation(1, 'Revenue', link('DATA_SOURCE', 'd-1')),
-    calculation(2, 'Margin', link('FUNCTION_TEMPLATE', '1'), link('CARD', '31:1')),
+    calculation(1, 'Revenue', link('DATA_SOURCE', 'd-1'), link('FUNCTION_TEMPLATE', '2')),
+    calculation(2, 'Margin', link('CARD', '31:1')),
     calculation(3, 'Drilled', link('CARD', 'dr:32:31'), link('DATA_SOURCE', 'gone', 'ILLEGAL_REFERENCE')),
   );
   await publish('cards', card(30, 'Sales', 'd-1'), card(31, 'Margins', 'd-2'));
@@ -84,7 +84,7 @@ describe('what depends on a thing', () => {
         owner: '5',
         inSnapshot: true,
         total: 2,
-        links: 0,
+        links: 1,
       },
     ]);
     expect(ofCard.found).toMatchObject([
