@@ -383,10 +383,14 @@ export const commands = {
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
   },
   redrive: {
-    does: 'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
+    does: 'Reopen failed jobs, never unknown ones, and those that were cancelled or executed only by id; without ids, also move dead letters back to the queue.',
     arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
-    options: [['--batch <name>', 'score its rows that failed, cancelled ones too', batchOption]],
-    examples: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
+    options: [
+      ['--batch <name>', 'score its rows that failed, cancelled ones too', batchOption],
+      ['--executed', 'also those that the platform executed, which are listed first'],
+      YES,
+    ],
+    examples: ['redrive', 'redrive nightly-1', 'redrive --batch may', 'redrive --executed --yes'],
   },
   tables: {
     does: 'Make the tables that published runs lack.',

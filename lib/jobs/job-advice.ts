@@ -1,3 +1,4 @@
+import { wasExecuted } from './ledger/job-row.ts';
 import { jobId } from './message/check-message.ts';
 
 /** The batch of a chunk's job; undefined for any other job. */
@@ -11,14 +12,20 @@ export type Advice = {
   readonly batch?: string;
 };
 
-/** What to do about a job. No command takes an id that is not one of a job: another program stored it. */
-export function adviceFor(id: string, status: 'failed' | 'unknown'): Advice {
+/** What to do about a job that ended with this error. No command takes an id that is not one of a job: another program stored it. */
+export function adviceFor(id: string, status: 'failed' | 'unknown', error?: unknown): Advice {
   if (!jobId.safeParse(id).success)
     return { say: 'This is not the id of a job, so no command takes it. Find out what stored it' };
   if (status === 'unknown')
     return {
       say: 'Look on the platform whether it took effect, and record it as done, or as failed, after which redrive runs it again',
       command: 'jobs resolve',
+      id,
+    };
+  if (wasExecuted(error))
+    return {
+      say: 'The platform executed it, so that its effects are there. If it is to be done again all the same, name it',
+      command: 'redrive',
       id,
     };
   const batch = batchOfJob(id);
@@ -28,8 +35,8 @@ export function adviceFor(id: string, status: 'failed' | 'unknown'): Advice {
 }
 
 /** The same as a sentence, with the line for a POSIX shell: no character of a job's id needs quotes. */
-export function adviceWords(jobsId: string, status: 'failed' | 'unknown'): string {
-  const { say, command, id, batch } = adviceFor(jobsId, status);
+export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
+  const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;
   if (batch !== undefined) return `${say}: platform-sync ${command} --batch=${batch}`;
   const operand = id?.startsWith('-') ? `-- ${id}` : id;

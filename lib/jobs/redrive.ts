@@ -1,8 +1,8 @@
 import { AwsError, parseJson } from '../base/index.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
-import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
+import { type EndedJobRow, isCancelled, type JobRow, wasExecuted } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { ReopenOptions } from './ledger/person-steps.ts';
+import { mayReopen, type ReopenOptions } from './ledger/person-steps.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import {
@@ -79,17 +79,35 @@ export async function sendReopened(
 
 /**
  * Reopens failed jobs, all of them or those with the given ids: their messages go back to the queue. A job whose outcome is
- * unknown is never reopened, one that was cancelled only by its id. A redrive after a crash sends what was not sent.
+ * unknown is never reopened, one that was cancelled only by its id, and one that the platform executed only by its id or
+ * with `executed`. A redrive after a crash sends what was not sent.
  */
-export async function redriveFailed(ids: readonly string[], parts: RedriveParts): Promise<Redriven> {
+export async function redriveFailed(
+  ids: readonly string[],
+  { executed = false, ...parts }: RedriveParts & Pick<ReopenOptions, 'executed'>,
+): Promise<Redriven> {
   const isNamed = ids.length > 0;
   async function* reopened() {
     for (const id of isNamed ? ids : await failedIds(parts.store)) {
       parts.signal?.throwIfAborted();
-      yield await reopen(id, { isNamed }, parts);
+      yield await reopen(id, { isNamed, executed }, parts);
     }
   }
   return sendReopened(reopened(), parts);
+}
+
+/** The jobs, of these ids or of all that failed, that the platform executed: to reopen one is to do it again. */
+export async function executedJobs(
+  ids: readonly string[],
+  { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
+): Promise<readonly JobRow[]> {
+  const found: JobRow[] = [];
+  for (const id of ids.length > 0 ? ids : await failedIds(store)) {
+    signal?.throwIfAborted();
+    const row = await ledger.read(id);
+    if (row?.state === 'FAILED' && wasExecuted(row.outcome?.error)) found.push(row);
+  }
+  return found;
 }
 
 async function reopen(
@@ -103,10 +121,14 @@ async function reopen(
   // Without its message, a reopened job would wait forever.
   if (stored === undefined) return { kind: 'left', id, state: stateOf(before) };
   const body = stored.body.toString();
-  const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
-  if (mayOpen || before?.state === 'CLAIMED') {
+  if (before !== undefined && (mayReopen(before, options) || before.state === 'CLAIMED')) {
     const parsed = parseMessage(body, { messageId: id, allow: {} });
-    if (parsed.kind === 'job') await definitionOf(parsed.job).beforeReopen?.(parsed.job, { store, batches });
+    if (parsed.kind === 'job') {
+      const definition = definitionOf(parsed.job);
+      const fault = await definition.reopenFault?.(parsed.job, before, { store });
+      if (fault !== undefined) return { kind: 'left', id, state: fault };
+      await definition.beforeReopen?.(parsed.job, { store, batches });
+    }
   }
   const { row } = await ledger.reopen(id, options);
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.
@@ -118,7 +140,8 @@ async function reopen(
 
 function stateOf(row: JobRow | undefined): string {
   if (row === undefined) return 'not known';
-  return isCancelled(row) ? 'cancelled' : row.state;
+  if (isCancelled(row)) return 'cancelled';
+  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? 'executed' : row.state;
 }
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */

@@ -105,7 +105,9 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
 
   const named = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
   const { waiting } = await jobs.countsOf(jobs.deadLetters);
-  const { code, out } = await jobs.runWithoutPlatform(['redrive']);
+  const unasked = await jobs.runWithoutPlatform(['redrive', 'thrown']);
+  const left = await jobs.runWithoutPlatform(['redrive', '--json']);
+  const { code, out, err } = await jobs.runWithoutPlatform(['redrive', '--executed', '--yes']);
   const worked = JSON.parse((await jobs.run(['work', '--drain', '--json'])).out);
 
   expect(named.code).toBe(3);
@@ -121,11 +123,23 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
     held: null,
   });
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
+  expect(unasked).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--yes: expected it, since this does again'),
+  });
+  expect(JSON.parse(left.out)).toMatchObject({
+    opened: [],
+    left: [{ id: 'thrown', state: 'executed' }],
+    movedBack: 1,
+  });
+  expect(err).toMatch(
+    /executed by the platform, and to be done again:\n {2}thrown \(run-function\): execution .+ ended with FAILED/,
+  );
   expect(out.split('\n')).toEqual([
     'reopened, and on the queue again: 1 job',
     '  thrown',
     'to run them here: platform-sync work --drain',
-    'dead letters moved back: 1',
+    'dead letters moved back: 0',
     'unknown, never reopened: 1; each may have been executed, so a person must check it',
     '  nobody-knows',
   ]);

@@ -8,7 +8,7 @@ import { memoryQueue } from './memory-queue.ts';
 
 const LARGE = JSON.stringify({ text: 'x'.repeat(200_000) });
 const FOLDER = 'results/run-function/dt=2026-11-21/';
-const failure: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
+const failure: Outcome = { status: 'failed', error: { kind: 'status', message: 'no luck' } };
 
 type Fake = Awaited<ReturnType<typeof fakeWorker>>;
 

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { UnsentError } from '../../lib/jobs/queue/queue.ts';
-import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
+import { executedJobs, moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
-const failure: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
+const failure: Outcome = { status: 'failed', error: { kind: 'status', message: 'no right', status: 403 } };
+const ran: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 test('a failed job is reopened, runs again, and gets the new result', async () => {
@@ -23,6 +24,51 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
   const [message] = await queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
   await handleMessage(messageOf(message?.body ?? ''), fake.worker, leaseOf(fake));
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
+});
+
+test('what was executed is reopened only by its id, or with all that was', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => ran });
+  for (const id of ['job-1', 'job-2'])
+    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+  const parts = { ...fake, queue: memoryQueue() };
+
+  const all = await redriveFailed([], parts);
+  const listed = await executedJobs([], parts);
+  const named = await redriveFailed(['job-1'], parts);
+  const executed = await redriveFailed([], { ...parts, executed: true });
+
+  expect(all).toEqual({
+    opened: [],
+    left: ['job-1', 'job-2'].map((id) => ({ id, state: 'executed' })),
+    notSent: [],
+  });
+  expect(listed.map(({ id }) => id)).toEqual(['job-1', 'job-2']);
+  expect(named.opened).toEqual(['job-1']);
+  expect(executed.opened).toContain('job-2');
+});
+
+const formula = { version: 1, type: 'update-formula', id: 'f1', calculationId: '12', expression: 'A' };
+
+test.each<[string, Outcome]>([
+  ['stored as INVALID', { status: 'failed', error: { kind: 'invalid-formula', message: 'it is stored' } }],
+  ['refused', failure],
+])('a formula that was %s is not set again over another one that was set since', async (_, first) => {
+  const outcomes: Outcome[] = [first, first];
+  await using fake = await fakeWorker({
+    'update-formula': async () => outcomes.shift() ?? { status: 'done', response: 'null' },
+  });
+  const parts = { ...fake, queue: memoryQueue() };
+  for (const job of [formula, { ...formula, id: 'f2', calculationId: '13' }])
+    await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+  fake.clock.nowMs += 1_000;
+  await handleMessage(messageOf({ ...formula, id: 'f3', expression: 'B' }), fake.worker, leaseOf(fake));
+
+  const redriven = await redriveFailed(['f1', 'f2'], parts);
+
+  expect(redriven).toMatchObject({
+    opened: ['f2'],
+    left: [{ id: 'f1', state: 'another formula was set at 2026-11-21T09:00:01.000Z' }],
+  });
 });
 
 test('a dead letter without an id goes back with the id that it has there', async () => {

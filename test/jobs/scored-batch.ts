@@ -70,7 +70,7 @@ export async function scoredBatch(options: Options) {
       const status = endsLeft.shift();
       return status === undefined
         ? run(...given)
-        : { status, error: { kind: 'execution', message: 'no luck' } };
+        : { status, error: { kind: 'status', message: 'no luck' } };
     },
   };
   const worker = { ...fake.worker, runners };

@@ -1,4 +1,5 @@
 import { errorText, printJson, shownJson } from '../../base/index.ts';
+import { adviceWords } from '../../jobs/job-advice.ts';
 import type { JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
@@ -79,6 +80,9 @@ async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const row = await ledger.read(id);
   if (row === undefined) throw new Error(`job ${id}: not in the ledger`);
   terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(known(row), 2)));
+  const { outcome } = row;
+  if (outcome?.status === 'failed' || outcome?.status === 'unknown')
+    terminal.err(shown(adviceWords(id, outcome.status, outcome.error)));
   return 'done';
 }
 

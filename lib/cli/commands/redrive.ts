@@ -1,23 +1,31 @@
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import { moveDeadLetters, type Redriven, type RedriveParts, redriveFailed } from '../../jobs/redrive.ts';
+import {
+  executedJobs,
+  moveDeadLetters,
+  type Redriven,
+  type RedriveParts,
+  redriveFailed,
+} from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { counted, firstOf, type Terminal } from '../terminal/terminal.ts';
+import { isSure } from '../terminal/questions.ts';
+import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** Reopens failed jobs and moves dead letters back. Does not need the platform. */
-export default (async ([ids], { batch }, terminal) => {
+export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   oneGiven({ 'ids of jobs': ids[0], '--batch': batch });
   const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
-  const parts = { store: batches.store, ledger, batches, queue, signal };
+  const parts = { store: batches.store, ledger, batches, queue, signal, executed };
+  if (batch === undefined && !(await isMeant(ids, parts, yes, terminal))) return 'failed';
   const report: Report =
     batch === undefined
       ? await redriveJobs(ids, parts, settings, terminal)
@@ -28,10 +36,28 @@ export default (async ([ids], { batch }, terminal) => {
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
 
+/** Lists what would be done again, and asks. Throws `UsageError` where nobody is there to ask. */
+async function isMeant(
+  ids: readonly string[],
+  parts: Parts,
+  yes: true | undefined,
+  terminal: Terminal,
+): Promise<boolean> {
+  const again = ids.length > 0 || parts.executed ? await executedJobs(ids, parts) : [];
+  if (again.length === 0) return true;
+  const lines = again.map(({ id, type, outcome }) => `${id} (${type}): ${outcome?.error?.message ?? ''}`);
+  for (const line of ['executed by the platform, and to be done again:', ...firstOf(lines, NAMED)])
+    terminal.err(shown(line));
+  const words = { does: 'does again what was executed', undone: 'reopened' };
+  return isSure(`Do ${counted(again.length, 'job')} again?`, yes, terminal, words);
+}
+
+type Parts = RedriveParts & { readonly queue: Queue; readonly executed: boolean };
+
 /** Without ids all failed jobs, and the dead letters if their queue is set. */
 async function redriveJobs(
   ids: readonly string[],
-  parts: RedriveParts & { readonly queue: Queue },
+  parts: Parts,
   { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
   { environment, signal, polls }: Terminal,
 ): Promise<Report> {
@@ -72,6 +98,9 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
     ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
+    ...(left.some(({ state }) => state === 'executed')
+      ? ['executed: it failed, and its effects are there; only its id, or --executed, does it again']
+      : []),
     ...(notSent.length === 0
       ? []
       : [

@@ -1,6 +1,5 @@
 import type { JobFile } from '../../jobs/file/job-file.ts';
 import { runRows } from '../../jobs/file/run-rows.ts';
-import { adviceWords } from '../../jobs/job-advice.ts';
 import type { JobStorage } from '../../jobs/job-storage.ts';
 import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
@@ -99,12 +98,11 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   };
 }
 
-/** The first of the jobs that are not done, and what to do about them. */
+/** The first of the jobs that are not done, and what to do about the first of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
-  const advice = (['failed', 'unknown'] as const).flatMap((status) => {
-    const first = notDone.find((each) => each.status === status);
-    return first === undefined ? [] : [`  ${adviceWords(first.id, status)}`];
-  });
+  // The same words about another job say nothing new.
+  const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));
+  const advice = [...kinds.values()].reverse().map((line) => `  ${line}`);
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 

@@ -1,6 +1,7 @@
 import { isPassing, shortened, sleep } from '../../base/index.ts';
 import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
 import type { Lease } from '../../jobs/held.ts';
+import { adviceWords } from '../../jobs/job-advice.ts';
 import { openJobStorage } from '../../jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
@@ -115,7 +116,7 @@ function createView(
   { screen, err }: Pick<Terminal, 'screen' | 'err'>,
 ) {
   const counts = { done: 0, failed: 0, unknown: 0, refused: 0 };
-  const notDone: { id: string; status: 'failed' | 'unknown'; reason: string }[] = [];
+  const notDone: { id: string; status: 'failed' | 'unknown'; reason: string; advice: string }[] = [];
   const allEnded = () => counts.done + counts.failed + counts.unknown;
   const queue = typeof of === 'number' ? undefined : of;
   const nouns = [queue === undefined ? 'rows' : 'jobs', 'calls'] as const;
@@ -141,7 +142,7 @@ function createView(
     const { id, status, error } = job;
     counts[status] += 1;
     if (status !== 'done' && counts[status] <= MOST_NAMED)
-      notDone.push({ id, status, reason: error?.message ?? '' });
+      notDone.push({ id, status, reason: error?.message ?? '', advice: adviceWords(id, status, error) });
     show();
     if (queue !== undefined && screen !== undefined) err(shown(`${clockTime(Date.now())} ${describe(job)}`));
   };

@@ -48,25 +48,30 @@ export function createQuestions({ input, output }: Dialog, signal: AbortSignal):
 }
 
 /** Throws `UsageError` if something is to be erased without `--yes`, and nobody is there to ask. */
-export function refuseUnasked(yes: true | undefined, { dialog }: Pick<Terminal, 'dialog'>): void {
+export function refuseUnasked(
+  yes: true | undefined,
+  { dialog }: Pick<Terminal, 'dialog'>,
+  does = 'erases',
+): void {
   if (!yes && dialog === undefined)
     throw new UsageError(
-      '--yes: expected it, since this erases and nobody is at a terminal to be asked, got nothing',
+      `--yes: expected it, since this ${does} and nobody is at a terminal to be asked, got nothing`,
     );
 }
 
-/** Whether what the question says is to be erased: with `--yes` it is not asked. Throws as `refuseUnasked`, and the reason of a stop. */
+/** Whether what the question says is to be erased, or done in other words: with `--yes` it is not asked. Throws as `refuseUnasked`, and the reason of a stop. */
 export async function isSure(
   question: string,
   yes: true | undefined,
   terminal: Pick<Terminal, 'dialog' | 'signal' | 'err'>,
+  { does = 'erases', undone = 'removed' } = {},
 ): Promise<boolean> {
-  refuseUnasked(yes, terminal);
+  refuseUnasked(yes, terminal, does);
   if (yes || terminal.dialog === undefined) return true;
   using questions = createQuestions(terminal.dialog, terminal.signal);
   const typed = await questions.ask(`${question} (yes or no)`, 'no');
   terminal.signal.throwIfAborted();
   if (/^y(es)?$/i.test(typed ?? '')) return true;
-  terminal.err('nothing was removed');
+  terminal.err(`nothing was ${undone}`);
   return false;
 }

@@ -121,6 +121,10 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
+/** Whether a job with this error was executed, and has had its effects: only a person who names it runs it again. */
+export const wasExecuted = (error: unknown): boolean =>
+  [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
+
 /** How the errors of cancelled jobs begin, and of rows of their texts. */
 export const CANCELLED = 'the job was cancelled';
 

@@ -7,6 +7,7 @@ import {
   hasEnded,
   isCancelled,
   type JobRow,
+  wasExecuted,
 } from './job-row.ts';
 import type { Decision } from './transitions.ts';
 
@@ -47,11 +48,13 @@ export function decideCancel(
 export type ReopenOptions = {
   /** Reopens the job though it was cancelled: a person named it. Default: false. */
   readonly isNamed?: boolean;
+  /** Reopens the job though the platform executed it: a person asked for all such jobs. Default: false. */
+  readonly executed?: boolean;
   /** Reopens the job however it ended, for a message that may have other content, since a repeat does no harm. Default: false. */
   readonly anyEnd?: boolean;
 };
 
-/** `refused`: the job has not failed, was cancelled and not named, or does not exist. */
+/** `refused`: the job has not failed, was cancelled or executed and not named, or does not exist. */
 export function decideReopen(
   row: JobRow | undefined,
   options: ReopenOptions,
@@ -69,8 +72,12 @@ export function decideReopen(
   return { write, answer: { kind: 'reopened', row: write } };
 }
 
-const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptions): boolean =>
-  anyEnd ? hasEnded(row) : row.state === 'FAILED' && (isNamed || !isCancelled(row));
+export function mayReopen(row: JobRow, options: ReopenOptions): boolean {
+  const { isNamed = false, executed = false, anyEnd = false } = options;
+  if (anyEnd) return hasEnded(row);
+  const isFree = !isCancelled(row) && (executed || !wasExecuted(row.outcome?.error));
+  return row.state === 'FAILED' && (isNamed || isFree);
+}
 
 export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
 

@@ -38,8 +38,8 @@ import {
  * FAILED, never sent, and     CLAIMED or SENT   anyone; fence+1                                             claim
  *   not cancelled
  * FAILED                      FAILED            a person; cancelled                                        cancel
- * FAILED                      CLAIMED, no lease anyone, if cancelled a person who names it; fence+1,       reopen
- *                                               attempts, tries and takeovers 0
+ * FAILED                      CLAIMED, no lease anyone, if cancelled or executed a person who names it;    reopen
+ *                                               fence+1, attempts, tries and takeovers 0
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. Only what has no lease, or an expired one, is claimed.

@@ -4,7 +4,7 @@ import type { Session } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { JobStorage } from '../job-storage.ts';
-import type { EndedJobRow } from '../ledger/job-row.ts';
+import type { EndedJobRow, JobRow } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
 import type { JobClock, RunJob } from '../turn.ts';
@@ -36,6 +36,12 @@ export type JobTypeDefinition<
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
   /** What must come before a failed job is reopened: called again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
+  /** Why a job that failed must not be reopened, whoever names it; undefined if it may be. */
+  readonly reopenFault?: (
+    job: JobBy<Message>,
+    row: JobRow,
+    parts: Pick<EndParts, 'store'>,
+  ) => Promise<string | undefined>;
   /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };

@@ -46,7 +46,10 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RES
     if (status !== 'done')
       attention.add(rankOf({ status, finishedAt }), {
         ...{ id: shownText(id), type, status, finishedAt, reason: reasonOf(result) },
-        ...{ attempts: Number(result['attempts'] ?? 0), advice: adviceWords(shownText(id), status) },
+        ...{
+          attempts: Number(result['attempts'] ?? 0),
+          advice: adviceWords(shownText(id), status, result['error']),
+        },
       });
     return true;
   }

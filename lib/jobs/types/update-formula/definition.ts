@@ -3,13 +3,13 @@ import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/index
 import { idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/update-formula.ts';
 import type { Calculation } from '../../../platform/records.ts';
-import { INVALID_FORMULA } from '../../ledger/job-row.ts';
+import { INVALID_FORMULA, wasExecuted } from '../../ledger/job-row.ts';
 import { common, type JobBy, together } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { refuseIfChanged } from './find-calculation.ts';
-import { storeFormula } from './formula-log.ts';
+import { formulaKeys, storeFormula } from './formula-log.ts';
 
 const schema = z.strictObject({
   ...common,
@@ -41,6 +41,14 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
     if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;
     const response = await responseOf(store, outcome);
     await storeFormula(store, { calculationId, expression, finishedAtMs, response });
+  },
+  /** A formula that we set since would be lost. */
+  async reopenFault({ calculationId }, row, { store }) {
+    const sinceMs = (wasExecuted(row.outcome?.error) ? row.finishedAt : row.startedAt) ?? row.createdAt;
+    for await (const { id, at } of formulaKeys(store, new AbortController().signal, calculationId))
+      if (id === calculationId && at > sinceMs)
+        return `another formula was set at ${new Date(at).toISOString()}`;
+    return undefined;
   },
   sample: ({ calculationId, expression }) => ({
     version: 1,

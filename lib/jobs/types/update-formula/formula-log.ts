@@ -65,9 +65,10 @@ export async function findFormula(
   return stored && { key, time, calculation: { ...stored.value, id } };
 }
 
-/** The keys of all responses by calculation and then by time, with their times in epoch milliseconds. */
-export async function* formulaKeys(store: Pick<Store, 'list'>, signal: AbortSignal) {
-  for await (const { key } of store.list(folderOf('').slice(0, -1), { signal })) {
+/** The keys of all responses, or of those of one calculation, by calculation and then by time, in epoch milliseconds. */
+export async function* formulaKeys(store: Pick<Store, 'list'>, signal: AbortSignal, calculationId?: string) {
+  const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);
+  for await (const { key } of store.list(folder, { signal })) {
     const [, id, time] = KEY.exec(key) ?? [];
     const at = timeOfEntry({ time });
     if (id !== undefined && !Number.isNaN(at)) yield { key, id, at };

@@ -101,7 +101,7 @@ function shownJob({ id, type, state, attempts, startedAt, finishedAt, error }: R
     startedAt: textIn(startedAt),
     finishedAt: textIn(finishedAt),
     error: error === undefined || error === null ? null : `${kind}: ${message}`,
-    whatToDo: known === 'failed' || known === 'unknown' ? adviceFor(name, known) : null,
+    whatToDo: known === 'failed' || known === 'unknown' ? adviceFor(name, known, error) : null,
   };
 }
 
