@@ -35,3 +35,14 @@ test('of 200 function runs on a platform that loses responses, none is executed 
     }
   }
 });
+
+test.each(['POST', 'PUT'])('formulas are set on a platform that refuses %s', async (method) => {
+  await using sandbox = await startPlatform({ calculations: 5, refusedUpdates: [method] });
+  const platform = platformOf(sandbox);
+  const [first] = (await platform.calculations.search({ sort: { field: 'id', ascending: true } })).rows;
+
+  for (const expression of ['1', '2']) {
+    const updated = await platform.calculations.updateFormula(first?.id ?? '', expression);
+    expect(updated.expression).toBe(expression);
+  }
+});

@@ -80,6 +80,8 @@ const appShape = {
   hasMoreWhenEmpty: flag,
   /** What the token may not access: names of operations, or ids in a path. The response is 403. */
   forbidden: texts,
+  /** Methods by which an update is refused with 405: `['POST']`, or `['PUT']`. Default: neither. */
+  refusedUpdates: texts,
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
   /** True to compress responses for clients that accept gzip. Default false: on loopback it costs more than it saves. */
   gzip: flag,

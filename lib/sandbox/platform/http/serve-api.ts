@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
 import { type Delivery, faultFor, faults, faultyDelivery } from './faults.ts';
 import { readJsonBody, readQuery } from './read-request.ts';
@@ -71,9 +72,11 @@ async function perform(api: ApiRequest, context: ErrorContext, backend: Backend)
     return errorResponse(context, 401, 'The developer token is missing, unknown or revoked');
   }
   if (operation === undefined) return errorResponse(context, 404, 'There is no such path');
-  if (!operation.methods.includes(request.method)) {
+  const refused = operation.endpoint.name === updateFormula.name ? options.refusedUpdates : [];
+  const methods = operation.methods.filter((method) => !refused.includes(method));
+  if (!methods.includes(request.method)) {
     const response = errorResponse(context, 405, `${request.method} is not allowed here`);
-    return { ...response, headers: { ...response.headers, allow: operation.methods.join(', ') } };
+    return { ...response, headers: { ...response.headers, allow: methods.join(', ') } };
   }
   const names = [operation.endpoint.name, ...Object.values(path)];
   if (names.some((name) => options.forbidden.includes(name))) {
