@@ -68,9 +68,7 @@ export async function scoredBatch(options: Options) {
     ...fake.worker.runners,
     score: async (...given: Parameters<typeof run>): Promise<RunOutcome> => {
       const status = endsLeft.shift();
-      return status === undefined
-        ? run(...given)
-        : { status, error: { kind: 'status', message: 'no luck' } };
+      return status === undefined ? run(...given) : { status, error: { kind: 'status', message: 'no luck' } };
     },
   };
   const worker = { ...fake.worker, runners };
