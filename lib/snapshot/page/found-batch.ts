@@ -56,9 +56,16 @@ export function foundBatch(
     records: order.length,
     pieces: () => piecesOf(source, order, keyOf),
     fields: types,
+    ...unnamedOf(found, first),
     heldBytes: heldBytes(found),
     release: () => release(found),
   };
+}
+
+/** The records without a key, by what people know them by, and by whose they are. */
+function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordBatch, 'unnamed'> {
+  const prefix = first === undefined ? '' : `${first.text}/`;
+  return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
 }
 
 /**
@@ -77,6 +84,7 @@ export function batchInPlace(
     records: rest.length,
     pieces: () => [{ keys: rest, ...lines }],
     fields: typesSeen(found.fields),
+    ...unnamedOf(found),
     heldBytes: heldBytes(found),
     release: () => release(found),
   };

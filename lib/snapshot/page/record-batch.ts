@@ -18,6 +18,8 @@ export type RecordBatch = {
   /** Made when they are asked for, so that memory does not hold all lines. Read once: the response's memory may be used. */
   readonly pieces: () => Iterable<RecordPiece>;
   readonly fields: FieldTypes;
+  /** Names of records that came with these, lack an id and are not among them. Default: none. */
+  readonly unnamed?: readonly string[] | undefined;
   /** The bytes of memory that it holds until it is released. */
   readonly heldBytes: number;
   /** Frees that memory. Optional to call, and only once all pieces are written, or if none is needed anymore. */

@@ -31,6 +31,8 @@ export type Wanted = {
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose places are needed. Default: none. */
   readonly others?: readonly string[];
+  /** The field that people know a record by, which names one without a key. */
+  readonly label?: string;
   readonly most?: number;
 };
 
@@ -53,8 +55,8 @@ export type FoundRecords = {
   readonly fields: RecordFields;
   /** The byte after all of them, and after the array that holds them. */
   end: number;
-  /** The first element that is no object with a key. It is not thrown: invalid JSON after it takes precedence. */
-  keyless: number | undefined;
+  /** The labels of the elements of a list that are no objects with a key, and are none of the records. */
+  readonly keyless: string[];
 };
 
 /** The records of the array at `start`, all validated. Throws `SyntaxError`, or `JsonLimitError` for more than `most`. */
@@ -67,6 +69,7 @@ export function findRecords(json: JsonBytes, start: number, depth: number, wante
   for (;;) {
     if (adding.found.records === most) throw tooManyRecords(most);
     at = skipSpace(bytes, addRecord(adding, at));
+    if (!adding.hasKey) dropKeyless(adding.found);
     if (bytes[at] === CLOSE_ARRAY) return ended(adding, at + 1);
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
     at = skipSpace(bytes, at + 1);
@@ -85,20 +88,38 @@ export function fieldOf({ json, index }: FoundRecords, record: number, name: str
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
 }
 
-/** Throws `Error` for the first element that is no object with a key; `label`: the field that people know it by. */
-export function refuseKeyless(found: FoundRecords, what: string, label: string): void {
-  const { keyless, wanted } = found;
-  if (keyless === undefined) return;
-  const text = fieldOf(found, keyless, label);
-  const named = typeof text === 'string' && text !== '' ? ` (“${text.slice(0, 200)}”)` : '';
+/** Takes the last record out again, which is no object with a key. */
+function dropKeyless(found: FoundRecords): void {
+  const { wanted, index } = found;
+  found.records -= 1;
+  index.digits.delete(found.records);
+  const text = wanted.label === undefined ? undefined : fieldOf(found, found.records, wanted.label);
+  found.keyless.push(typeof text === 'string' ? text.slice(0, MAX_LABEL_LENGTH) : '');
+  for (const column of index.values) column[found.records] = NONE;
+}
+
+const MAX_LABEL_LENGTH = 200;
+
+/**
+ * Throws `Error` if the elements of a list are no records, since none has a key. A few without one among others are left
+ * out, and are named by the batch.
+ */
+export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
+  if (records > 0 || label === undefined) return;
+  const named = label === '' ? '' : ` (“${label}”)`;
   const key = wanted.keyIs === 'text' ? 'text' : `an integer of at most ${MOST_ID_DIGITS} digits`;
-  throw new Error(`${what} ${keyless}${named}: expected an object with ${key} as its ${wanted.key}`);
+  throw new Error(`${what} 0${named}: expected an object with ${key} as its ${wanted.key}`);
 }
 
 const tooManyRecords = (most: number) =>
   new JsonLimitError(`expected at most ${most} records in a page, got more`);
 
-type Adding = { readonly found: FoundRecords; readonly depth: number };
+type Adding = {
+  readonly found: FoundRecords;
+  readonly depth: number;
+  /** Whether the record that was added last has a key. */
+  hasKey: boolean;
+};
 
 /** No value of a record is at the first byte of a response; a new row of the index has only zeros. */
 const NONE = 0;
@@ -109,7 +130,8 @@ function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
   // The first fields: 0, 1 and so on.
   for (const name of names) fieldNamed(fields, name);
   const index = createRecordIndex(names.size, wanted.keyIs);
-  return { found: { json, wanted, records: 0, index, fields, end: 0, keyless: undefined }, depth };
+  const found = { json, wanted, records: 0, index, fields, end: 0, keyless: [] };
+  return { found, depth, hasKey: true };
 }
 
 function ended({ found }: Adding, end: number): FoundRecords {
@@ -118,7 +140,8 @@ function ended({ found }: Adding, end: number): FoundRecords {
 }
 
 /** Adds the value that starts at `start`. Returns the byte after it. */
-function addRecord({ found, depth }: Adding, start: number): number {
+function addRecord(adding: Adding, start: number): number {
+  const { found, depth } = adding;
   const { json, index, records: record } = found;
   if (record === index.starts.length) growIndex(index);
   const isRecord = json.bytes[start] === OPEN_OBJECT;
@@ -126,7 +149,7 @@ function addRecord({ found, depth }: Adding, start: number): number {
   index.starts[record] = start;
   index.ends[record] = end;
   found.records = record + 1;
-  if (!isRecord || !addKey(found, record)) found.keyless ??= record;
+  adding.hasKey = isRecord && addKey(found, record);
   return end;
 }
 

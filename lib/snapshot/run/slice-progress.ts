@@ -4,7 +4,7 @@ import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { FieldTypes } from '../page/record-batch.ts';
 import { countNames } from '../page/record-fields.ts';
-import type { ScanOutcome, ScanStep } from '../scan.ts';
+import type { MissingId, ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter, type PartWriterOptions } from './part-writer.ts';
 
@@ -77,15 +77,20 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
 /** What the steps of a scan have brought. Missing ids are added in place: copying them at each step took gigabytes. */
 function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   let { position, records, fields } = checkpoint;
-  const missing = [...before];
+  const missing = new Map(before.map((each) => [each.id, each]));
+  const addMissing = (ids: readonly MissingId[]) => {
+    for (const each of ids) missing.set(each.id, each);
+  };
   return {
     records: () => records,
-    facts: () => ({ position, records, fields, missing: [...missing] }),
+    facts: () => ({ position, records, fields, missing: [...missing.values()] }),
     add(step: ScanStep<unknown>): void {
       position = step.position;
       records += step.batch.records;
       fields = withTypes(fields, step.batch.fields);
-      missing.push(...(step.missing ?? []));
+      addMissing(step.missing ?? []);
+      // An overlapping page has the same again.
+      addMissing((step.batch.unnamed ?? []).map((id) => ({ id, status: 200 })));
     },
     restart(
       step: Pick<ScanStep<unknown>, 'position' | 'missing'>,
@@ -94,7 +99,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
       position = step.position;
       records = end.records;
       fields = end.fields;
-      missing.push(...(step.missing ?? []));
+      addMissing(step.missing ?? []);
     },
   };
 }

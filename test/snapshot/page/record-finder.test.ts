@@ -14,10 +14,10 @@ const byText: Wanted = { key: 'id', keyIs: 'text' };
 /** The records of a list that starts at byte 1. */
 const find = (list: string, wanted: Wanted) => findRecords(jsonOf(` ${list} `), 1, 0, wanted);
 
-/** The keys of these values of `id`, and what is wrong with the first that is no key. */
+/** The keys of these values of `id`, without those that are none. */
 function keysOf(...values: readonly string[]) {
-  const { index, records, keyless } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
-  return keyless ?? allDigits(index, records);
+  const { index, records } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
+  return allDigits(index, records);
 }
 
 describe('an integer key', () => {
@@ -42,7 +42,7 @@ describe('an integer key', () => {
     '"1:"',
     `1.${'0'.repeat(66)}`,
   ])('%s is none', (value) => {
-    expect(keysOf('1', value)).toBe(1);
+    expect(keysOf('1', value, '2')).toEqual(['1', '2']);
   });
 
   test.each(['-1', '"1"', '1e2', '123456789012345', '"123456789012345"'])(
@@ -54,24 +54,38 @@ describe('an integer key', () => {
 });
 
 test('a text key is not empty', () => {
-  expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).keyless).toBeUndefined();
-  expect(find('[{"id":"a"},{"id":""}]', byText).keyless).toBe(1);
-  expect(find('[{"id":7}]', byText).keyless).toBe(0);
-  expect(find('[{}]', byText).keyless).toBe(0);
+  expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).records).toBe(2);
+  for (const element of ['{"id":""}', '{"id":7}', '{}', '7', 'null'])
+    expect(find(`[{"id":"a"},${element},{"id":"b"}]`, byText)).toMatchObject({ records: 2, keyless: [''] });
 });
 
-test('the first element without a key is the one that is reported', () => {
-  expect(find('[{"id":1},1,{}]', byInteger).keyless).toBe(1);
+test('an element without a key is left out, and leaves nothing behind in the next one', () => {
+  const wanted = { ...byInteger, label: 'name', others: ['created'] };
+
+  const found = find('[{"id":1},{"name":"x","id":"1/","created":5},{"id":3}]', wanted);
+
+  expect(found).toMatchObject({ records: 2, keyless: ['x'] });
+  expect(allDigits(found.index, 2)).toEqual(['1', '3']);
+  expect(found.index.values[1]?.[1]).toBe(0);
+});
+
+test('elements of which none has a key are no records', () => {
+  const refuse = (list: string) => () => refuseKeyless(find(list, byText), 'file');
+
+  expect(refuse('[{"id":"a"},{},7]')).not.toThrow();
+  expect(refuse('[]')).not.toThrow();
+  for (const list of ['[{}]', '[{},{}]', '[7]'])
+    expect(refuse(list)).toThrow('file 0: expected an object with text as its id');
 });
 
 test.each([
   ['"x"', 'file 0 (“x”)'],
   ['""', 'file 0'],
   [`"${'x'.repeat(201)}"`, `file 0 (“${'x'.repeat(200)}”)`],
-])('an element without a key, but with the name %s, is %s in the message', (name, named) => {
-  expect(() => refuseKeyless(find(`[{"a":${name}}]`, byText), 'file', 'a')).toThrow(
-    `${named}: expected an object with text as its id`,
-  );
+])('elements without a key, the first with the name %s, are %s in the message', (name, named) => {
+  const found = find(`[{"a":${name}},{}]`, { ...byText, label: 'a' });
+
+  expect(() => refuseKeyless(found, 'file')).toThrow(`${named}: expected an object with text as its id`);
 });
 
 test('the places of fields are those where their values start, the last one if a record has it twice; 0 for none', () => {
@@ -92,7 +106,7 @@ test('the places of fields are those where their values start, the last one if a
 });
 
 describe('a field that was not looked for', () => {
-  const records = '[{"id":1,"name":"a"},{"name":"b","x":[1]},7]';
+  const records = '[{"id":1,"name":"a"},{"id":2,"name":"b","x":[1]}]';
   const found = find(records, byInteger);
 
   test('is parsed, of any record', () => {
@@ -103,6 +117,5 @@ describe('a field that was not looked for', () => {
 
   test('is undefined if the record has none, or is none', () => {
     expect(fieldOf(found, 0, 'x')).toBeUndefined();
-    expect(fieldOf(found, 2, 'name')).toBeUndefined();
   });
 });

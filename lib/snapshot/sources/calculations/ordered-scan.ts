@@ -1,7 +1,8 @@
 import { compareIds } from '../../../platform/index.ts';
-import { provedIf, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
+import { provedIf, type ScanStart, type ScanStep } from '../../scan.ts';
 import type { CalculationPage, ReadPage, SortField } from './pages.ts';
 import {
+  type CalculationRead,
   counted,
   EmptyOrderError,
   outcomeOf,
@@ -56,7 +57,7 @@ export type ReadOptions = {
 export async function* orderedScan(
   { readPage, limit }: ReadOptions,
   { from, signal }: Pick<ScanStart<Progress>, 'signal'> & { readonly from: Progress },
-): AsyncGenerator<ScanStep<Progress>, ScanOutcome, undefined> {
+): AsyncGenerator<ScanStep<Progress>, CalculationRead, undefined> {
   const { field } = from;
   let position = from;
   const ahead = createPagesAhead((offset, stop) =>
@@ -86,8 +87,8 @@ export async function* orderedScan(
       const fresh = freshRows(position, rows);
       position = withPage(position, rows, { fresh, offset });
       const { end } = position.totals;
-      const isEnded = hasAllOfTheStart(position, offset + rows.values.length);
-      const mayEnd = fresh.length === 0 || (end !== null && offset + rows.values.length >= end);
+      const isEnded = hasAllOfTheStart(position, offset + rows.page.received);
+      const mayEnd = fresh.length === 0 || (end !== null && offset + rows.page.received >= end);
       if (!isEnded && !mayEnd) ahead.plan(position, position.next - offset, rows.page);
       if (fresh.length > 0) yield stepOf(position, rows, fresh);
       if (isEnded) return outcomeOf(position, field, CLAIMS[field]);
@@ -120,8 +121,8 @@ function highest(rows: Rows, field: SortField): Value | null {
 }
 
 /** Throws `EmptyOrderError` if nothing is listed although the platform reports records: it does not have the order. */
-function refuseEmpty({ values, page: { total } }: Rows, field: SortField): void {
-  if (values.length > 0 || !total) return;
+function refuseEmpty({ page: { received, total } }: Rows, field: SortField): void {
+  if (received > 0 || !total) return;
   throw new EmptyOrderError(`sorted by ${field}, the platform listed no rows, and reported ${total}`);
 }
 
@@ -187,9 +188,9 @@ async function isWhole(
   latest: (offset: number) => Promise<Rows>,
 ): Promise<boolean> {
   const bottom = values.at(-1);
-  if (bottom === undefined) return true;
+  if (bottom === undefined) return page.received === 0;
   if (compare(values[0] ?? bottom, bottom) > 0) return provesSeam(position, bottom);
-  if ((await latest(values.length)).values.length > 0) return false;
+  if ((await latest(page.received)).page.received > 0) return false;
   const again = new Set((await latest(0)).page.keys);
   return page.keys.every((key) => again.has(key));
 }

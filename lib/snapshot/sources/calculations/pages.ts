@@ -34,6 +34,8 @@ export type CalculationPage = {
   /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
   readonly total: number | null;
+  /** How many rows were received: those without an id are not among the others. */
+  readonly received: number;
 };
 
 type PageRequest = {
@@ -89,14 +91,14 @@ export function pageIn(
   { offset = 0, onOdd }: PageAsked = {},
 ): CalculationPage {
   const others = field === 'id' ? [] : [field];
-  const wanted = wantedOf(calculationRows, { others, most: MOST_RECORDS });
+  const wanted = wantedOf(calculationRows, { others, label: 'name', most: MOST_RECORDS });
   const { isObject, member, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
   const total = member('totalHits');
   const asked = { list: calculationRows.member, total, before: offset };
   const isPage = scanned.found !== undefined || isNothing(member, asked);
   if (!isObject || !isPage) throw new Error('results: expected an array');
   const found = scanned.found ?? noRecords(wanted);
-  refuseKeyless(found, 'calculation', 'name');
+  refuseKeyless(found, 'calculation');
   onOdd?.(oddOf(found, calculationRows));
   const [, created] = found.index.values;
   const keys = allDigits(found.index, found.records);
@@ -109,5 +111,6 @@ export function pageIn(
     sizeBytes: bytes.byteLength,
     degraded: member('degraded') === true,
     total: totalIn(total),
+    received: keys.length + found.keyless.length,
   };
 }

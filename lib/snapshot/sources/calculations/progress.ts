@@ -30,6 +30,8 @@ export const progressSchema = z.object({
   pages: z.number(),
   /** The number of pages since one brought something new. */
   idle: z.number(),
+  /** How many rows without an id came, some of them twice: pages overlap. */
+  unnamed: z.number(),
   /** True if a page stayed degraded. */
   degraded: z.boolean(),
   totals: totalsSchema,
@@ -47,15 +49,18 @@ export const NO_PROGRESS: Progress = {
   last: null,
   pages: 0,
   idle: 0,
+  unnamed: 0,
   degraded: false,
   totals: { start: null, end: null },
 };
 
 /** The position with what a page reports about the whole list, whether or not anything of it is taken. */
-export function withReported(position: Progress, { degraded, total }: CalculationPage): Progress {
+export function withReported(position: Progress, page: CalculationPage): Progress {
+  const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
   return {
     ...position,
+    unnamed: position.unnamed + received - keys.length,
     degraded: position.degraded || degraded,
     totals: { start: start ?? total, end: total ?? end },
   };
@@ -83,10 +88,18 @@ export function refuseStall({ pages, idle, next }: Progress): void {
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 
+/** How a read of all calculations ended. `unnamed`: how many rows lacked an id, of which none is a record. */
+export type CalculationRead = ScanOutcome & { readonly unnamed: number };
+
 /** The outcome of a read whose order proves the claim, unless a page stayed degraded. */
-export const outcomeOf = ({ degraded, totals }: Progress, order: string, claim: Claim): ScanOutcome => ({
+export const outcomeOf = (
+  { degraded, totals, unnamed }: Progress,
+  order: string,
+  claim: Claim,
+): CalculationRead => ({
   ...(degraded ? UNPROVED : claim),
   totals,
   order,
   refused: degraded ? ['degraded'] : [],
+  unnamed,
 });

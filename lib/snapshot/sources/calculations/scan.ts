@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Scan, type ScanOutcome, UNPROVED } from '../../scan.ts';
+import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNPROVED } from '../../scan.ts';
 import { isBadRequest, isServerError } from '../missing-ids.ts';
 import {
   type Judgement,
@@ -10,7 +10,14 @@ import {
 } from '../rereading.ts';
 import { orderedScan } from './ordered-scan.ts';
 import { calculationPageReader, type PageReaderOptions, type ReadPage } from './pages.ts';
-import { EmptyOrderError, NO_PROGRESS, type Progress, progressSchema, ScanError } from './progress.ts';
+import {
+  type CalculationRead,
+  EmptyOrderError,
+  NO_PROGRESS,
+  type Progress,
+  progressSchema,
+  ScanError,
+} from './progress.ts';
 import { unorderedScan } from './unordered-scan.ts';
 
 export type CalculationScanOptions = PageReaderOptions & {
@@ -33,9 +40,13 @@ export const calculationScan = (options: CalculationScanOptions): Scan<RereadPos
   rereading({ read: readOnce(options), judge });
 
 /** A proof by order assumes current responses. Both totals above what was read betray that one was not. */
-function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgement<ScanOutcome, null> {
+function judge({
+  result: { unnamed, ...result },
+  records,
+  isLast,
+}: ReadEnd<CalculationRead, null>): Judgement<ScanOutcome, null> {
   const { start, end } = result.totals;
-  const isShort = start !== null && end !== null && records < Math.min(start, end);
+  const isShort = start !== null && end !== null && records + unnamed < Math.min(start, end);
   if (result.consistency !== 'proved' || !isShort) return { kind: 'ended', outcome: result };
   return isLast ? { kind: 'ended', outcome: { ...result, ...UNPROVED } } : { kind: 'again', memo: null };
 }
@@ -44,14 +55,17 @@ function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgeme
 const lacksOrder = (error: unknown): boolean =>
   error instanceof EmptyOrderError || isBadRequest(error) || isServerError(error);
 
-function readOnce({ limit, ...options }: CalculationScanOptions): Scan<Progress> {
-  return async function* ({ from = NO_PROGRESS, ...start }) {
+function readOnce({ limit, ...options }: CalculationScanOptions) {
+  return async function* ({
+    from = NO_PROGRESS,
+    ...start
+  }: ScanStart<Progress>): AsyncGenerator<ScanStep<Progress>, CalculationRead, undefined> {
     let [position, isOrdered, isFirst] = [from, from.round === 0, from === NO_PROGRESS];
     for (;;) {
       const read = calculationPageReader(options, position.field);
       const readPage: ReadPage = async (request) => {
         const page = await read(request);
-        isFirst &&= page.keys.length === 0;
+        isFirst &&= page.received === 0;
         return page;
       };
       try {

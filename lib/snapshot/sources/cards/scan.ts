@@ -29,7 +29,7 @@ export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<F
     total: null,
   });
 
-const wanted = wantedOf(cards, { others: ['datasourceId'] });
+const wanted = wantedOf(cards, { others: ['datasourceId'], label: 'title' });
 /** Where the places of `datasourceId` are in the index. */
 const DATASOURCE = cards.keys.length;
 
@@ -37,7 +37,7 @@ const DATASOURCE = cards.keys.length;
 export function cardsIn(bytes: Buffer, datasetId: string, onOdd?: OnOdd): RecordBatch {
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
-  refuseKeyless(found, 'card', 'title');
+  refuseKeyless(found, 'card');
   onOdd?.(oddOf(found, cards));
   const { json, index } = found;
   const datasources = index.values[DATASOURCE];

@@ -20,6 +20,8 @@ export const filesetPosition = z.object({
   /** How many pages with a new cursor have been empty since the last file. */
   empty: z.number(),
   totals: totalsSchema,
+  /** How many files came without an id. */
+  unnamed: z.number(),
   /** How many files came again, which are not taken, and whether the last cursor did. */
   repeats: z.number(),
   /** The sum of the hashes of the keys and paths of the files taken, in whatever order they came; below `HASH_SPACE`. */
@@ -33,7 +35,10 @@ export const filesetPosition = z.object({
 
 export type FilesetPosition = z.infer<typeof filesetPosition>;
 
-export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest' | 'isAscending'> & {
+export type FilesetResult = Pick<
+  FilesetPosition,
+  'totals' | 'unnamed' | 'repeats' | 'digest' | 'isAscending'
+> & {
   readonly files: number;
   readonly pages: number;
   /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
@@ -102,10 +107,10 @@ export async function* readFileset(
 }
 
 /** True if the files came in order up to the newest one that there was at the start: later ones are for the next run. */
-function hasNewest({ isAscending, order, last, totals }: FilesetPosition, files: number): boolean {
+function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
   // Fewer than reported betray a response that was not current: then the list is read to its end.
-  return files >= Math.min(totals.start ?? 0, totals.end ?? 0);
+  return files + unnamed >= Math.min(totals.start ?? 0, totals.end ?? 0);
 }
 
 const isRunaway = ({ totals: { start } }: FilesetPosition, files: number): boolean =>
@@ -117,6 +122,7 @@ const START: FilesetPosition = {
   anchor: null,
   empty: 0,
   totals: { start: null, end: null },
+  unnamed: 0,
   repeats: 0,
   digest: 0,
   isAscending: true,
@@ -148,7 +154,7 @@ function readRows({ files, keyOf, pathOf, createdMs }: ScannedFilePage, seen: Se
 
 function withPage(
   before: FilesetPosition,
-  { files, next, total }: ScannedFilePage,
+  { files, unnamed, next, total }: ScannedFilePage,
   { repeats, ...read }: ReadRows & Pick<FilesetPosition, 'repeats'>,
 ): FilesetPosition {
   const isLoop = next !== null && next !== before.next && next === before.anchor;
@@ -159,7 +165,8 @@ function withPage(
     next,
     followed,
     anchor: Number.isInteger(Math.log2(followed)) ? next : before.anchor,
-    empty: files === 0 ? before.empty + 1 : 0,
+    unnamed: before.unnamed + unnamed,
+    empty: files + unnamed === 0 ? before.empty + 1 : 0,
     totals: { start: before.next === null ? total : before.totals.start, end: total },
     repeats: repeats + (isLoop ? 1 : 0),
   };
@@ -225,6 +232,8 @@ function claimOf(result: FilesetResult, memo: number | null): Claim {
   return provedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);
 }
 
-function isDoubtful({ files, repeats, isEndShown, totals: { start, end } }: FilesetResult): boolean {
-  return !isEndShown || repeats > 0 || (start !== null && end !== null && files < Math.min(start, end));
+function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResult): boolean {
+  const { start, end } = totals;
+  const isShort = start !== null && end !== null && files + unnamed < Math.min(start, end);
+  return !isEndShown || repeats > 0 || isShort;
 }

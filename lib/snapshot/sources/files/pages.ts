@@ -15,6 +15,8 @@ import { isBadRequest } from '../missing-ids.ts';
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
   readonly files: number;
+  /** How many more rows were received, without an id. */
+  readonly unnamed: number;
   readonly keyOf: (row: number) => string;
   /** Empty if the file does not have one. */
   readonly pathOf: (row: number) => string;
@@ -58,7 +60,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   return readPage;
 }
 
-const wanted = wantedOf(fileRows, { others: ['created', 'path'] });
+const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });
 
 /** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
 function filesIn(bytes: Buffer, { filesetId, next, onOdd }: FilesAsked): ScannedFilePage {
@@ -70,7 +72,7 @@ function filesIn(bytes: Buffer, { filesetId, next, onOdd }: FilesAsked): Scanned
   const isPage = found !== undefined || isNothing(member, asked);
   if (!isObject || !isPage) throw new Error('files: expected an array');
   if (found !== undefined) {
-    refuseKeyless(found, 'file', 'path');
+    refuseKeyless(found, 'file');
     onOdd?.(oddOf(found, fileRows));
   }
   const showsEnd = context.total !== null || Object(given ?? {}).next !== undefined;
@@ -92,6 +94,7 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
     found === undefined ? '' : `${filesetId}/${textAt(found.json, ids?.[row] ?? 0)}`;
   return {
     files: found?.records ?? 0,
+    unnamed: found?.keyless.length ?? 0,
     keyOf,
     pathOf: (row: number) => String(scalarOf(paths, row) ?? ''),
     createdMs: (row: number) => timeMs(scalarOf(created, row)),

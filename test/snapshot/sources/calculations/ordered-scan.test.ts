@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { orderedScan } from '../../../../lib/snapshot/sources/calculations/ordered-scan.ts';
-import type { CalculationPage, ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import {
+  type CalculationPage,
+  pageIn,
+  type ReadPage,
+} from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import {
   NO_PROGRESS,
   type Progress,
@@ -53,6 +57,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
       order: field,
       missing: [],
       refused: [],
+      unnamed: 0,
     });
   });
 
@@ -197,6 +202,28 @@ describe.each(['id', 'created'] as const)('a list that grows with each request, 
     expect(requests()).toBeLessThan(20);
   });
 });
+
+test.each(['id', 'created'] as const)(
+  'a row without an id is left out, by %s, and keeps no scan from its end',
+  async (field) => {
+    const all = [{ id: 1 }, { id: 2 }, { name: 'Margin' }, { id: 3 }, { id: 4 }, { id: 5 }].map(
+      (row, at) => ({
+        ...row,
+        created: at,
+      }),
+    );
+    const readPage: ReadPage = async ({ ascending, offset, limit }) => {
+      const rows = ascending ? all : all.toReversed();
+      const text = JSON.stringify({ results: rows.slice(offset, offset + limit), totalHits: all.length });
+      return pageIn(Buffer.from(text), field);
+    };
+
+    const { keys, outcome } = await scanned(scanOf(field, readPage, 5));
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5']);
+    expect(outcome.consistency).toBe('proved');
+  },
+);
 
 describe('by id', () => {
   test('pages overlap by one row, and none past the total is requested', async () => {

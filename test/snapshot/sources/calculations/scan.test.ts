@@ -10,7 +10,7 @@ import {
 } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
-import { beginIn, noCalls } from '../../run/begin-in.ts';
+import { beginIn, noCalls, sliceIn } from '../../run/begin-in.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
 
@@ -63,6 +63,25 @@ test('a platform that sorts by id is asked for nothing more once the caller stop
   for await (const _ of scanOf(call, { limit: 3 })(fromBeginning)) break;
 
   expect(signals.map((signal) => signal?.aborted)).toEqual([undefined, true, true, true]);
+});
+
+test('rows without an id are named as missing, each once, and the others are taken', async () => {
+  const margin = { name: 'Margin' };
+  const all = [...rows(1, 2), margin, ...rows(3, 4), margin, ...rows(5, 6), {}, ...rows(7, 8)];
+  const call = respondingCall(({ body }) =>
+    printJson({ results: slice(all, body as Body), totalHits: all.length }),
+  );
+  const store = createMemoryStore();
+
+  const { checkpoint } = await sliceIn(store, await beginIn(store), {
+    scan: scanOf(call, { limit: 4 }) as Scan<unknown>,
+  });
+
+  expect(checkpoint).toMatchObject({ records: 8, outcome: { consistency: 'proved' } });
+  expect(checkpoint.missing).toEqual([
+    { id: '(no id) Margin', status: 200 },
+    { id: '(no id)', status: 200 },
+  ]);
 });
 
 describe('a platform that refuses to sort by id', () => {

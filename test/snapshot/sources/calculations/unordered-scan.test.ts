@@ -40,6 +40,7 @@ test('takes each id once, in the order received, and is never proved', async () 
     order: 'none',
     missing: [],
     refused: [],
+    unnamed: 0,
   });
 });
 

@@ -24,7 +24,7 @@ test('cards are written in the order of their ids as integers of any size, byte 
 });
 
 test.each([
-  ['[{"id":1},{"title":"Sales"}]', 'card 1 (“Sales”)'],
+  ['[{"title":"Sales"},{}]', 'card 0 (“Sales”)'],
   ['[7]', 'card 0'],
   ['[{"id":1.5}]', 'card 0'],
   ['{"cards":[]}', 'expected an array of cards'],

@@ -30,6 +30,7 @@ const start: FilesetPosition = {
   anchor: null,
   empty: 0,
   totals: { start: null, end: null },
+  unnamed: 0,
   repeats: 0,
   digest: 0,
   isAscending: true,

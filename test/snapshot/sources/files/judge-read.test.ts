@@ -8,6 +8,7 @@ const batch = { ...emptyBatch };
 /** A read of 9 files in 3 pages, in an order of which nothing is known. */
 const read: FilesetResult = {
   totals: { start: 9, end: 9 },
+  unnamed: 0,
   repeats: 0,
   isAscending: false,
   isSorted: false,
@@ -41,6 +42,11 @@ test.each<[string, Partial<FilesetResult>]>([
     expect(judged({ ...differences, ...proof })).toBe('again, null');
     expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
   }
+});
+
+test('files without an id count where totals are compared, though none is a record', () => {
+  expect(judged({ files: 7, unnamed: 2, pages: 1 })).toBe('proved, current-responses');
+  expect(judged({ files: 7, unnamed: 1, pages: 1 })).toBe('again, null');
 });
 
 test.each([

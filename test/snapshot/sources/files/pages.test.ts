@@ -104,8 +104,8 @@ test.each([
   ['{"files":[{"id":7,"path":""}]}', 'file 0: expected an object with text as its id'],
   ['{"files":[{"id":7,"path":8}]}', 'file 0: expected an object with text as its id'],
   [
-    `{"files":[{"id":"a"},{"path":"/${'p'.repeat(200)}"}]}`,
-    `file 1 (“/${'p'.repeat(199)}”): expected an object with text as its id`,
+    `{"files":[{"path":"/${'p'.repeat(200)}"},{}]}`,
+    `file 0 (“/${'p'.repeat(199)}”): expected an object with text as its id`,
   ],
 ])('%s is no page: %s', async (text, fault) => {
   const error = await caught(readPage(text));
