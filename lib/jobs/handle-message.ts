@@ -11,10 +11,10 @@ import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
+import { publishEnd } from './publish-end.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
-import { storeFailedMessage } from './redrive.ts';
-import { storeRefused, writeResult } from './result.ts';
+import { storeRefused } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { isCausedBy, thrownError } from './thrown-error.ts';
 import { type JobClock, TurnLostError } from './turn.ts';
@@ -274,12 +274,10 @@ async function settle(
   ended: EndedJobRow,
   worker: Worker,
 ): Promise<Handled> {
-  const { store, logger } = worker;
-  const result = await writeResult(store, { ...ended, type: job.type });
+  const { logger } = worker;
+  const typed = { ...ended, type: job.type };
+  const result = await publishEnd(typed, { job, body: message.body }, worker);
   const { status, error } = ended.outcome;
-  await storeFailedMessage(store, ended, message);
-  await definitionOf(job).afterEnd?.(job, ended, worker);
-  await worker.reportFinished({ id: ended.id, type: job.type, status, result });
   const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   logger.info({ status, attempts: ended.attempts, tookMs, result }, 'job ended');
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });

@@ -1,14 +1,21 @@
-import { AwsError, parseJson } from '../base/index.ts';
-import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
-import { type EndedJobRow, isCancelled, type JobRow, wasExecuted } from './ledger/job-row.ts';
+import { AwsError } from '../base/index.ts';
+import { idOfSegment, type Store } from '../store/index.ts';
+import { isCancelled, isSettled, type JobRow, wasExecuted } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { mayReopen, type ReopenOptions } from './ledger/person-steps.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import {
+  askedJob,
+  FAILED_FOLDER,
+  FAILED_SUFFIX,
+  failedKey,
+  findFailedMessage,
+  publishEnd,
+} from './publish-end.ts';
+import {
   createEmptyCheck,
   LONG_POLLS,
-  MOST_MESSAGE_BYTES,
   type Polls,
   type Queue,
   type QueueMessage,
@@ -17,22 +24,6 @@ import {
 } from './queue/queue.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf } from './types/job-types.ts';
-
-const FOLDER = 'work/failed/';
-const SUFFIX = '.json';
-const keyOf = (id: string) => `${FOLDER}${keySegment(id)}${SUFFIX}`;
-
-/** Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened. */
-export async function storeFailedMessage(
-  store: Store,
-  { id, outcome }: Pick<EndedJobRow, 'id' | 'outcome'>,
-  { body }: Pick<QueueMessage, 'body'>,
-): Promise<void> {
-  if (outcome.status === 'done') return;
-  const hasId = Object.hasOwn(parseJson(body) as object, 'id');
-  const message = hasId ? body : withId(body, id);
-  await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
-}
 
 export type RedriveParts = {
   readonly store: Store;
@@ -115,24 +106,22 @@ async function reopen(
   options: ReopenOptions,
   { store, ledger, batches }: Pick<RedriveParts, 'store' | 'ledger' | 'batches'>,
 ): Promise<Reopened> {
-  const key = keyOf(id);
-  const stored = await getBounded(store, key, 2 * MOST_MESSAGE_BYTES);
+  const body = await findFailedMessage(store, id);
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
-  if (stored === undefined) return { kind: 'left', id, state: stateOf(before) };
-  const body = stored.body.toString();
-  if (before !== undefined && (mayReopen(before, options) || before.state === 'CLAIMED')) {
-    const parsed = parseMessage(body, { messageId: id, allow: {} });
-    if (parsed.kind === 'job') {
-      const definition = definitionOf(parsed.job);
-      const fault = await definition.reopenFault?.(parsed.job, before, { store });
-      if (fault !== undefined) return { kind: 'left', id, state: fault };
-      await definition.beforeReopen?.(parsed.job, { store, batches });
-    }
+  if (body === undefined) return { kind: 'left', id, state: stateOf(before) };
+  const asked = askedJob(id, body);
+  if (asked !== undefined && before && (mayReopen(before, options) || before.state === 'CLAIMED')) {
+    const definition = definitionOf(asked.job);
+    const fault = await definition.reopenFault?.(asked.job, before, { store });
+    if (fault !== undefined) return { kind: 'left', id, state: fault };
+    await definition.beforeReopen?.(asked.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
+  // A command that settled the job may have been killed before it stored what its message says.
+  if (row !== undefined && isSettled(row)) await publishEnd(row, asked, { store, batches });
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.
-  if (row?.state === 'DONE') await store.delete(key);
+  if (row?.state === 'DONE') await store.delete(failedKey(id));
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
   return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : { kind: 'left', id, state: stateOf(row) };
@@ -162,8 +151,8 @@ async function sendAll(
 
 async function failedIds(store: Store): Promise<readonly string[]> {
   const ids: string[] = [];
-  for await (const { key } of store.list(FOLDER)) {
-    const id = idOfSegment(key.slice(FOLDER.length, -SUFFIX.length));
+  for await (const { key } of store.list(FAILED_FOLDER)) {
+    const id = idOfSegment(key.slice(FAILED_FOLDER.length, -FAILED_SUFFIX.length));
     if (id !== undefined) ids.push(id);
   }
   return ids;

@@ -1,17 +1,30 @@
 import { sendToEventBridge } from '../../jobs/event-bridge.ts';
-import type { EndedJobRow } from '../../jobs/ledger/job-row.ts';
-import { writeResult } from '../../jobs/result.ts';
+import { isSettled } from '../../jobs/ledger/job-row.ts';
+import { askedJob, findFailedMessage, publishEnd } from '../../jobs/publish-end.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { shown } from '../terminal/terminal.ts';
 
 /** Settles an unknown job by a person's word. Does not need the platform. */
 export default (async ([id, status], { note }, terminal) => {
+  const { environment, err } = terminal;
   const { ledger, batches } = await openJobs(terminal);
+  // Read first: a redrive deletes the message of a job that is done.
+  const body = await findFailedMessage(batches.store, id);
   const { kind, row } = await ledger.resolve(id, { status, note });
-  if (kind === 'resolved') await publish(row, batches.store, terminal);
+  // Whatever is said now: an earlier command may have been killed after it wrote the ledger.
+  if (row !== undefined && isSettled(row)) {
+    const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(environment);
+    const reportFinished = bus === undefined ? undefined : sendToEventBridge({ bus, store, environment });
+    await publishEnd(row, askedJob(id, body), { store: batches.store, batches, reportFinished });
+    if (body === undefined && row.state === 'DONE')
+      err(
+        shown(
+          `${id}: its message is not stored: of an update of a formula, formula log does not have what it set until the command that ran it is repeated`,
+        ),
+      );
+  }
   const state = row?.state ?? 'not known';
   return {
     json: { id, became: kind, state },
@@ -21,15 +34,3 @@ export default (async ([id, status], { note }, terminal) => {
 }) satisfies Run<'jobs resolve'>;
 
 const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;
-
-/** Writes the result again, and reports the end on the event bus if one is set. */
-async function publish(row: EndedJobRow, to: Store, { environment }: Terminal): Promise<void> {
-  const { type, id } = row;
-  // An unknown job was claimed, so its type is known.
-  if (type === undefined) return;
-  const result = await writeResult(to, { ...row, type });
-  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(environment);
-  if (bus === undefined) return;
-  const { status } = row.outcome;
-  await sendToEventBridge({ bus, store, environment })({ id, type, status, result });
-}

@@ -87,9 +87,10 @@ async function showJob(id: string, terminal: Terminal): Promise<Ended> {
 }
 
 /** The stored result, if there is one. */
-async function resultOf({ id, type, dt, outcome }: JobRow, store: Store): Promise<string | undefined> {
+async function resultOf(row: JobRow, store: Store): Promise<string | undefined> {
+  const { type, outcome } = row;
   if (type === undefined || outcome === undefined) return undefined;
-  const stored = await findResult(store, { id, type, dt });
+  const stored = await findResult(store, { ...row, type });
   return stored && (stored.value === undefined ? stored.text : printJson(stored.value, 2));
 }
 

@@ -1,7 +1,9 @@
 import PQueue from 'p-queue';
 import { isPassing } from '../../base/index.ts';
-import { handleMessage } from '../handle-message.ts';
-import { type EndedJobRow, hasEnded } from '../ledger/job-row.ts';
+import { handleMessage, type Worker } from '../handle-message.ts';
+import { type EndedJobRow, hasEnded, isSettled } from '../ledger/job-row.ts';
+import { askedJob, publishEnd } from '../publish-end.ts';
+import { definitionOf } from '../types/job-types.ts';
 import type { WorkOptions } from '../work.ts';
 import type { FileRow } from './job-file.ts';
 
@@ -68,6 +70,7 @@ async function lookAt(
   try {
     const row = await worker.ledger.read(id);
     if (row !== undefined && hasEnded(row) && row.contentHash === contentHash) {
+      await complete(row, body, worker);
       onEndedElsewhere(row);
       return 'ended';
     }
@@ -89,4 +92,11 @@ async function lookAt(
     await sleep(AFTER_OUTAGE_MS, signal).catch(() => undefined);
     return 0;
   }
+}
+
+/** Stores what a killed process may have left out of a job that has ended: what its type adds, or what a person said. */
+async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
+  const asked = askedJob(row.id, body);
+  if (asked !== undefined && (isSettled(row) || definitionOf(asked.job).afterEnd !== undefined))
+    await publishEnd({ ...row, type: asked.job.type }, asked, { store, batches });
 }

@@ -72,7 +72,7 @@ const rowSchema = z.object({
   startedAt: z.exactOptional(z.number()),
   /** Later than every earlier end of the job. */
   finishedAt: z.exactOptional(z.number()),
-  /** The last end of a reopened job. */
+  /** The last end of a reopened job; of a settled one, when it was called unknown. */
   earlierFinishedAt: z.exactOptional(z.number()),
   /** The fence of the last send that was not taken back. */
   sentFence: z.exactOptional(count),
@@ -130,6 +130,12 @@ export const CANCELLED = 'the job was cancelled';
 
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
+
+/** Whether a person said how the job ended, after its outcome had been unknown: it was claimed, so its type is known. */
+export const isSettled = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
+  row.type !== undefined &&
+  row.outcome !== undefined &&
+  (row.outcome.note !== undefined || row.outcome.error?.kind === 'resolved');
 
 export const blankRow = (id: string, nowMs: number): JobRow => ({
   id,

@@ -6,6 +6,7 @@ import {
   failure,
   hasEnded,
   isCancelled,
+  isSettled,
   type JobRow,
   wasExecuted,
 } from './job-row.ts';
@@ -88,13 +89,12 @@ export function decideResolve(
   | { readonly kind: 'resolved'; readonly row: EndedJobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined }
 > {
-  if (row === undefined || !hasEnded(row)) return { answer: { kind: 'refused', row } };
-  const { error, ...known } = row.outcome;
-  // Said again, so that a command that died before it stored the result can be repeated.
-  const before = error?.kind === 'resolved' ? error.message : known.note;
-  if (row.outcome.status === status && before === note) return { answer: { kind: 'resolved', row } };
-  if (row.state !== 'UNKNOWN') return { answer: { kind: 'refused', row } };
+  // Said again, whatever the note, so that a command that died before it stored the result can be repeated.
+  if (row !== undefined && isSettled(row) && row.outcome.status === status)
+    return { answer: { kind: 'resolved', row } };
+  if (row?.state !== 'UNKNOWN' || !hasEnded(row)) return { answer: { kind: 'refused', row } };
+  const { error: _, ...known } = row.outcome;
   const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
-  const write = endOf(row, { ...known, status, ...said }, nowMs);
+  const write = { ...endOf(row, { ...known, status, ...said }, nowMs), earlierFinishedAt: row.finishedAt };
   return { write, answer: { kind: 'resolved', row: write } };
 }

@@ -51,8 +51,16 @@ async function* wantedKeys(
   }
 }
 
-/** The result of a job; undefined if there is none. Its value is undefined if it is not JSON. */
-export const findResult = (store: Pick<Store, 'get'>, row: ResultOf) => readResult(store, resultKey(row));
+/** The result of a job; undefined if there is none but of an earlier end. Its value is undefined if it is not JSON. */
+export async function findResult(
+  store: Pick<Store, 'get'>,
+  row: ResultOf & { readonly finishedAt?: number },
+) {
+  const found = await readResult(store, resultKey(row));
+  return row.finishedAt !== undefined && found?.value && !endedSince(found.value, row.finishedAt)
+    ? undefined
+    : found;
+}
 
 async function readResult(store: Pick<Store, 'get'>, key: string, signal?: AbortSignal) {
   const body = await bytesOfResult(store, key, signal);

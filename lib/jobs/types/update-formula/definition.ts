@@ -36,10 +36,11 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
   openRunner: async ({ platform }) => formulaRunner(platform),
-  /** Adds the formula that was set to the log of formulas, an invalid one too. */
-  async afterEnd({ calculationId, expression }, { outcome, finishedAt: finishedAtMs }, { store }) {
+  /** Adds the formula that was set to the log of formulas, an invalid one too; one that a person settled as of its send. */
+  async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {
     if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;
     const response = await responseOf(store, outcome);
+    const finishedAtMs = earlierFinishedAt ?? finishedAt;
     await storeFormula(store, { calculationId, expression, finishedAtMs, response });
   },
   /** A formula that we set since would be lost. */

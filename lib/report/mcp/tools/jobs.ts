@@ -64,9 +64,9 @@ async function* jobsOf(ledger: Ledger, { id }: Wanted, call: ToolCall): AsyncGen
   if (id === undefined) for await (const row of ledger.list()) yield { job: jobOfRow(row) };
   const row = id === undefined ? undefined : await ledger.read(id);
   if (id === undefined || row === undefined) return;
-  const { type, dt, outcome } = row;
+  const { type, outcome } = row;
   const hasResult = type !== undefined && outcome !== undefined;
-  const stored = hasResult ? await findResult(await call.store(), { id, type, dt }) : undefined;
+  const stored = hasResult ? await findResult(await call.store(), { ...row, type }) : undefined;
   yield { job: jobOfRow(row), text: stored?.text };
 }
 
