@@ -1,14 +1,18 @@
 import { printJson } from '../../base/index.ts';
+import { hasEnded, type JobRow, wasExecuted } from '../../jobs/ledger/job-row.ts';
+import { findFailedMessage } from '../../jobs/publish-end.ts';
+import { updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import { timeOfEntry } from '../../jobs/types/update-formula/formula-log.ts';
 import { operations } from '../../platform/client.ts';
-import { type Platform, timeMs } from '../../platform/index.ts';
+import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts';
 import { checkedJobs } from '../jobs/job-files.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreToRead } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
@@ -25,8 +29,9 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const strange = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
   if (strange.length > 0)
     throw new UsageError(`--even-if-changed: expected calculations of ${name}, got ${strange.join(', ')}`);
-  const known = await Promise.all(set.rows.map((row) => planOf(store, row)));
-  const plans = await withNames(known, evenIfChanged, terminal);
+  const parts = { set: name, store, ...(await openJobs(terminal)) };
+  const known = await Promise.all(set.rows.map((row) => planOf(row, parts)));
+  const plans = await lookedUp(known, evenIfChanged, terminal);
   const left = plans.flatMap(({ row, why }) => (why === undefined ? [] : [`calculation ${row.id}: ${why}`]));
   for (const line of left) terminal.err(shown(line));
   const messages = plans.flatMap((plan) =>
@@ -44,63 +49,116 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
 }) satisfies Run<'formula undo'>;
 
 /** A row with the calculation as our update left it, or why it is not set back. */
-type Plan =
-  | { readonly row: SetRow; readonly why: string }
-  | {
-      readonly row: SetRow;
-      readonly why?: undefined;
-      readonly was: string;
-      /** Null if neither the set nor our update says. */
-      readonly name: string | null;
-      readonly changedMs: number;
-    };
+type Plan = { readonly row: SetRow; readonly why: string } | Undoing;
 
-async function planOf(store: Store, row: SetRow): Promise<Plan> {
-  if (row.was === null) return { row, why: 'nobody knows what its formula was' };
-  const { last, lastExpression, isApplied } = await ourUpdates(store, row);
-  if (!isApplied || last === undefined) return { row, why: 'its formula was not set: it is as it was' };
-  if (lastExpression === row.was) return { row, why: 'is set back already' };
-  if (lastExpression !== row.expression) return { row, why: 'we have set another formula since' };
-  const { name, lastModified } = last.calculation;
+type Undoing = {
+  readonly row: SetRow;
+  readonly why?: undefined;
+  readonly was: string;
+  /** Null if neither the set nor our update says. */
+  readonly name: string | null;
+  /** When our update left the calculation; NaN if whether it was sent is not known. Epoch milliseconds. */
+  readonly changedMs: number;
+  /** Names the update that is taken back: an undo of a later one is another job. */
+  readonly of: string;
+  /** As our last update before this set left it; undefined if there was none. */
+  readonly before: number | undefined;
+};
+
+type PlanParts = { readonly set: string; readonly store: Store } & Awaited<ReturnType<typeof openJobs>>;
+
+async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
+  const { id, expression, was } = row;
+  if (was === null) return { row, why: 'what its formula was is not known' };
+  const job = await endedOf(row, parts);
+  const { last, lastExpression, isApplied } = await ourUpdates(parts.store, row);
+  const lastModified = timeMs(last?.calculation['lastModified']);
+  const called = last?.calculation['name'];
+  const plan = { row, was, name: typeof called === 'string' && called !== '' ? called : row.name };
+  // The log alone does not say which update set a formula: an earlier one may have set the same.
+  const isSet = job === undefined ? isApplied : job.state === 'DONE' || wasExecuted(job.outcome?.error);
+  if (last === undefined || !isSet) {
+    const why = await whyNotSet(job, `${parts.set}.${id}`, parts);
+    const before = Number.isNaN(lastModified) ? undefined : lastModified;
+    const of = shortTime(last === undefined ? 0 : timeOfEntry(last));
+    return why === undefined ? { ...plan, changedMs: Number.NaN, of, before } : { row, why };
+  }
+  if (lastExpression === was) return { row, why: 'is set back already' };
+  if (lastExpression !== expression) return { row, why: 'we have set another formula since' };
   // Of an update that returned no time, the time at which it had returned.
-  const changedMs = [timeMs(lastModified), timeOfEntry(last)].find((each) => !Number.isNaN(each)) ?? 0;
-  const known = typeof name === 'string' && name !== '' ? name : row.name;
-  return { row, was: row.was, name: known, changedMs };
+  const endedMs = timeOfEntry(last);
+  const changedMs = Number.isNaN(lastModified) ? endedMs : lastModified;
+  return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/** The plans with the names by which a search finds their calculations, looked up by their ids where nothing says them. */
-async function withNames(
+/** The job of a row. Adds what it set to the log: its worker may have been killed between the ledger and that. */
+async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
+  const jobId = `${set}.${id}`;
+  const job = await ledger.read(jobId);
+  const message = { version: 1, type: 'update-formula', id: jobId, calculationId: id, expression } as const;
+  if (job !== undefined && hasEnded(job)) await updateFormula.afterEnd?.(message, job, { store, batches });
+  return job;
+}
+
+const shortTime = (ms: number): string => Math.floor(ms).toString(36);
+
+/** Why a formula is not set that the log does not have, by the ledger; undefined if that does not know. */
+async function whyNotSet(
+  job: JobRow | undefined,
+  id: string,
+  { store, ledger }: Pick<PlanParts, 'store' | 'ledger'>,
+): Promise<string | undefined> {
+  const untouched = 'its formula was not set: it is as it was';
+  // A row of an unknown job may have expired: its message stays.
+  if (job === undefined) return (await findFailedMessage(store, id)) === undefined ? untouched : undefined;
+  if (job.state === 'FAILED') return untouched;
+  if ((job.leaseUntilMs ?? 0) > ledger.now()) return 'its update is under way: undo it once that has ended';
+  return job.sentFence === undefined
+    ? `its update is not sent yet: ${commandLine(['jobs', 'cancel', id])} stops it`
+    : undefined;
+}
+
+/** The plans with what the platform says where our log does not: the name of a calculation, or whether it was changed. */
+async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
   terminal: Terminal,
 ): Promise<readonly Plan[]> {
-  const named: Plan[] = [];
+  const looked: Plan[] = [];
   let platform: Platform | undefined;
   for (const plan of plans) {
     const { row } = plan;
-    if (plan.why !== undefined || plan.name !== null || evenIfChanged.includes(row.id)) {
-      named.push(plan);
+    const isSure = plan.why !== undefined || (plan.name !== null && !Number.isNaN(plan.changedMs));
+    if (plan.why !== undefined || isSure || evenIfChanged.includes(row.id)) {
+      looked.push(plan);
       continue;
     }
     platform ??= operations(openSession(terminal).call);
-    const found = await findCalculation({ platform, id: row.id, signal: terminal.signal });
-    const name = found.row?.name;
-    if (typeof name === 'string') named.push({ ...plan, name });
-    else named.push({ row, why: 'no search finds its name, so nobody can tell if it was changed since' });
+    const found = (await findCalculation({ platform, id: row.id, signal: terminal.signal })).row;
+    if (Number.isNaN(plan.changedMs)) looked.push({ row, why: whyUncertain(plan, found) });
+    else if (typeof found?.name === 'string') looked.push({ ...plan, name: found.name });
+    else looked.push({ row, why: 'no search finds its name, so whether it was changed since is not known' });
   }
-  return named;
+  return looked;
 }
 
+/** Of an update whose outcome is not known. The times compared are both the platform's. */
+function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
+  const changedMs = timeMs(found?.lastModified);
+  if (before !== undefined && changedMs === before)
+    return 'its formula was not set: the platform has not changed it since our update before. It is as it was';
+  const seen = found === undefined ? 'no search finds it' : `it was changed last at ${timeText(changedMs)}`;
+  return `whether its formula was set is not known, since no answer came: ${seen}. Look at it on the platform; to set it back in any case: --even-if-changed ${row.id}`;
+}
+
+const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());
+
 /** The update that sets a formula back, if nobody has changed the calculation since ours. */
-function messageOf(
-  set: string,
-  { row, ...plan }: Extract<Plan, { was: string }>,
-  evenIfChanged: readonly string[],
-) {
+function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {
     ...{ version: 1, type: 'update-formula', calculationId: row.id, expression: plan.was },
-    id: `${set}.undo${isAnyway ? '-anyway' : ''}.${row.id}`,
+    id: `${set}.undo${isAnyway ? '-anyway' : ''}.${row.id}.${plan.of}`,
     ...(isAnyway ? {} : { unlessChangedSince: Math.max(0, Math.floor(plan.changedMs)), name: plan.name }),
   };
 }
