@@ -1,6 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/index.ts';
-import type { JobFinished } from './handle-message.ts';
+import type { JobFinished } from './publish-end.ts';
 
 export type EventBridgeOptions = {
   readonly bus: string;

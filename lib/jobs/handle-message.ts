@@ -6,12 +6,12 @@ import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
-import type { Claim, EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
+import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import { publishEnd } from './publish-end.ts';
+import { type JobFinished, publishEnd } from './publish-end.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
 import { storeRefused } from './result.ts';
@@ -19,14 +19,6 @@ import type { BatchStorage } from './texts/batch/batch.ts';
 import { isCausedBy, thrownError } from './thrown-error.ts';
 import { type JobClock, TurnLostError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
-
-/** Reported at least once for each job that ended. `result` is the key of its result. */
-export type JobFinished = {
-  readonly id: string;
-  readonly type: string;
-  readonly status: Outcome['status'];
-  readonly result: string;
-};
 
 export type EndedJob = Omit<JobFinished, 'result'> & {
   /** Since this worker took it up; undefined if it had ended before. */

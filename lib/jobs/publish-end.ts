@@ -1,12 +1,20 @@
 import { parseJson } from '../base/index.ts';
 import { getBounded, keySegment, type Store } from '../store/index.ts';
-import type { JobFinished } from './handle-message.ts';
+import type { Outcome } from './ledger/job-row.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import { MOST_MESSAGE_BYTES } from './queue/queue.ts';
 import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf, type Job } from './types/job-types.ts';
+
+/** Reported at least once for each job that ended. `result` is the key of its result. */
+export type JobFinished = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: Outcome['status'];
+  readonly result: string;
+};
 
 export const FAILED_FOLDER = 'work/failed/';
 export const FAILED_SUFFIX = '.json';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
-import type { JobFinished, Worker } from '../../lib/jobs/handle-message.ts';
+import type { Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
+import type { JobFinished } from '../../lib/jobs/publish-end.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
