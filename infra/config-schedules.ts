@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import {
   linkedSource,
+  narrowings,
   placeOf as placeOfSource,
   requestFields,
   requestRules,
@@ -173,8 +174,21 @@ function cronRules(source: Source): readonly ScheduleRule[] {
 /** Rules on several fields of a schedule as given, each reported at one field. */
 export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
+  {
+    // Alarms and tables have its name.
+    at: 'as',
+    expected: 'a place of its own, since the schedule takes less than there is',
+    holds: (schedule) => {
+      const source = sources.find((each) => each === schedule['source']);
+      const isNamed = schedule['as'] !== undefined || OWN_RULES.some(({ holds }) => !holds(schedule));
+      return source === undefined || isNamed || narrowings(source, schedule).length === 0;
+    },
+  },
   ...sources.flatMap(cronRules),
 ];
+
+/** Those of a source that demand a place themselves. */
+const OWN_RULES = requestRules.filter(({ at }) => at === 'as');
 
 /** What follows a source that no schedule takes would never be taken. */
 export const followFaults = (schedules: readonly Raw[]): readonly RuleFault[] =>

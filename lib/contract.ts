@@ -24,7 +24,7 @@ export { REPORT_PAGE_KEY } from './report/stored-report.ts';
 export { platformLink, type SettingName, settingNames } from './settings.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf, REPLACED, RUN_TAG } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
-export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
+export { linkedSource, narrowings, requestFields, requestRules } from './snapshot/sources/request.ts';
 export type { Columns } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 export {

@@ -492,7 +492,11 @@ function snapshotOf(source: Source, examples: readonly string[]) {
     does: sourceDefinitions[source].takes,
     more: () => requestOptions(source),
     options: [
-      ['--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/', placeNameOption],
+      [
+        '--as <name>',
+        'the place of a narrowed snapshot, SOURCE.NAME/ (default: named after what narrows it; for calculations it is needed)',
+        placeNameOption,
+      ],
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
       ['--force', 'publish even if a gate refuses; the manifest says so'],
       NO_TABLES,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
+import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { runCommand, settingsOf } from './run-command.ts';
@@ -18,17 +19,17 @@ async function run(argv: readonly string[], input = '') {
 }
 
 /** A run that was stopped at its beginning. */
-async function begin(nowMs: number, as?: string): Promise<string> {
-  const { checkpoint } = await beginRun(
-    { source: 'data-files', ids: sandbox.ids().dataFiles.slice(0, 1), as },
-    {
-      store: createDirectoryStore(folder.path),
-      compression: 'gzip',
-      platform: new URL(sandbox.url).host,
-      now: () => nowMs,
-      random: Math.random,
-    },
-  );
+const begin = (nowMs: number, as?: string): Promise<string> =>
+  beginOf({ source: 'data-files', ids: sandbox.ids().dataFiles.slice(0, 1), as }, nowMs);
+
+async function beginOf(request: SnapshotRequest, nowMs: number): Promise<string> {
+  const { checkpoint } = await beginRun(request, {
+    store: createDirectoryStore(folder.path),
+    compression: 'gzip',
+    platform: new URL(sandbox.url).host,
+    now: () => nowMs,
+    random: Math.random,
+  });
   return checkpoint.run;
 }
 
@@ -82,4 +83,20 @@ test('ids that could not be read exit 3 once: the same again is no news', async 
   expect(first.out).toContain('missing: 99999998 (404)\nincomplete: 1 id could not be read;');
   expect(second.out).toContain('missing: 99999998 (404)\n');
   expect(second.out).not.toContain('incomplete');
+});
+
+test('a narrowed run is resumed without the name of its place, by its own name and as the last', async () => {
+  const datasets = sandbox.ids().datasets.slice(0, 1);
+  const first = await beginOf({ source: 'cards', datasets, drill: false }, MONDAY);
+  const last = await beginOf({ source: 'cards', datasets, drill: true }, TUESDAY);
+
+  const ended = [
+    await run(['snapshot', 'cards', '--resume', 'last']),
+    await run(['snapshot', 'cards', '--resume', first]),
+  ];
+
+  expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+  expect(ended[0]?.err).toContain(`cards.${datasets[0]}-`);
+  expect(ended[0]?.err).toContain(`: resuming run ${last}`);
+  expect(ended[1]?.err).toContain(`: resuming run ${first}`);
 });

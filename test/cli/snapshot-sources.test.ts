@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
@@ -26,6 +26,14 @@ async function run(argv: readonly string[], input = '') {
 }
 
 const published = (place: string) => publishedIn(folder.path, place);
+
+/** What was published of a source, narrowed: in the place that is named after its selection. */
+async function narrowed(source: string) {
+  const [place = '', ...more] = (await readdir(folder.path)).filter((name) => name.startsWith(source));
+  if (more.length > 0 || place === source)
+    throw new Error(`expected one narrowed place, got ${place} ${more}`);
+  return published(place);
+}
 
 /** The lines of a snapshot of some of the sandbox's FileSets, sorted. */
 const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boolean = () => true) =>
@@ -94,7 +102,7 @@ describe('snapshot files', () => {
 
     const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
 
-    const { manifest, lines } = await published('files');
+    const { manifest, lines } = await narrowed('files');
     const expected = fileLines([fileset], matches);
     expect(code).toBe(0);
     expect(lines.toSorted()).toEqual(expected);
@@ -103,20 +111,24 @@ describe('snapshot files', () => {
     expect(expected.length).toBeLessThan(1_300);
   });
 
-  test('with another selection in the same place is refused with 3; in a place of its own it is not', async () => {
-    const [fileset = ''] = sandbox.ids().fileSets;
-    const narrowed = ['snapshot', 'files', '--fileset', fileset, '--where', 'fileType:!EQUALS:TEXT'];
-    await run(['snapshot', 'files', '--fileset', fileset]);
+  test('of other FileSets is refused with 3 before the first request, by force it is not, and one with --as has its place', async () => {
+    const [first = '', second = ''] = sandbox.ids().fileSets;
+    const other = ['snapshot', 'files', '--fileset', second];
+    await run(['snapshot', 'files', '--fileset', first]);
+    const before = sandbox.counts().requests;
 
-    const refused = await run(narrowed);
-    const apart = await run([...narrowed, '--as', 'not-text']);
+    const refused = await run([...other, '--json']);
 
-    expect(refused.code).toBe(3);
-    expect(refused.out).toContain('not published; refused as: selection');
-    expect(refused.out).toContain('the run does not request the same records as the last run');
-    expect((await published('files')).manifest.records).toBe(1_300);
-    expect(apart.code).toBe(0);
-    expect((await published('files.not-text')).manifest.records).toBeLessThan(1_300);
+    expect(sandbox.counts().requests).toBe(before);
+    expect({ ...refused, out: JSON.parse(refused.out) }).toMatchObject({
+      code: 3,
+      out: { source: 'files', refused: ['selection'], published: false },
+      err: expect.stringMatching(/refused before the first request as: selection; .*nothing was requested/),
+    });
+    expect((await run([...other, '--as', 'second'])).code).toBe(0);
+    expect((await published('files')).manifest.selection).toEqual({ filesets: [first] });
+    expect((await run([...other, '--force'])).code).toBe(0);
+    expect((await published('files')).manifest.selection).toEqual({ filesets: [second] });
   });
 });
 
@@ -181,7 +193,7 @@ describe('snapshot cards', () => {
       ...datasets.flatMap((id) => ['--dataset', id]),
     ]);
 
-    const { manifest, lines } = await published('cards');
+    const { manifest, lines } = await narrowed('cards');
     expect(code).toBe(0);
     expect(cardsIn(lines)).toEqual(cardsOf(datasets, drill));
     expect(cardsOf(datasets, false).length).toBeLessThan(cardsOf(datasets).length);
@@ -195,18 +207,34 @@ describe('snapshot cards', () => {
     await writeFile(file, `\uFEFF${datasets.join(' \r\n\n')}\r\n`);
 
     const fromFile = await run(['snapshot', 'cards', '--datasets-from', file]);
-    const first = await published('cards');
+    const first = await narrowed('cards');
     const fromInput = await run(
       ['snapshot', 'cards', '--datasets-from', '-'],
       datasets.toReversed().join('\n'),
     );
-    const second = await published('cards');
+    const second = await narrowed('cards');
 
     expect([fromFile.code, fromInput.code]).toEqual([0, 0]);
     expect(fromFile.out).toContain(`ids from: ${file}`);
     expect([first.manifest.idsFrom, second.manifest.idsFrom]).toEqual([file, 'standard input']);
     expect(cardsIn(first.lines)).toEqual(cardsOf(datasets));
     expect(second.lines).toEqual(first.lines);
+  });
+
+  test('of one dataset leaves the whole ones alone: these can be published before and after it', async () => {
+    const [dataset = ''] = sandbox.ids().datasets;
+    await run(['snapshot', 'calculations']);
+
+    const one = await run(['snapshot', 'cards', '--dataset', dataset]);
+    const used = await run(['where-used', dataset]);
+    const all = await run(['snapshot', 'cards']);
+    const again = await run(['snapshot', 'cards', '--dataset', dataset]);
+
+    expect([one, all, again].map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(one.out).toMatch(new RegExp(`^cards\\.${dataset}-[0-9a-f]{8}: `));
+    expect(used.code).toBe(0);
+    expect((await published('cards')).manifest.selection).toMatchObject({ datasets: 'calculations' });
+    expect(again.out).toContain('changes: 0 added, 0 removed, 0 changed');
   });
 
   test('without ids takes every dataset that the last published calculations link to', async () => {

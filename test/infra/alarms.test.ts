@@ -89,7 +89,7 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
     SnapshotRefused: 'ticket by Ticket',
     'SnapshotMissing-calculations': 'page by Page',
     'SnapshotMissing-calculations.revenue': 'page by Page',
-    'SnapshotMissing-files': 'page by Page',
+    'SnapshotMissing-files.in': 'page by Page',
     'SnapshotMissing-cards': 'page by Page',
     'SnapshotMissing-cards.few': 'page by Page',
     'SnapshotMissing-data-files': 'page by Page',

@@ -167,6 +167,7 @@ describe('synth accepts exactly what the functions accept', () => {
   test('a schedule may contain all that a message may, and its message has it as given', () => {
     const request = {
       source: 'files',
+      as: 'large',
       filesets: [filesetId.toUpperCase()],
       where: [{ field: 'size', operator: 'greater_than', value: ['1000'] }],
       since: '2026-11-21',
@@ -193,6 +194,7 @@ describe('synth accepts exactly what the functions accept', () => {
       'instances.0.schedules.0 (files).where.0.value: expected a list of texts, got nothing',
       'instances.0.schedules.0 (files).since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
       'instances.0.schedules.0 (files).fileset: expected no such field, got "x"',
+      'instances.0.schedules.0 (files).as: expected a place of its own, since the schedule takes less than there is, got nothing',
       'instances.0.schedules.0 (files).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
     ]);
   });

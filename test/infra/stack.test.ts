@@ -473,7 +473,7 @@ test('digests of those places that ask for them go to who is notified of all ala
       'Fn::Join': [
         '',
         [
-          `{"places":["calculations","calculations.revenue","files","cards","cards.few","data-files"],"digests":{"places":["calculations","cards"],"topics":["${given}","`,
+          `{"places":["calculations","calculations.revenue","files.in","cards","cards.few","data-files"],"digests":{"places":["calculations","cards"],"topics":["${given}","`,
           { Ref: id },
           '"]},"scheduledAt":"<aws.scheduler.scheduled-time>"}',
         ],

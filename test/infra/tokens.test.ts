@@ -63,13 +63,14 @@ const instances = (): readonly object[] => [
       },
       {
         source: 'files',
+        as: 'late',
         filesets: [later('schedules.filesets')],
         directory: later('schedules.directory'),
         since: later('schedules.since'),
         until: later('schedules.until'),
         cron,
       },
-      { source: 'cards', datasets: [later('schedules.datasets')], cron },
+      { source: 'cards', as: 'late', datasets: [later('schedules.datasets')], cron },
       { source: 'data-files', ids: [later('schedules.ids')], cron },
     ],
     eventRules: [

@@ -4,10 +4,11 @@ import { PlatformError } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
 import { findPublished } from '../../snapshot/history/find-published.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
 import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
-import { type Place, placeOf } from '../../snapshot/keys.ts';
+import { type Place, placeOf, sourceOf } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import { beginRun, scanOfRun } from '../../snapshot/run/begin-run.ts';
+import { beginRun, KnownRefusalError, scanOfRun } from '../../snapshot/run/begin-run.ts';
 import { hasCheckpoint, readCheckpoint } from '../../snapshot/run/checkpoint.ts';
 import type { Saved } from '../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
@@ -21,7 +22,7 @@ import { snapshotCommand } from '../options/command-lines.ts';
 import { optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { createProgress } from '../terminal/progress.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
 type SnapshotFlags = FlagsOf<'snapshot calculations'>;
 
@@ -34,7 +35,10 @@ export default (async (_, given, terminal, command) => {
   const { settings, callCounts, paceCounts } = session;
   const store = await session.store();
   const platform = new URL(settings.PLATFORM_BASE_URL).host;
-  const saved = await open({ store, platform, compression: settings.SYNC_COMPRESSION });
+  const saved = await open({
+    ...{ store, platform, compression: settings.SYNC_COMPRESSION, force: given.force === true },
+  }).catch((error: unknown) => foundRefused(error, terminal));
+  if ('words' in saved) return printFound(saved, given.json, terminal);
   // Published before.
   if ('kind' in saved) return await endWith(saved, store, flags, terminal);
   const { source: place, run: id } = saved.checkpoint;
@@ -68,7 +72,16 @@ type Opened = {
   /** The host that the records come from. */
   readonly platform: string;
   readonly compression: Settings['SYNC_COMPRESSION'];
+  readonly force: boolean;
 };
+
+/** What is known before the first request refuses a run as what was read would. Throws any other error. */
+function foundRefused(error: unknown, { err }: Terminal): Found {
+  if (!(error instanceof KnownRefusalError)) throw error;
+  err(shown(`platform-sync: ${error.message}; nothing was requested`));
+  err('to give the snapshot a place of its own: --as NAME; to publish it here all the same: --force');
+  return { json: { ...error.failure, published: false }, words: [], ended: 'incomplete' };
+}
 
 /**
  * Checks what is typed, and returns what opens the run: a new one, which takes a while if ids have to be found that another
@@ -89,8 +102,8 @@ async function runToOpen(
     throw new UsageError(
       `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
-  const place = placeOf(source, as);
-  return ({ store, platform }) => resume(run, place, store, platform);
+  return async ({ store, platform }) =>
+    resume(run, await placeToResume(run, placeOf(source, as), store, as), store, platform);
 }
 
 /** What an end at once loses of a run: the rest is resumed. */
@@ -110,6 +123,18 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
     () => undefined,
   );
   return records !== 0;
+}
+
+/** The place of a run to resume: without `as`, also one that was named after the selection. */
+async function placeToResume(run: string, own: Place, store: Store, as: string | undefined): Promise<Place> {
+  const all = as === undefined ? await placesIn(store) : [];
+  const found: { readonly place: Place; readonly run: string }[] = [];
+  for (const place of all.filter((each) => sourceOf(each) === own)) {
+    const stopped = run === 'last' ? await lastStopped(store, place) : run;
+    if (stopped !== undefined && (await hasCheckpoint(store, place, stopped)))
+      found.push({ place, run: stopped });
+  }
+  return found.sort((a, b) => (a.run < b.run ? 1 : -1))[0]?.place ?? own;
 }
 
 /** How far a run came. One that was published leaves no checkpoint in a directory: resuming it finds that it is done. */

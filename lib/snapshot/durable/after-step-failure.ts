@@ -2,6 +2,7 @@ import { backoffMs, isPassing, ServiceError } from '../../base/index.ts';
 import { isStatus, PlatformError } from '../../platform/index.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
+import { KnownRefusalError } from '../run/begin-run.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { OtherPlatformError } from '../same-platform.ts';
@@ -48,7 +49,7 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
   return { kind: 'retry', delayMs };
 }
 
-const PERMANENT = [StoredObjectError, OtherPlatformError] as const;
+const PERMANENT = [StoredObjectError, OtherPlatformError, KnownRefusalError] as const;
 
 function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.

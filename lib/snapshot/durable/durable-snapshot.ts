@@ -1,6 +1,6 @@
 import { errorText } from '../../base/index.ts';
 import type { Call } from '../../platform/index.ts';
-import { type Compression, type Place, placeOf } from '../keys.ts';
+import type { Compression, Place } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Publication } from '../publish/publish.ts';
 import { beginRun, scanOfRun } from '../run/begin-run.ts';
@@ -9,7 +9,7 @@ import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { publishTaken, type SnapshotOptions } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
 import { checkPlatform } from '../same-platform.ts';
-import type { SnapshotRequest } from '../sources/request.ts';
+import { placeOfRequest, type SnapshotRequest } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
 
 /**
@@ -132,7 +132,7 @@ export async function takeDurableRun(
   steps: DurableSteps,
   options: DurableRunOptions,
 ): Promise<EndedRun> {
-  const place = placeOf(request.source, request.as);
+  const place = placeOfRequest(request);
   const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
   /** Whether it waits is part of a step's result: on a replay there is enough time, and the wait must be reached. */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
@@ -203,14 +203,10 @@ const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
   hasEnded: outcome !== null,
 });
 
-async function publish(
-  { source, as, accept }: SnapshotRequest,
-  run: string,
-  options: DurableRunOptions,
-): Promise<EndedRun> {
-  const place = placeOf(source, as);
+async function publish(request: SnapshotRequest, run: string, options: DurableRunOptions): Promise<EndedRun> {
+  const place = placeOfRequest(request);
   const { checkpoint } = await readCheckpoint(options.store, place, run);
-  const publication = await publishTaken(checkpoint, { ...options, force: false, accept });
+  const publication = await publishTaken(checkpoint, { ...options, force: false, accept: request.accept });
   const { kind, manifest } = publication;
   const { records, refused } = manifest;
   const ended = { kind, place, run, records, refused };

@@ -24,19 +24,32 @@ export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Late
   return latest.startedAt >= startedAt && !isFuture(latest.startedAt, nowMs);
 }
 
+/** The reasons that are known before the first request. */
+export function knownRefusals(
+  run: Pick<GatedRun, 'selection' | 'platform'>,
+  last: Manifest | undefined,
+): readonly GateName[] {
+  if (last === undefined) return [];
+  return [
+    ...(canonicalJson(run.selection) === canonicalJson(last.selection) ? [] : (['selection'] as const)),
+    ...(isSamePlatform(run.platform, last.platform) ? [] : (['platform'] as const)),
+  ];
+}
+
 /** The reasons not to publish a run, in a fixed order. `last` is published now; `isBroken`: it is missing or damaged. */
 export function refusals(
   run: GatedRun,
   last: Manifest | undefined,
   { isBroken, nowMs }: { readonly isBroken: boolean; readonly nowMs: number },
 ): readonly GateName[] {
+  const known = knownRefusals(run, last);
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,
     shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
     degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
-    selection: last !== undefined && canonicalJson(run.selection) !== canonicalJson(last.selection),
-    platform: last !== undefined && !isSamePlatform(run.platform, last.platform),
+    selection: known.includes('selection'),
+    platform: known.includes('platform'),
     unproved: run.consistency === 'best-effort',
     incomplete: run.scanRefused.includes('incomplete'),
     future: isFuture(run.startedAt, nowMs),

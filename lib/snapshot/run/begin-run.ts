@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { printJson, shortened } from '../../base/index.ts';
 import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
-import { placeOf, sourceOf, workFolder } from '../keys.ts';
+import { type Place, sourceOf, workFolder } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+import { knownRefusals } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
-import type { Scan } from '../scan.ts';
-import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
+import type { GateName, Scan } from '../scan.ts';
+import { placeOfRequest, type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -13,13 +16,38 @@ import type { Saved } from './slice-progress.ts';
 import { type NewRun, type SnapshotOptions, startRun } from './take-run.ts';
 
 export type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
-  Pick<NewRun, 'compression' | 'idsFrom'>;
+  Pick<NewRun, 'compression' | 'idsFrom'> & {
+    /** Begin it although it would be refused. Default: false. */
+    readonly force?: boolean;
+  };
 
-/** Begins a run, and stores the ids that it reads one by one. Throws `StoredObjectError` if their source cannot be read. */
+/** A run that would be refused when all of it was read: nothing was requested for it. */
+export class KnownRefusalError extends Error {
+  override readonly name = 'KnownRefusalError';
+  readonly failure: { readonly source: Place; readonly refused: readonly GateName[] };
+
+  constructor(failure: KnownRefusalError['failure'], last: Pick<Manifest, 'run' | 'selection' | 'platform'>) {
+    const { run, platform, selection } = last;
+    super(
+      `${failure.source}: refused before the first request as: ${failure.refused.join(', ')}; expected what the last run, ${run}, took: ${shortened(printJson(selection), 300)} of ${platform}`,
+    );
+    this.failure = failure;
+  }
+}
+
+/**
+ * Begins a run, and stores the ids that it reads one by one. Throws `KnownRefusalError` before anything is stored, and
+ * `StoredObjectError` if the source of the ids cannot be read.
+ */
 export async function beginRun(request: SnapshotRequest, options: BeginOptions): Promise<Saved> {
-  const { store, compression, platform, idsFrom } = options;
-  const place = placeOf(request.source, request.as);
-  const { ids, ...found } = await idsOf(request, options);
+  const { store, compression, platform, idsFrom, force = false } = options;
+  const place = placeOfRequest(request);
+  const { manifest: last } = await readLastPublication(store, place);
+  const { ids, ...found } = await idsOf(request, last, options);
+  const known = knownRefusals({ ...found, platform }, last);
+  const refused = known.filter((reason) => request.accept?.includes(reason) !== true);
+  if (last !== undefined && refused.length > 0 && !force)
+    throw new KnownRefusalError({ source: place, refused }, last);
   const saved = await startRun({ source: place, compression, platform, idsFrom, ...found }, options);
   if (ids !== undefined) await storeIds(store, saved.checkpoint, ids);
   return saved;
@@ -30,6 +58,7 @@ type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom' | 'missing'> & { readon
 
 async function idsOf(
   request: SnapshotRequest,
+  last: Manifest | undefined,
   { store, platform, signal }: BeginOptions,
 ): Promise<IdsOfRequest> {
   const { selection, ids } = selectionOf(request);
@@ -39,10 +68,8 @@ async function idsOf(
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
   const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
-  const last =
-    gone.size === 0 ? undefined : await readLastPublication(store, placeOf(request.source, request.as));
   // What every link calls gone, and the last run could not read, is not asked for again.
-  const missing = last?.manifest?.missing.filter(({ id }) => gone.has(id)) ?? [];
+  const missing = last?.missing.filter(({ id }) => gone.has(id)) ?? [];
   const known = new Set(missing.map(({ id }) => id));
   return {
     ids: found.filter((id) => !known.has(id)),

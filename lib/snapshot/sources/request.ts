@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { each } from '../../base/index.ts';
+import { canonicalJson, each, printJson } from '../../base/index.ts';
+import { type Place, placeOf } from '../keys.ts';
 import { gateNames } from '../scan.ts';
 import type { Fields, RequestRule } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
@@ -56,6 +58,26 @@ export function selectionOf({ source, ...request }: SnapshotRequest) {
     selection: Object.fromEntries(names.map((name) => [name, given[name]])),
     ids: ids && z.optional(z.array(z.string())).parse(given[ids.field]),
   };
+}
+
+/** What makes a request take less than the source has, as given; none if it takes all. */
+export const narrowings = (source: Source, request: Readonly<Record<string, unknown>>): readonly unknown[] =>
+  sourceDefinitions[source].narrowedBy(request).filter((each) => each !== undefined);
+
+const MAX_WORDS = 40;
+
+/** Where the runs of a request are. A narrowed one without a name has a place that is named after what it selects. */
+export function placeOfRequest(request: SnapshotRequest): Place {
+  const { source, as } = request;
+  const narrowedBy = narrowings(source, request);
+  if (as !== undefined || narrowedBy.length === 0) return placeOf(source, as);
+  const { selection, ids = [] } = selectionOf(request);
+  const digest = hash('sha256', canonicalJson({ ...selection, ids: [...new Set(ids)].sort() })).slice(0, 8);
+  const sorted = narrowedBy.map((each) => (Array.isArray(each) ? [...new Set(each)].sort() : each));
+  const words = printJson(sorted)
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, MAX_WORDS);
+  return placeOf(source, `${words.replaceAll(/^-|-$/g, '') || 'narrowed'}-${digest}`);
 }
 
 /** The source whose published runs provide a request's ids; undefined if the request needs none or has its own. */

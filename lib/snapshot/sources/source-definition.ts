@@ -22,6 +22,8 @@ type Definition<
   /** The fields of a request; `list` makes the schemas of its lists. All but the ids are the selection of a run. */
   readonly fields: (list: ListOf) => F;
   readonly rules: readonly RequestRule[];
+  /** What makes a run take less than there is, undefined for what does not: such a run is never the last of the whole source. */
+  readonly narrowedBy: (request: Readonly<Record<string, unknown>>) => readonly unknown[];
   /** For a source that is read id by id. */
   readonly ids?: IdsOfRun<Ids, Linked>;
   /** Loads the code of the scan, which nothing else may load. */

@@ -51,7 +51,8 @@ test('a dataset that all links call gone, and the last run could not read, is no
   ];
   await publishLines(store, { run: monday, lines });
   const missing = ['gone', 'forbidden'].map((id) => ({ id, status: 404, since: MONDAY }));
-  await publishLines(store, { place: 'cards', run: monday, manifest: { missing } });
+  const selection = { datasets: 'calculations', drill: true };
+  await publishLines(store, { place: 'cards', run: monday, manifest: { missing, selection } });
   const options = {
     store,
     platform: 'acme.example.com',

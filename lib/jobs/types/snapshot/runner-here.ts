@@ -4,16 +4,17 @@ import type { PaceCounts } from '../../../pace/pace.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
 import type { Warn } from '../../../snapshot/history/clear-work.ts';
 import { clearAfter } from '../../../snapshot/history/clear-work.ts';
-import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
+import type { Compression, Place } from '../../../snapshot/keys.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
-import { beginRun, scanOfRun } from '../../../snapshot/run/begin-run.ts';
+import { beginRun, KnownRefusalError, scanOfRun } from '../../../snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../../snapshot/run/checkpoint.ts';
 import type { Saved } from '../../../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
 import { takeRun } from '../../../snapshot/run/take-run.ts';
+import { placeOfRequest } from '../../../snapshot/sources/request.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import type { JobClock, RunJob } from '../../turn.ts';
+import { type JobClock, JobRefusedError, type RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 
 export type SnapshotRunnerOptions = JobClock & {
@@ -32,8 +33,9 @@ export type SnapshotRunnerOptions = JobClock & {
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend, onLeave }) => {
-    const place = placeOf(job.source, job.as);
-    const begin = () => beginRun(job, { store, compression, platform: host, now, random, signal });
+    const place = placeOfRequest(job);
+    const begin = () =>
+      beginRun(job, { store, compression, platform: host, now, random, signal }).catch(asRefused);
     const saved = (await resumable(store, job.id, place)) ?? (await begin());
     await putRun(store, job.id, saved.checkpoint.run);
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
@@ -59,6 +61,11 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
+}
+
+/** A reason to refuse the run that no other attempt will change. */
+function asRefused(error: unknown): never {
+  throw error instanceof KnownRefusalError ? new JobRefusedError('refused', error.message) : error;
 }
 
 const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;

@@ -54,6 +54,7 @@ export const calculations = defineSource({
       holds: ({ name, filters, as }) => (name === undefined && filters === undefined) || as !== undefined,
     },
   ],
+  narrowedBy: ({ name, filters }) => [name, filters],
   async openScan({ name, filters = [] }, { call, sleep, pageRows: limit = PAGE_ROWS }) {
     const { calculationPosition, calculationScan } = await import('./scan.ts');
     const selection = {

@@ -33,6 +33,10 @@ export const cards = defineSource({
     drill: z._default(yesOrNo, true),
   }),
   rules: [],
+  narrowedBy: ({ datasets, drill }) => [
+    datasets,
+    drill === undefined || drill === true ? undefined : 'no-drill',
+  ],
   ids: {
     field: 'datasets',
     linked: { from: calculations.name, fields: statingFields.calculations, idsIn: datasetsUsed },

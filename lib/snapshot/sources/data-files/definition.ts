@@ -39,6 +39,8 @@ export const dataFiles = defineSource({
   takes: 'The metadata of data files, with their revisions.',
   fields: (list) => ({ ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }) }),
   rules: [],
+  // There is no list of all.
+  narrowedBy: () => [],
   ids: { field: 'ids' },
   async openScan(_, { call, ids }) {
     const { dataFilesScan, fanOutPosition } = await import('./scan.ts');

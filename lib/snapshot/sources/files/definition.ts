@@ -53,6 +53,7 @@ export const files = defineSource({
       holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
     },
   ],
+  narrowedBy: ({ directory, where, since, until }) => [directory, where, since, until],
   async openScan({ filesets, directory, immediate, where, since, until }, { call }) {
     const { filesPosition, filesScan } = await import('./scan.ts');
     const dates = { ...(since && { start: since }), ...(until && { end: until }) };
