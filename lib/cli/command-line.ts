@@ -1,13 +1,14 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { errorText, nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
+import { DEFAULT_STORE } from '../places.ts';
 import { PlatformError } from '../platform/index.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
-import { StoreError } from '../store/index.ts';
+import { checkStoreExists, StoreError } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK, TableError } from '../table/index.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
-import { addCommand, pathOf } from './command.ts';
+import { addCommand, type CommandDefinition, pathOf } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
 import { type ErrorJson, factsOf } from './errors/error-json.ts';
 import { SentOnceError } from './errors/sent-once.ts';
@@ -62,6 +63,7 @@ export async function runCommandLine(
     toPaste = pasted(given.environment, flags);
     isJson = command.opts()['json'] === true;
     hasHints = !argv.includes('--json') && printsHints(pathOf(command));
+    await checkStoreOf(command, terminal);
     if (!flags.newLedger) return;
     environment = { ...environment, [NEW_LEDGER]: 'true' };
     err(`platform-sync: --new-ledger: ${NEW_LEDGER_RISK}`);
@@ -77,6 +79,13 @@ export async function runCommandLine(
   }
   // Whatever the command made of it, not all of its results are where they were to go.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
+}
+
+/** Throws a `bad-location` StoreError in the wrong folder, before anything is made there. */
+async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
+  const { needsStore }: CommandDefinition = commands[pathOf(command) as CommandPath];
+  if (needsStore !== false && openStore === undefined)
+    await checkStoreExists(environment['SYNC_STORE'] || DEFAULT_STORE);
 }
 
 /** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */

@@ -19,6 +19,8 @@ export type CommandDefinition = {
   /** Options that must be given. */
   readonly required?: readonly Taken[];
   readonly options?: readonly Taken[];
+  /** False for one that begins a store, or needs none. Default: a folder that is not there is most likely another one. */
+  readonly needsStore?: false;
   /** False for one that has no option --json. */
   readonly json?: false;
   /** Makes options that come before these, whose values the command has: what commander makes of one belongs to it. */

@@ -68,16 +68,19 @@ export const LINK_HOURS = 24;
 export const commands = {
   init: {
     does: 'Ask for the address, the token and the store, try them, and write them to a file of settings.',
+    needsStore: false,
     options: [['--sandbox', 'ask nothing: write the settings of the platform that `sandbox` starts']],
     json: false,
     examples: ['init', 'init --sandbox'],
   },
   doctor: {
     does: 'Check settings, host, token, clock, bucket, queue, table, catalog and rights, in this order, and say what to do.',
+    needsStore: false,
     examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
   },
   snapshot: {
     does: 'Copy all records of a source into the store, and publish them.',
+    needsStore: false,
     json: false,
     examples: ['snapshot calculations', 'snapshot calculations --resume last'],
   },
@@ -194,6 +197,7 @@ export const commands = {
   },
   score: {
     does: 'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
+    needsStore: false,
     arguments: [['<file>', 'the file of texts; may be gzipped']],
     required: [['--text <column>', 'the column that holds the text']],
     options: [
@@ -239,16 +243,19 @@ export const commands = {
   },
   formula: {
     does: 'Check a formula here, set one on the platform, or show what was set before.',
+    needsStore: false,
     json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
     does: 'Parse a formula here and report what the platform would say about it, and warn of what it may refuse.',
+    needsStore: false,
     arguments: [['<file>', 'the file that holds the formula; - for standard input']],
     examples: ['formula check formula.txt', 'formula check - --json'],
   },
   'formula set': {
     does: 'Set the formula of a calculation. The update is sent only once, whatever happens.',
+    needsStore: false,
     arguments: [
       ['<id>', 'the id of the calculation', calculationId],
       ['<file>', 'the file that holds the formula; - for standard input'],
@@ -271,6 +278,7 @@ export const commands = {
   },
   'formula apply': {
     does: 'Set the formulas of a CSV with the columns id, expression and, if you like, name and was. Each is sent only once; the same command again continues.',
+    needsStore: false,
     arguments: [['<changes>', 'the CSV']],
     required: [['--name <name>', 'what the set is called, so that it can be taken back', setName]],
     options: [
@@ -308,6 +316,7 @@ export const commands = {
   },
   run: {
     does: 'Run the jobs of a file in this process, each to its one outcome; every row is checked before any is run, and the same command again runs what is left.',
+    needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
     options: [
       ...FROM_CSV,
@@ -322,6 +331,7 @@ export const commands = {
   },
   submit: {
     does: 'Put jobs on the queue; every line is checked before any is sent.',
+    needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
     options: [...FROM_CSV, ['--dry-run', 'check everything, formulas too, but send nothing']],
     examples: [
@@ -435,6 +445,7 @@ export const commands = {
   },
   sandbox: {
     does: 'Start the reference platform on loopback, and print the settings that reach it.',
+    needsStore: false,
     options: [
       ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],
       ['--calculations <n>', 'how many calculations it has (default: 20000)', numberOption(0, 10_000_000)],
@@ -451,6 +462,7 @@ export const commands = {
   },
   env: {
     does: 'Print the settings of a deployed instance, from the outputs of its stack, as lines for --env-file.',
+    needsStore: false,
     options: [
       ['--stack <name>', 'the name of the stack', String],
       ['--construct <id>', 'which of several instances in a stack: what its outputs begin with'],
@@ -459,6 +471,7 @@ export const commands = {
   },
   completion: {
     does: 'Print a script with which a shell completes commands, options and sources.',
+    needsStore: false,
     arguments: [['<shell>', 'the shell', ['bash', 'zsh', 'fish']]],
     json: false,
     examples: ['completion bash', 'completion zsh', 'completion fish'],
@@ -490,6 +503,7 @@ export type Run<Path extends CommandPath> = (
 function snapshotOf(source: Source, examples: readonly string[]) {
   return {
     does: sourceDefinitions[source].takes,
+    needsStore: false,
     more: () => requestOptions(source),
     options: [
       [

@@ -2,7 +2,7 @@
 
 export { errorCode, StoreError, type StoreFailure } from './error.ts';
 export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
-export { keyInStore, openStore, parseLocation } from './open.ts';
+export { checkStoreExists, keyInStore, openStore, parseLocation } from './open.ts';
 export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
 export {
   findStored,

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { type AwsEnvironment, hideUser } from '../base/index.ts';
 import { StoreError, unlessCode } from './error.ts';
@@ -8,26 +9,28 @@ import type { Store } from './store.ts';
 /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
 export type OpenOptions = {
   readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
-  /** Refuse a directory that does not exist: a store to read from. Default: false. */
-  readonly mustExist?: boolean;
 };
 
 /** A directory need not exist yet. The modules of the other kind are not loaded. Throws a `bad-location` StoreError. */
-export async function openStore(
-  location: string,
-  { s3 = {}, mustExist = false }: OpenOptions = {},
-): Promise<Store> {
+export async function openStore(location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> {
   const place = parseLocation(location);
   if (place.kind === 'directory') {
-    const stats = await stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+    const stats = await statsOf(location);
     if (stats !== undefined && !stats.isDirectory()) throw badLocation('a directory', location);
-    if (stats === undefined && mustExist) throw badLocation('a directory that exists', location);
     const { createDirectoryStore } = await import('./directory.ts');
     return createDirectoryStore(location);
   }
   const { createS3Store } = await import('./s3.ts');
   const client = typeof s3 === 'function' ? await s3() : (await import('./s3-client.ts')).createS3Client(s3);
   return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
+}
+
+const statsOf = (location: string) => stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+
+/** Throws a `bad-location` StoreError for a directory that does not exist. A bucket is asked by whatever uses it. */
+export async function checkStoreExists(location: string): Promise<void> {
+  if (parseLocation(location).kind === 's3' || (await statsOf(location)) !== undefined) return;
+  throw badLocation('a directory that exists', resolve(location));
 }
 
 type Location =

@@ -71,10 +71,27 @@ test('a job is shown by its result, or by its row in the ledger; an unknown one 
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
+test('of ids that are mistyped none is cancelled, and the nearest that is known is named', async () => {
+  await using jobs = await startJobs({ isInAws: false });
+  await jobs.workOff(adds('nightly-1'));
+  await jobs.run(['submit', '-'], lines([adds('queued-7')]));
+
+  const ofLedger = await jobs.runWithoutPlatform(['jobs', 'cancel', 'queued-7', 'nightly-l']);
+  const ofQueue = await jobs.runWithoutPlatform(['jobs', 'cancel', 'queued-8']);
+
+  expect([ofLedger.code, ofLedger.err]).toEqual([
+    1,
+    'platform-sync: job nightly-l: neither in the ledger nor on the queue; did you mean nightly-1?',
+  ]);
+  expect([ofQueue.code, ofQueue.err]).toEqual([1, expect.stringContaining('did you mean queued-7?')]);
+  expect(await jobs.ledgerAt().read('queued-7')).toBeUndefined();
+});
+
 test('cancel says what happened to each job, and a cancelled one is neither sent nor reopened', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(adds('done'));
   await sentLongAgo(jobs, 'sent');
+  await jobs.run(['submit', '-'], lines([adds('early')]));
 
   const { code, out } = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', 'sent', 'done']);
   const again = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', '--json']);

@@ -18,6 +18,19 @@ test.each([
   [['batches']],
   [['formula', 'log', '1']],
   [['publish', 'calculations', '20261116T090000Z-aaaaaa']],
+  [['jobs']],
+  [['jobs', 'results', '--output', 'results.csv']],
+  [['jobs', 'cancel', 'a']],
+  [['jobs', 'resolve', 'a', 'done', '--note', 'seen']],
+  [['redrive']],
+  [['work', '--drain']],
+  [['pace', '--pause']],
+  [['forget', '--yes', '--batch', 'may']],
+  [['forget', '--yes', '--text-hash', 'a'.repeat(64)]],
+  [['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'addNumbers']],
+  [['formula', 'undo', 'may']],
+  [['digest']],
+  [['mcp']],
 ])('%j: a folder that does not exist is named, exits 2, and is not created', async (argv) => {
   const folder = join(parent.path, 'mistyped');
 

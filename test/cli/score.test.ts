@@ -360,6 +360,18 @@ describe('forget', () => {
       'erased: cache rows: 2, staged chunks: 1, parts: 1, rows in them: 2; batches: one',
       expect.stringMatching(/^not erased: messages on the queues/),
     ]);
-    expect(again.out).toMatch(/^there was nothing to erase\nnot erased: /);
+    expect(again).toMatchObject({
+      code: 1,
+      err: 'platform-sync: batch one: there was nothing to erase',
+    });
+  });
+
+  test('names the batch that is nearest to one that there is not', async () => {
+    const { code, err } = await forget('--batch', 'onne');
+
+    expect([code, err]).toEqual([
+      1,
+      'platform-sync: batch onne: there was nothing to erase; did you mean one?',
+    ]);
   });
 });

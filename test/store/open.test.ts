@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { keyInStore, openStore } from '../../lib/store/open.ts';
+import { checkStoreExists, keyInStore, openStore } from '../../lib/store/open.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { startTestAws } from '../base/aws/start-test-aws.ts';
 
@@ -42,10 +42,11 @@ test.for([
 });
 
 test('a store to read from must exist', async () => {
-  await expect(openStore('/var/none/such', { mustExist: true })).rejects.toThrow(
+  await expect(checkStoreExists('/var/none/such')).rejects.toThrow(
     'expected a directory that exists, got "/var/none/such"',
   );
-  expect(await openStore('.', { mustExist: true })).toMatchObject({ location: resolve('.') });
+  await checkStoreExists('.');
+  await checkStoreExists('s3://bucket/prefix');
 });
 
 test.each(['s3://bucket/a/b', 's3://bucket/a/b/'])('an event names an object of the store %s', (location) => {

@@ -7,9 +7,9 @@ import {
 } from '../../jobs/texts/batch/batch-status.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
+import { unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
 import {
   andMore,
   duration,
@@ -29,14 +29,8 @@ export default (async ([batch], { json }, terminal) =>
 const NAMED = 20;
 const NAMED_JSON = 1_000;
 
-async function openStorage(terminal: Terminal) {
-  const store = await openStoreToRead(terminal);
-  const { batches } = await openJobs(terminal);
-  return { ...batches, store };
-}
-
 async function listBatches(terminal: Terminal): Promise<Found> {
-  const storage = await openStorage(terminal);
+  const { batches: storage } = await openJobs(terminal);
   const found: BatchStatus[] = [];
   let broken = 0;
   for (const name of await batchNames(storage.store)) {
@@ -61,9 +55,10 @@ async function listBatches(terminal: Terminal): Promise<Found> {
 }
 
 async function showBatch(batch: string, json: true | undefined, terminal: Terminal): Promise<Found> {
-  const storage = await openStorage(terminal);
+  const { batches: storage } = await openJobs(terminal);
   const status = await readBatchStatus(batch, storage);
-  if (status === undefined) throw new Error(`batch ${batch}: nothing is known of it`);
+  if (status === undefined)
+    throw unknownError('batch', batch, 'nothing is known of it', await batchNames(storage.store));
   const failures = await failedRows(batch, storage, json ? NAMED_JSON : NAMED);
   const rate = await rateFor([status], terminal);
   return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };

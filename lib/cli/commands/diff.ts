@@ -13,7 +13,7 @@ import { sources } from '../../snapshot/sources/sources.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
@@ -26,7 +26,7 @@ type DiffFlags = FlagsOf<'diff'>;
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
     throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const values: string[] = [];
   let isPublished = false;
   let isBroken = false;

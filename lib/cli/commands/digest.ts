@@ -16,7 +16,7 @@ import { runOfId } from '../../snapshot/run-id.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,7 +35,7 @@ type Asked = {
 export default (async (_, { since, to }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const sinceMs = since ?? Date.now() - DAY_MS;
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const faults: string[] = [];
   const addFault = (fault: string) => void faults.push(fault);
   const { PLATFORM_LINKS: links } = readSyncSettings(terminal.environment);

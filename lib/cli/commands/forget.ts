@@ -1,22 +1,26 @@
+import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import {
   type Erased,
   eraseOldVersions,
   forgetBatch,
   forgetText,
+  isBatchKnown,
   wouldForget,
 } from '../../jobs/texts/forget.ts';
 import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
-import { oneGiven } from '../errors/usage-error.ts';
+import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
-import { isSure } from '../terminal/questions.ts';
+import { isSure, refuseUnasked } from '../terminal/questions.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
 export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   oneGiven({ '--text-hash': textHash, '--batch': batch }, 'needed');
   const forgotten = batch === undefined ? { textHash: textHash ?? '' } : { batch };
+  if (!dryRun) refuseUnasked(yes, terminal);
+  if (batch !== undefined) await refuseUnknown(batch, terminal);
   if (dryRun) {
     const { oldVersions, ...found } = await wouldForget(forgotten, (await openJobs(terminal)).batches);
     const words = describe(found, oldVersions, 'would be erased');
@@ -34,6 +38,13 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   const oldVersions = await eraseOldVersions(forgotten, batches.store);
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
+
+/** Throws for a batch of which nothing is left: most likely its name is another one. */
+async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
+  const { batches } = await openJobs(terminal);
+  if (await isBatchKnown(batch, batches)) return;
+  throw unknownError('batch', batch, 'there was nothing to erase', await batchNames(batches.store));
+}
 
 /** Leaves nothing of deleted rows in the table's file. A table in DynamoDB does so by itself. */
 async function eraseDeleted({ environment }: Pick<Terminal, 'environment'>): Promise<void> {

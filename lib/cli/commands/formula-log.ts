@@ -2,12 +2,12 @@ import { printJson } from '../../base/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, shown } from '../terminal/terminal.ts';
 
 /** The calculation after each of our updates. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const entries = await Array.fromAsync(readFormulaLog(store, id));
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);

@@ -14,13 +14,13 @@ import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts
 import { checkedJobs } from '../jobs/job-files.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
 /** Sets the formulas of a set back to what they were, those that are still as we left them. */
 export default (async ([name], { evenIfChanged = [] }, terminal) => {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const set = await findChangeSet(store, name);
   if (set === undefined)
     throw new UsageError(

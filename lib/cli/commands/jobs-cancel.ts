@@ -1,9 +1,13 @@
 import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
+import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';
+import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
-import { oneGiven } from '../errors/usage-error.ts';
+import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import type { Found, Terminal } from '../terminal/terminal.ts';
 
@@ -15,6 +19,7 @@ export default (async ([ids], flags, terminal) => {
 
 async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
+  await refuseUnknown(ids, ledger, terminal);
   const jobs: Job[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
@@ -25,6 +30,21 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
     words: jobs.map(describe),
     ended: jobs.every(({ answer }) => isCancelled(answer.row)) ? 'done' : 'incomplete',
   };
+}
+
+/** Throws for an id that is neither in the ledger nor on a queue that shows its messages: it is most likely mistyped. */
+async function refuseUnknown(
+  ids: readonly string[],
+  ledger: Pick<Ledger, 'list'>,
+  { environment }: Terminal,
+): Promise<void> {
+  const { SYNC_QUEUE_URL: url } = readSyncSettings(environment);
+  const queue = url === undefined ? undefined : await openQueue(url, environment);
+  if (queue?.ids === undefined) return;
+  const known = new Set(await queue.ids());
+  for await (const { id } of ledger.list()) known.add(id);
+  const other = ids.find((id) => !known.has(id));
+  if (other !== undefined) throw unknownError('job', other, 'neither in the ledger nor on the queue', known);
 }
 
 type Job = { readonly id: string; readonly answer: CancelAnswer };
@@ -39,7 +59,8 @@ async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found>
   const { signal, err } = terminal;
   const parts = await openJobs(terminal);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
-  if (counts.chunks === 0) throw new Error(`batch ${batch}: not in the table`);
+  if (counts.chunks === 0)
+    throw unknownError('batch', batch, 'not in the table', await batchNames(parts.batches.store));
   if (!counts.isSplit)
     err('platform-sync: the batch is still being split: cancel it again for the chunks that come');
   const isDone = counts.isSplit && jobs.every(({ answer }) => isCancelled(answer.row));

@@ -3,14 +3,14 @@ import { type StoredResult, storedResults } from '../../jobs/results/stored-resu
 import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { Run } from '../commands.ts';
 import { checkedOutputFile } from '../options/files.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown } from '../terminal/terminal.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
 export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
   const { signal, err } = terminal;
   const format = await checkedOutputFile(file);
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
   async function* results(): AsyncGenerator<StoredResult> {
     for await (const result of storedResults(store, { type, sinceMs, signal })) {

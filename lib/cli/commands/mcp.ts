@@ -11,7 +11,7 @@ import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
@@ -41,7 +41,7 @@ export default (async (_, { allowSubmit }, terminal, { parent }) => {
 
 function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext {
   const { environment } = terminal;
-  const store = once(() => openStoreToRead(terminal));
+  const store = once(() => openStoreOf(terminal));
   return {
     store,
     tables: once(async () => {

@@ -12,7 +12,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
 import { counted, shown, size } from '../terminal/terminal.ts';
 
@@ -28,7 +28,7 @@ export default (async ([place], flags, terminal) => {
   if (!flags.dryRun) refuseUnasked(flags.yes, terminal);
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
   const plans = await plansOf(place, { store, rule: ruleOf(flags), signal });
   const planned = plans.flatMap(({ runs }) => runs);

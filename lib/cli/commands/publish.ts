@@ -4,12 +4,12 @@ import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
 import { asUsage, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 
 /** Publishes a finished run that was refused. */
 export default (async ([source, id], flags, terminal) => {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source, id)}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, id));
   const finished = await found.catch(async (error: unknown) => {

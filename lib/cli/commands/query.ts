@@ -6,7 +6,7 @@ import { savedSql } from '../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { runPrompt } from '../query/prompt.ts';
 import { listSaved } from '../query/prompt-commands.ts';
@@ -22,7 +22,7 @@ export default (async ([words], typed, terminal) => {
   checkFlags(given, flags);
   if (flags.saved === true) return { json: savedQueries(), words: listSaved() };
   const sql = await sqlOf(given, flags, terminal);
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   await using tables = await openTables(store, {
     memoryMb: flags.memory,
     diskBytes: flags.disk * 1e9,

@@ -8,9 +8,10 @@ import {
   redriveFailed,
 } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
+import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
-import { oneGiven } from '../errors/usage-error.ts';
+import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { isSure } from '../terminal/questions.ts';
@@ -30,7 +31,8 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
     batch === undefined
       ? await redriveJobs(ids, parts, settings, terminal)
       : { ...(await redriveBatch(batch, parts)), unknown: [], movedBack: null, held: null };
-  if (report.chunks === 0) throw new Error(`batch ${batch}: not in the table`);
+  if (report.chunks === 0)
+    throw unknownError('batch', batch ?? '', 'not in the table', await batchNames(batches.store));
   const isAll = batch === undefined && ids.length === 0;
   const isDone = report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0);
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };

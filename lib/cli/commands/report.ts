@@ -12,7 +12,7 @@ import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
@@ -38,7 +38,7 @@ export async function writeReport(
       `--output -: expected a file with ${open ? '--open' : '--json'}, got standard output`,
     );
   if (!isPrinted) await checkWritable(output);
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
   const { page, facts } = await printReport({ store, links, now: Date.now, signal });
   const { snapshots, faults } = facts;
@@ -143,7 +143,7 @@ export async function linkToReport(
   terminal: Terminal,
   now: () => number = Date.now,
 ): Promise<Found> {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
   const file = await store.fileOf?.(REPORT_PAGE_KEY);

@@ -1,11 +1,11 @@
 import { type FoundRuns, findRuns, type ListedRun } from '../../snapshot/history/list-runs.ts';
 import type { Run } from '../commands.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
 
 /** The published runs, newest first; with `--all` every other one, too. Needs only the store. */
 export default (async ([place], { all = false, limit }, terminal) => {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const found = await findRuns({ store, place, all, limit, signal: terminal.signal });
   const { listed, broken, left } = found;
   for (const line of [...notListed(left, 'run'), ...broken]) terminal.err(shown(line));

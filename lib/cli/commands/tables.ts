@@ -2,12 +2,12 @@ import { readSyncSettings } from '../../settings.ts';
 import { makeTables, type TableOutcome, type TablesToMake } from '../../tables/make/make-tables.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { Run } from '../commands.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
 /** Makes the tables that are missing. Needs only the store, not the platform. */
 export default (async ([places], { json }, terminal) => {
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const outcomes: TableOutcome[] = [];
   const wanted = { store, places: places.length === 0 ? undefined : places, warn: warnOn(terminal) };
   for await (const outcome of makeTablesHere(wanted, terminal)) {

@@ -3,14 +3,14 @@ import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { openStoreToRead } from '../options/from-settings.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number } from '../terminal/terminal.ts';
 
 /** What depends on a thing, by the last published runs. */
 export default (async ([id], { kind, hops, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
-  const store = await openStoreToRead(terminal);
+  const store = await openStoreOf(terminal);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
   const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
   const { found, searched } = outcome;

@@ -1,4 +1,4 @@
-import { systemReason } from '../../base/index.ts';
+import { nearestName, systemReason } from '../../base/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */
@@ -35,4 +35,11 @@ export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T
     if (!(error instanceof StoredObjectError)) throw error;
     throw new StoredObjectError(error.kind, `${error.message}; ${wayOut}`, { cause: error });
   }
+}
+
+/** That there is nothing of this name, and which name is the nearest. `where`: where it was looked for. */
+export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
+  const nearest = nearestName(name, names);
+  const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  return new Error(`${named} ${name}: ${where}${meant}`);
 }

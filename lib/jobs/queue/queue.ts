@@ -58,6 +58,8 @@ export type Queue = {
   /** The message stays with who received it, hidden for so long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
+  /** The ids of the jobs on it, those in hand too. Absent: it shows a message to its receiver alone. */
+  ids?(): Promise<readonly string[]>;
   /** Absent: as in the template. */
   limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;

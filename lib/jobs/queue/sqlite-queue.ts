@@ -64,12 +64,10 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
         await sleep(LOOK_MS);
       }
     },
-    delete: (receipt) =>
-      write('delete a message from', (db) => {
-        db.prepare('DELETE FROM messages WHERE queue = ? AND receipt = ?').run(name, receipt);
-      }),
+    delete: (receipt) => write('delete a message from', (db) => void db.prepare(DELETE).run(name, receipt)),
     delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
     extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
+    ids: async () => ((await read('list the jobs on', (db) => db.prepare(IDS).all(name))) ?? []).map(toId),
     counts: async () =>
       toCounts(
         await read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })),
@@ -140,11 +138,17 @@ const RECEIVE = `UPDATE messages SET visible = :now + :forMs, receives = receive
   WHERE id IN (${dueOf('NOT', 'short')} UNION ALL ${dueOf('', 'long')})
   RETURNING id, body, sender, sent, receives, receipt`;
 
+const DELETE = 'DELETE FROM messages WHERE queue = ? AND receipt = ?';
 const EXTEND = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
 const DELAY = 'UPDATE messages SET visible = ?, holder = NULL WHERE queue = ? AND receipt = ?';
 
+/** A message that names no job has its own id for one. */
+const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
+
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
   sum(visible > :now AND receives = 0) delayed FROM messages WHERE queue = :name`;
+
+const toId = ({ job }: Record<string, unknown>): string => String(job);
 
 function toCounts(counted: Record<string, unknown> = {}): QueueCounts {
   const of = (state: string) => Number(counted[state] ?? 0);

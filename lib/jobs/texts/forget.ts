@@ -79,6 +79,17 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   return { cacheRows, ...held };
 }
 
+/** Whether anything of a batch is left to erase: a row, an object or an old version. */
+export async function isBatchKnown(batch: string, { store, table }: BatchStorage): Promise<boolean> {
+  const left = [
+    () => table.list(batchPartition(batch)),
+    ...foldersOf({ batch }).map((folder) => () => store.list(folder)),
+    () => oldVersionsOf({ batch }, store),
+  ];
+  for (const found of left) for await (const _ of found()) return true;
+  return false;
+}
+
 export type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
 /** What would be erased of a text or a batch now, and how many old versions of objects. */
