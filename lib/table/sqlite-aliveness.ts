@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { BUSY, codeOf } from './sqlite-failure.ts';
 
 /*
  * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Ids of processes
@@ -9,6 +10,9 @@ import { DatabaseSync } from 'node:sqlite';
  */
 
 const SEEN_MS = 500;
+
+/** Two processes that begin may meet at a new file, each with a name of its own: this often in a row they do not. */
+const MAX_TRIES = 10;
 
 /** Which of the processes whose files are in a folder are running. */
 export function createAliveness(folder: string) {
@@ -22,28 +26,25 @@ export function createAliveness(folder: string) {
     own = undefined;
   };
 
+  /** Changes no file: it is asked by what only reads, too. */
   const isAlive = (name: string): boolean => {
     if (name === own?.name) return true;
     if (performance.now() < (seenMs.get(name) ?? 0) + SEEN_MS) return true;
-    if (!existsSync(pathOf(name))) return false;
-    const lock = lockOf(pathOf(name));
-    if (lock === undefined) {
-      seenMs.set(name, performance.now());
-      return true;
-    }
-    // Deleted while it is locked, so that no process that begins has it.
-    release(lock, pathOf(name));
-    return false;
+    if (!existsSync(pathOf(name)) || !isLocked(pathOf(name))) return false;
+    seenMs.set(name, performance.now());
+    return true;
   };
 
   const begin = () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(folder)) if (!name.includes('-journal')) isAlive(name);
-    // Another process may find the file before it is locked, and delete it.
-    for (;;) {
+    for (const name of readdirSync(folder)) if (!name.includes('-journal')) deleteEnded(pathOf(name));
+    for (let tries = 1; ; tries += 1) {
       const name = randomUUID();
       const lock = lockOf(pathOf(name));
+      // Another process may find the file before it is locked, and delete it.
       if (lock !== undefined && existsSync(pathOf(name))) return { name, lock };
+      if (tries === MAX_TRIES)
+        throw Object.assign(new Error(`each new file in ${folder} is locked`), { errcode: BUSY });
     }
   };
 
@@ -58,17 +59,40 @@ export function createAliveness(folder: string) {
   };
 }
 
-/** The lock on a file, which is created; undefined if another process has it. */
+/** Whether a process has the lock on a file, by asking to read it. */
+function isLocked(path: string): boolean {
+  try {
+    using asking = new DatabaseSync(path, { timeout: 0, readOnly: true });
+    asking.exec('SELECT 1 FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    // One that has just ended deletes its own.
+    if (isTaken(error)) return true;
+    if (existsSync(path)) throw error;
+    return false;
+  }
+}
+
+/** Deleted while it is locked, so that no process that begins has it. */
+function deleteEnded(path: string): void {
+  const lock = lockOf(path);
+  if (lock !== undefined) release(lock, path);
+}
+
+/** The lock on a file, which is created; undefined if another process has it. Any other failure is thrown: a full disk is no process. */
 function lockOf(path: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
-  } catch {
+  } catch (error) {
     lock.close();
+    if (!isTaken(error)) throw error;
     return undefined;
   }
 }
+
+const isTaken = (error: unknown): boolean => codeOf(error) === BUSY;
 
 function release(lock: DatabaseSync, path: string): void {
   // Windows deletes no open file.

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from '../base/index.ts';
 import { networkOf } from './network-disk.ts';
 import { createAliveness } from './sqlite-aliveness.ts';
-import { TableError, type TableFailure } from './table-error.ts';
+import { asTableError, BUSY, codeOf } from './sqlite-failure.ts';
+import { TableError } from './table-error.ts';
 
 /*
  * One file for the rows, the budget, and the queue of all processes of one host. A process has one connection to it,
@@ -42,9 +42,8 @@ const LEAST_SQLITE = '3.51.3';
 
 export const SCHEMA = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
-  CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL, expires INTEGER,
+  CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL,
     PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;
-  CREATE INDEX expiring ON rows (expires) WHERE expires IS NOT NULL;
   CREATE TABLE messages (id TEXT PRIMARY KEY, queue TEXT NOT NULL, body TEXT NOT NULL, sender TEXT NOT NULL,
     sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT,
     type TEXT NOT NULL) STRICT;
@@ -76,23 +75,19 @@ type Waiting = {
 
 function createFile(path: string): SqliteFile {
   const aliveness = createAliveness(`${path}-processes`);
-  let opened: DatabaseSync | undefined;
-  const connected = once(async () => {
-    opened = await connect(path);
-    return opened;
-  });
+  const connections = createConnections(path);
   let waiting: Waiting[] = [];
 
   const flush = async () => {
     const given = waiting;
     waiting = [];
     try {
-      const db = await connected();
+      const db = await connections.toWrite();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
       for (const settle of await patiently(() => commit(db, given))) settle();
     } catch (error) {
-      for (const { tried, fail } of given) fail(asTableError(`${tried} in ${path}`, path, error));
+      for (const { tried, fail } of given) fail(asTableError(tried, path, error, 'write'));
     }
   };
 
@@ -100,11 +95,10 @@ function createFile(path: string): SqliteFile {
     path,
     async read(tried, look) {
       try {
-        if (opened === undefined && !statSync(path, { throwIfNoEntry: false })?.size) return undefined;
-        const db = await connected();
-        return await patiently(() => look(db));
+        if (!(await connections.toRead())) return undefined;
+        return await patiently(() => connections.look(look));
       } catch (error) {
-        throw asTableError(`${tried} in ${path}`, path, error);
+        throw asTableError(tried, path, error, 'read');
       }
     },
     write: (tried, change) =>
@@ -118,16 +112,62 @@ function createFile(path: string): SqliteFile {
       }),
     isAlive: aliveness.isAlive,
     async erase() {
-      await this.read('erase', emptyLog);
+      if (sizeOf(path) === 0) return;
+      try {
+        const db = await connections.toWrite();
+        await patiently(() => emptyLog(db));
+      } catch (error) {
+        throw asTableError('erase', path, error, 'write');
+      }
     },
     close() {
       files.delete(path);
       if (files.size === 0) process.off('exit', closeAll);
-      if (opened?.isOpen) opened.close();
+      connections.close();
       aliveness.end();
     },
   };
 }
+
+/** One connection to read until the first write, which one that may write makes; from then on that one does both. */
+function createConnections(path: string) {
+  let reader: DatabaseSync | undefined;
+  let writer: DatabaseSync | undefined;
+  const openToRead = once(async () => {
+    reader = await connect(path, 'read');
+  });
+  return {
+    toWrite: once(async () => {
+      const opened = await connect(path, 'write');
+      writer = opened;
+      reader?.close();
+      return opened;
+    }),
+    /** False if there is nothing to read. */
+    async toRead(): Promise<boolean> {
+      if (writer !== undefined) return true;
+      if (sizeOf(path) === 0) return false;
+      await openToRead();
+      return true;
+    },
+    /** Undefined in a file that has not been begun. */
+    look<T>(at: (db: DatabaseSync) => T): T | undefined {
+      const db = writer ?? reader;
+      return db === undefined || isBlank(db) ? undefined : at(db);
+    },
+    close() {
+      for (const each of [reader, writer]) if (each?.isOpen) each.close();
+    },
+  };
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** A process that was killed while it began the file may have left it so. */
+const isBlank = (db: DatabaseSync): boolean => numberOf(db, 'schema_version') === 0;
+
+const numberOf = (db: DatabaseSync, name: string): number =>
+  Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 
 /** A checkpoint that another process holds up, by reading what the log holds, does not fail: it says so. */
 function emptyLog(db: DatabaseSync): void {
@@ -166,19 +206,21 @@ async function patiently<T>(work: () => T): Promise<T> {
 const LOCAL_DISK =
   'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share';
 
-async function connect(path: string): Promise<DatabaseSync> {
+/** A connection to write begins the file. One to read changes none, and a log that a killed process left stays as it is. */
+async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync> {
   refuseOldSqlite();
-  await mkdir(dirname(path), { recursive: true });
+  if (by === 'write') await mkdir(dirname(path), { recursive: true });
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
-  // SQLite gives the log and the shared memory the mode of the file.
-  await open(path, 'wx', 0o600).then(
-    (created) => created.close(),
-    () => undefined,
-  );
-  const db = new DatabaseSync(path, { timeout: 0 });
+  if (by === 'write') await create(path);
+  // The last connection to close empties a log. Without one, a connection that may not write would leave one behind.
+  const readOnly = by === 'read' && sizeOf(`${path}-wal`) > 0;
+  const db = new DatabaseSync(path, { timeout: 0, readOnly });
   try {
-    await patiently(() => prepare(db, path));
+    await patiently(() => {
+      checkOurs(db, path);
+      if (by === 'write') prepare(db);
+    });
     return db;
   } catch (error) {
     db.close();
@@ -186,25 +228,33 @@ async function connect(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** Begins a new file, or checks that it is ours; may be repeated while another process does the same. */
-function prepare(db: DatabaseSync, path: string): void {
-  const number = (name: string) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
-  const isNew = number('schema_version') === 0;
-  if (!isNew && number('application_id') !== APPLICATION_ID)
+/** SQLite gives the log and the shared memory the mode of the file. */
+const create = (path: string): Promise<void> =>
+  open(path, 'wx', 0o600).then(
+    (created) => created.close(),
+    (error: unknown) => {
+      if (!existsSync(path)) throw error;
+    },
+  );
+
+/** Throws a `bad-table` TableError for a file that is not ours, or that a newer version made. */
+function checkOurs(db: DatabaseSync, path: string): void {
+  if (isBlank(db)) return;
+  if (numberOf(db, 'application_id') !== APPLICATION_ID)
     throw refused(path, 'a file that platform-sync made', 'one of another program');
-  const version = number('user_version');
-  if (!isNew && version > VERSION)
+  const version = numberOf(db, 'user_version');
+  if (version > VERSION)
     throw refused(path, `version ${VERSION} of the file`, `${version}: a newer platform-sync made it`);
+}
+
+/** Begins a new file; may be repeated while another process does the same. */
+function prepare(db: DatabaseSync): void {
   // The switch ignores any timeout, and fails while another process makes it.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   db.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
   try {
-    if (number('schema_version') === 0) begin(db);
-    const host = factOf(db, 'host');
-    const own = 'set SYNC_TABLE=sqlite:FILE to a file of this one';
-    if (host !== hostname()) throw refused(path, `this host, ${hostname()}`, `a file of ${host}: ${own}`);
-    deleteExpired(db);
+    if (isBlank(db)) begin(db);
     db.exec('COMMIT');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
@@ -212,13 +262,9 @@ function prepare(db: DatabaseSync, path: string): void {
   }
 }
 
-const deleteExpired = (db: DatabaseSync) => db.prepare('DELETE FROM rows WHERE expires < ?').run(Date.now());
-
 function begin(db: DatabaseSync): void {
   db.exec(SCHEMA);
-  const insert = db.prepare('INSERT INTO facts (name, value) VALUES (?, ?)');
-  insert.run('id', randomUUID());
-  insert.run('host', hostname());
+  db.prepare("INSERT INTO facts (name, value) VALUES ('id', ?)").run(randomUUID());
 }
 
 /** What tells a file from another one in its place; undefined if there is none to read. Writing creates it. */
@@ -235,38 +281,3 @@ export function refuseOldSqlite(here = process.versions.sqlite ?? ''): void {
 
 const refused = (table: string, expected: string, got: string): TableError =>
   new TableError(`open ${table}`, { kind: 'bad-table', table, expected, got });
-
-// Result codes of SQLite: https://sqlite.org/rescode.html
-const BUSY = 5;
-
-const BUSY_CODES = { 5: 'SQLITE_BUSY', 10: 'SQLITE_IOERR', 13: 'SQLITE_FULL', ENOSPC: 'ENOSPC' };
-const DENIED_CODES = {
-  ...{ 3: 'SQLITE_PERM', 8: 'SQLITE_READONLY', 14: 'SQLITE_CANTOPEN' },
-  ...{ EACCES: 'EACCES', EPERM: 'EPERM', EROFS: 'EROFS' },
-};
-const BAD_CODES = {
-  11: 'a damaged one',
-  26: 'one that is not SQLite’s',
-  ENOTDIR: 'ENOTDIR',
-  EEXIST: 'EEXIST',
-};
-
-const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
-
-function asTableError(tried: string, path: string, error: unknown): TableError {
-  if (error instanceof TableError) return error;
-  return new TableError(tried, failureOf(path, error), { cause: error });
-}
-
-function failureOf(table: string, error: unknown): TableFailure {
-  const sqlite = codeOf(error);
-  const code = sqlite ?? (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
-  const nameIn = (names: Readonly<Record<string, string>>) => names[code];
-  const [busy, denied, got] = [nameIn(BUSY_CODES), nameIn(DENIED_CODES), nameIn(BAD_CODES)];
-  if (busy !== undefined) return { kind: 'busy', code: busy };
-  if (denied !== undefined) return { kind: 'denied', code: denied };
-  if (got !== undefined)
-    return { kind: 'bad-table', table, expected: 'a whole SQLite file in a folder', got };
-  return { kind: 'other', code: sqlite === undefined ? String(code) : `SQLite ${sqlite}` };
-}

@@ -4,7 +4,7 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-/** `leases`: members in epoch milliseconds, read as 0 once the process that wrote the row has ended. */
+/** Rows stay until they are deleted: no clock expires one. `leases`: members in epoch milliseconds, read as 0 once the process that wrote the row has ended. */
 export function createSqliteTable(
   file: SqliteFile,
   { leases = [], now = Date.now }: { readonly leases?: readonly string[]; readonly now?: () => number } = {},
@@ -27,15 +27,14 @@ export function createSqliteTable(
       const all = await file.read(tried, (db) => keys.map((key) => stored(found(db, key))));
       return all ?? keys.map(() => undefined);
     },
-    put: (key, row, { expected, token, expiresAtMs }) =>
+    put: (key, row, { expected, token }) =>
       checked('put', key, (tried) => {
         const json = checkedText(tried, row);
-        const expires = expiresAtMs === undefined ? null : Math.ceil(expiresAtMs);
         return file.write(tried, (db, self): WriteResult => {
           const current = found(db, key);
           if (current?.token === token) return { kind: 'stored' };
           if ((current?.token ?? null) !== expected) return { kind: 'other', current: stored(current) };
-          statement(db, PUT).run(key.partition, key.sort, json, token, self, expires);
+          statement(db, PUT).run(key.partition, key.sort, json, token, self);
           return { kind: 'stored' };
         });
       }),
@@ -56,9 +55,8 @@ export function createSqliteTable(
 
 const parseRow = (text: string) => parseOwnJson(text) as Row;
 
-const PUT = `INSERT INTO rows (pk, sk, row, token, writer, expires) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (pk, sk) DO UPDATE SET row = excluded.row, token = excluded.token, writer = excluded.writer,
-  expires = excluded.expires`;
+const PUT = `INSERT INTO rows (pk, sk, row, token, writer) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (pk, sk) DO UPDATE SET row = excluded.row, token = excluded.token, writer = excluded.writer`;
 
 type Found = {
   readonly pk: string;

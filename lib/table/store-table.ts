@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
@@ -15,13 +14,12 @@ import { TableError } from './table-error.ts';
 
 export const TABLE_KEY = 'table.json';
 
-/** The table as SYNC_TABLE names it, the stack of who named it, and of a file its id and its host. */
+/** The table as SYNC_TABLE names it, the stack of who named it, and of a file its id. */
 const namedSchema = z.object({
   version: z.literal(1),
   table: z.string(),
   stack: z.optional(z.string()),
   id: z.optional(z.string()),
-  host: z.optional(z.string()),
 });
 
 type NamedTable = z.infer<typeof namedSchema>;
@@ -73,7 +71,7 @@ async function naming(table: string, stack: string | undefined): Promise<NamedTa
   const id = await idOf(table, 'write');
   return id === undefined
     ? { version: 1, table, stack }
-    : { version: 1, table: `sqlite:${resolve(sqlitePath(table) ?? '')}`, id, host: hostname() };
+    : { version: 1, table: `sqlite:${resolve(sqlitePath(table) ?? '')}`, id };
 }
 
 /** The id of a file; undefined if there is none, and for a table in DynamoDB. */
@@ -93,12 +91,15 @@ async function compare(named: NamedTable, table: string, store: string): Promise
     kind: 'bad-table',
     table,
     expected: wordsOf(named),
-    got: `${got}; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
+    got: `${got}; ${MOVED_PAGE} says what to do where the store or the file was moved; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
   });
 }
 
-function wordsOf({ table, stack, id, host }: NamedTable): string {
-  if (id !== undefined) return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} of ${host} (id ${id})`;
+const MOVED_PAGE = 'docs/restore.md, "A store that moved",';
+
+function wordsOf({ table, stack, id }: NamedTable): string {
+  if (id !== undefined)
+    return `the file that ${TABLE_KEY} names, SYNC_TABLE=${table} when it was begun (id ${id})`;
   const owner = stack ? ` of the stack ${stack}` : '';
   return `the table in DynamoDB that ${TABLE_KEY} names, SYNC_TABLE=${table}${owner} (platform-sync env --stack NAME)`;
 }

@@ -7,7 +7,10 @@ export type TableFailure =
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
-  | { readonly kind: 'denied'; readonly code: string }
+  /** `file`: the one of SQLite's that this process may not write. */
+  | { readonly kind: 'denied'; readonly code: string; readonly file?: string }
+  /** Of a file: its file system has no room or no inodes left, or takes no writes. Nothing was stored. */
+  | { readonly kind: 'full' | 'read-only'; readonly code: string }
   /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
   | { readonly kind: 'busy'; readonly code: string }
   /** No response, or an incomplete one; a write may have been made. */
@@ -40,6 +43,11 @@ function describe(failure: TableFailure): string {
     case 'unconfigured':
       return `expected ${failure.expected}, got none`;
     case 'denied':
+      return `denied, ${failure.code}${failure.file === undefined ? '' : ` of ${failure.file}`}`;
+    case 'full':
+      return `its file system is full, ${failure.code}`;
+    case 'read-only':
+      return `its file system is read-only, ${failure.code}`;
     case 'busy':
     case 'unreachable':
       return `${failure.kind}, ${failure.code}`;

@@ -21,7 +21,7 @@ export type WriteOptions = {
   readonly expected: string | null;
   /** Unique to this write: a writer whose response was lost finds its own token in the row. */
   readonly token: string;
-  /** When the row may be deleted, in epoch milliseconds. Only for cleanup: nothing relies on it. Default: never. */
+  /** When DynamoDB may delete the row, by its own clock, in epoch milliseconds; SQLite never does. Default: never. */
   readonly expiresAtMs?: number;
 };
 
@@ -31,7 +31,7 @@ export type WriteResult =
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
 
 /**
- * Rows that many processes share: DynamoDB, or SQLite for those of one host. Every change to a row is one conditional write,
+ * Rows that many processes share: DynamoDB, or SQLite for those of one machine. Every change to a row is one conditional write,
  * against the token of the write before it. Reads see every write that got a response. Failures are thrown as
  * `TableError`; a write that throws may have been made all the same: its token shows whether it was.
  */

@@ -9,13 +9,13 @@ const folder = folderOfAll();
 let sandbox: Sandbox;
 const SECRET = 'T0/B0/xyzzy-secret';
 
-/** A calculation that is renamed to what would call everybody, one that is deleted, and a function that fails. */
+/** A calculation that is renamed to what would call everybody and becomes invalid, one that is deleted, and a function that fails. */
 beforeAll(async () => {
   sandbox = await startPlatform({ calculations: 60, datasets: 2, cards: 10, fileSets: 0, dataFiles: 0 });
   await run(['snapshot', 'calculations']);
   const [first, second] = sandbox.state.calculations.byId();
   const idOf = (sequence = 0) => sandbox.state.calculations.at(sequence).id;
-  sandbox.state.calculations.change(idOf(first), { name: 'Hello <!channel> *all*' });
+  sandbox.state.calculations.change(idOf(first), { name: 'Hello <!channel> *all*', status: 'INVALID' });
   sandbox.state.calculations.delete(idOf(second));
   await run(['snapshot', 'calculations']);
   const failing = {
@@ -50,7 +50,7 @@ describe('digest', () => {
     expect(code).toBe(0);
     expect(out).toContain('0 added, 1 removed, 1 changed');
     expect(out).toContain('Hello <!channel> *all*');
-    expect(out).toMatch(/New with a missing target: 1\..*\n {2}calculation .* \(\d+\), of \S/);
+    expect(out).toMatch(/New that are invalid: 1\..*\n {2}calculation .* \(\d+\), of \S/);
     expect(out).toContain('failed: run-function fails: ');
     expect(out).toContain('it went wrong on purpose');
     expect(out).toContain('All of it on one page: npx platform-sync report --open');

@@ -270,7 +270,9 @@ describe('snapshot cards', () => {
     expect(code).toBe(0);
     expect(manifest.missing).toEqual(first.missing);
     expect(manifest.calls.requests).toBe(first.calls.requests - first.missing.length);
-    expect(out.match(/^(missing|incomplete).*$/gm)).toEqual([expect.stringMatching(/^missing: .* \(404\)/)]);
+    expect(out.match(/^(missing|incomplete).*$/gm)).toEqual([
+      expect.stringMatching(/^missing: .* \((404|410)\)/),
+    ]);
   });
 
   test('stopped while it finds the datasets, leaves nothing behind', async () => {

@@ -75,7 +75,7 @@ test.each<[string, unknown, string | undefined]>([
   [
     'a full disk',
     store({ kind: 'full', code: 'ENOSPC' }),
-    'make room there, or change SYNC_STORE; what has been stored stays valid',
+    'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid',
   ],
   [
     'a read-only store',

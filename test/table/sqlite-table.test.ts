@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
 import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
 import { folderOfEach } from '../folder-of-each.ts';
@@ -25,22 +25,21 @@ test('a lease lasts as long as its time, or the process that wrote it', async ()
   expect((await other?.get(key))?.row).toEqual({ ...held, leaseEndsMs: 0 });
 });
 
-test('when the file is opened, the rows are deleted that have expired', async () => {
+test('no clock deletes a row: neither that of who opens the file, nor that of who wrote it', async () => {
   const open = () => sqliteFile(join(folder.path, 'a.db'));
-  const table = createSqliteTable(open());
-  const put = (partition: string, expiresAtMs?: number) =>
-    table.put(
-      { partition, sort: '-' },
-      {},
-      { expected: null, token: 't1', ...(expiresAtMs && { expiresAtMs }) },
-    );
-  await Promise.all([put('old', Date.now() - 1), put('young', Date.now() + 3_600_000), put('forever')]);
+  const put = (partition: string, expiresAtMs: number) =>
+    createSqliteTable(open()).put({ partition, sort: '-' }, {}, { expected: null, token: 't1', expiresAtMs });
+  await Promise.all([put('behind', 1), put('young', Date.now() + 3_600_000)]);
+  open().close();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 800 * 86_400_000 });
+  await put('ahead', Date.now() - 1);
   open().close();
 
   const left = await Array.fromAsync(createSqliteTable(open()).scan(''));
   open().close();
+  vi.useRealTimers();
 
-  expect(left.map(({ key: { partition } }) => partition)).toEqual(['forever', 'young']);
+  expect(left.map(({ key: { partition } }) => partition)).toEqual(['ahead', 'behind', 'young']);
 });
 
 test.each([499, 500, 501, 1_001])('%i rows are listed and scanned, each once', async (count) => {

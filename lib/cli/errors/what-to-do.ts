@@ -48,7 +48,7 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
     case 'read-only':
       return 'set SYNC_STORE to a folder that can be written to';
     case 'full':
-      return 'make room there, or change SYNC_STORE; what has been stored stays valid';
+      return MAKE_ROOM;
     case 'unreachable':
       return unreachable('S3', environment);
     default:
@@ -56,14 +56,24 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
   }
 }
 
+/** A disk may be full of files (`df -i`) as well as of bytes, and a quota looks like either. */
+const MAKE_ROOM =
+  'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
+
 function aboutTable(failure: TableFailure, environment: Environment): string | undefined {
   switch (failure.kind) {
     case 'bad-table':
       return failure.got === 'none' ? missing('the table', 'SYNC_TABLE', environment) : undefined;
     case 'denied':
-      return sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
-        ? denied('SYNC_TABLE')
-        : 'check that you may write there, or set SYNC_TABLE to another file';
+      return failure.file === undefined
+        ? sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
+          ? denied('SYNC_TABLE')
+          : 'check that you may write in its folder'
+        : `check whose it is, and let it be written: chmod u+rw ${failure.file}`;
+    case 'full':
+      return MAKE_ROOM;
+    case 'read-only':
+      return 'mount it so that it can be written to, or move the store to another disk: docs/restore.md, "A store that moved"';
     case 'unreachable':
       return unreachable('DYNAMODB', environment);
     default:

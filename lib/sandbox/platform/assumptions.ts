@@ -6,8 +6,10 @@
  *   `function` and `column` compare whole names; several filters must all match.
  * - A formula that does not parse, or names a column that its dataset lacks, is refused with 400 under `strict`.
  * - The token's owner is an administrator: a locked formula may be changed.
- * - A formula that refers to a missing calculation, to itself, or to a calculation that has references of its own is
- *   INVALID, and so is its link.
+ * - References may nest. A formula that refers to a missing calculation, or by any number of steps to its own, is
+ *   INVALID; its link is ILLEGAL_REFERENCE or INCOMPATIBLE_LINK. Deleting a calculation changes nothing of its users.
+ * - The whole record that an update answers holds what the formula refers to in its `links` too; a search row does not.
+ * - Of a dataset that is archived the list of cards gets 410, of one that was deleted 404.
  * - Nulls sort before every value; a comparison with a null never matches; files with equal keys are ordered by id.
  * - A page token is valid only for the order it was created for, otherwise 400; a `limit` that is too high gets 400.
  * - `pageContext.offset` is the number of rows before the page, `total` the number of all matching rows.

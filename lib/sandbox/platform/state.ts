@@ -2,13 +2,13 @@ import { createCalculationIds } from './calculations/calculation-ids.ts';
 import { type CalculationSearch, createCalculationSearch } from './calculations/calculation-search.ts';
 import { type CalculationTable, createCalculationTable } from './calculations/calculation-table.ts';
 import { createFormulas, type Formulas } from './calculations/formulas.ts';
-import { seededCalculation } from './calculations/seeded-calculation.ts';
+import { seededCalculation, seededReferences } from './calculations/seeded-calculation.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
 import { cardAt, type SeededCard } from './records/cards.ts';
 import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
-import { type Dataset, datasetAt } from './records/datasets.ts';
+import { type Dataset, datasetAt, goneDatasets } from './records/datasets.ts';
 import { randomFor } from './records/random.ts';
 
 /** Everything that the platform stores. Same options, same records; requests and churn change it. */
@@ -16,6 +16,8 @@ export type PlatformState = {
   readonly seed: number;
   readonly now: () => number;
   readonly datasets: readonly Dataset[];
+  /** The status of those that are gone, by id. */
+  readonly goneDatasets: ReadonlyMap<string, 404 | 410>;
   readonly cards: CardIndex;
   readonly calculations: CalculationTable;
   readonly searchCalculations: CalculationSearch;
@@ -37,6 +39,7 @@ export function createPlatformState(options: StateOptions = {}): PlatformState {
     seed,
     now,
     datasets,
+    goneDatasets: goneDatasets(seed),
     cards,
     ...calculationsOf(resolved, datasets, cards),
     ...filesOf(resolved),
@@ -56,6 +59,7 @@ function calculationsOf(
     idOf: ids.idOf,
     sequenceOf: ids.sequenceOf,
     draw: (sequence) => seededCalculation(surroundings, sequence),
+    references: (sequence) => seededReferences(surroundings, sequence),
     now,
   });
   const formulas = createFormulas(seed, datasets);

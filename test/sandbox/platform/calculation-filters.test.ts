@@ -66,7 +66,7 @@ const cases: readonly [string, object, (row: Row) => boolean][] = [
     ({ lastModified }) => lastModified >= middle.lastModified,
   ],
   ['name', { field: 'name', value: 'margin' }, ({ name }) => name.toLowerCase().includes('margin')],
-  ['nested', { field: 'nested' }, has('FUNCTION_TEMPLATE')],
+  ['nested', { field: 'nested' }, ({ id }) => calculations.get(String(id))?.references.length !== 0],
   ['owner', { field: 'owner', idList: [middle.owner] }, ({ owner }) => owner === middle.owner],
   ['status', { field: 'status', value: 'invalid' }, ({ status }) => status === 'INVALID'],
   ['variable', { field: 'variable' }, (row) => calculations.get(String(row.id))?.variable === true],

@@ -5,6 +5,13 @@ import { call, search, smallPlatform } from './call-platform.ts';
 
 const pathOf = (id: string) => `/api/query/v1/functions/template/${id}`;
 
+const LINK = (id: string, valid: string) => ({
+  resource: { type: 'FUNCTION_TEMPLATE', id },
+  visible: false,
+  active: valid === 'VALID',
+  valid,
+});
+
 /** A calculation on a dataset, and a numeric column of the dataset. */
 function onDataset({ state }: PlatformApp, last = false) {
   const { calculations, datasets } = state;
@@ -91,7 +98,7 @@ describe('updating a formula', () => {
     expect(loose.json).toMatchObject({ expression, status: 'INVALID' });
   });
 
-  test('a reference becomes a dependency and a link; one to a missing calculation is illegal', async () => {
+  test('a reference is a dependency and a link of the whole record; one to a missing calculation is illegal', async () => {
     const platform = smallPlatform();
     const { id } = onDataset(platform);
     const target = platform.state.calculations.at(5).id;
@@ -105,10 +112,13 @@ describe('updating a formula', () => {
     expect(good.json).toMatchObject({
       status: 'VALID',
       functionTemplateDependencies: [Number(target)],
-      activeLinks: { FUNCTION_TEMPLATE: [target] },
+      links: expect.arrayContaining([LINK(target, 'VALID')]),
     });
-    expect(bad.json).toMatchObject({ status: 'INVALID' });
-    expect(bad.text).toContain('ILLEGAL_REFERENCE');
+    expect(good.json).not.toHaveProperty('activeLinks.FUNCTION_TEMPLATE');
+    expect(bad.json).toMatchObject({
+      status: 'INVALID',
+      links: expect.arrayContaining([LINK('4', 'ILLEGAL_REFERENCE')]),
+    });
   });
 
   test.each([

@@ -1,5 +1,13 @@
 import { createLifetimes } from '../records/lifetimes.ts';
-import { type Calculation, type CalculationChanges, rowText } from './calculation.ts';
+import {
+  type Calculation,
+  type CalculationChanges,
+  type Link,
+  link,
+  type Reference,
+  rowText,
+} from './calculation.ts';
+import { createReferenceIndex } from './references.ts';
 
 /** All calculations that exist now, by the sequence of their creation or by the digits of their ids. */
 export type CalculationTable = {
@@ -29,7 +37,10 @@ export type TableOptions = {
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
   readonly sequenceOf: (id: string) => number | undefined;
+  /** Without links to the calculations that refer to it. */
   readonly draw: (sequence: number) => Calculation;
+  /** The same references as drawn, at less cost. */
+  readonly references: (sequence: number) => readonly Reference[];
   readonly now: () => number;
 };
 
@@ -62,13 +73,21 @@ export function createCalculationTable(options: TableOptions): CalculationTable 
 
 type State = ReturnType<typeof seededState>;
 
-function seededState({ seeded, sequenceOf, draw, now }: TableOptions) {
+function seededState({ seeded, idOf, sequenceOf, draw, references, now }: TableOptions) {
   const live = Array.from({ length: seeded }, (_, sequence) => sequence);
   const changed = new Map<number, CalculationChanges>();
-  const at = (sequence: number): Calculation => ({ ...draw(sequence), ...changed.get(sequence) });
+  const users = createReferenceIndex(seeded, references);
+  const at = (sequence: number): Calculation => {
+    const stored = { ...draw(sequence), ...changed.get(sequence) };
+    const uses = users
+      .usersOf(stored.id)
+      .map(([user, valid]): Link => link('FUNCTION_TEMPLATE', idOf(user), false, valid));
+    return uses.length === 0 ? stored : { ...stored, links: [...stored.links, ...uses] };
+  };
   return {
     live,
     changed,
+    users,
     at,
     lifetimes: createLifetimes<number>(),
     rows: createRowCache((sequence) => rowText(at(sequence))),
@@ -88,7 +107,9 @@ function add(state: State): Calculation {
   const sequence = state.next;
   const created = Math.max(now(), sequence === 0 ? 0 : at(sequence - 1).created);
   state.next += 1;
-  const added = put(state, sequence, { created, lastModified: created });
+  const references = at(sequence).references.filter(({ id }) => liveSequence(state, id) !== undefined);
+  refer(state, sequence, [], references);
+  const added = put(state, sequence, { created, lastModified: created, references });
   insertSorted(live, sequence, (a, b) => a - b);
   names.add(sequence);
   lifetimes.added(sequence, now());
@@ -101,6 +122,7 @@ function change(state: State, id: string, changes: CalculationChanges): Calculat
   if (sequence === undefined) return undefined;
   const lastModified = Math.max(now(), at(sequence).lastModified + 1);
   names.remove(sequence);
+  if (changes.references !== undefined) refer(state, sequence, at(sequence).references, changes.references);
   const after = put(state, sequence, { ...changes, lastModified });
   names.add(sequence);
   return after;
@@ -110,6 +132,7 @@ function remove(state: State, id: string): boolean {
   const { live, names, rows, lifetimes, now } = state;
   const sequence = liveSequence(state, id);
   if (sequence === undefined) return false;
+  refer(state, sequence, state.at(sequence).references, []);
   state.version += 1;
   names.remove(sequence);
   removeSorted(live, sequence, (a, b) => a - b);
@@ -124,6 +147,19 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
   rows.drop(sequence);
   changed.set(sequence, { ...changed.get(sequence), ...changes });
   return at(sequence);
+}
+
+/** The rows of what a calculation refers to name it. */
+function refer(
+  { users, rows, sequenceOf }: State,
+  sequence: number,
+  before: readonly Reference[],
+  after: readonly Reference[],
+): void {
+  for (const id of users.set(sequence, before, after)) {
+    const target = sequenceOf(id);
+    if (target !== undefined) rows.drop(target);
+  }
 }
 
 function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): number | undefined {

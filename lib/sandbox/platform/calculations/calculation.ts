@@ -1,4 +1,7 @@
-/** A use of a calculation by something else, or of something else by a calculation. */
+/**
+ * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
+ * formula names this one; what it names itself is in `functionTemplateDependencies`.
+ */
 export type Link = {
   readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
   /** True for a dataset that the calculation is saved on. */
@@ -26,18 +29,22 @@ export type Calculation = {
   readonly variable: boolean;
   readonly cacheWindow: 'day' | 'non_dynamic';
   readonly datasetIndex: number | undefined;
-  readonly references: readonly FormulaReference[];
+  readonly references: readonly Reference[];
   /** The formula if it has been set; otherwise undefined, and it is drawn when read. */
   readonly expression: string | undefined;
 };
 
+/** False for one that never had a dataset; a deleted dataset counts. */
+export const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
+  links.some(({ resource }) => resource.type === 'DATA_SOURCE');
+
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
+/** Another calculation that the formula names, and what is known of it: a missing one is ILLEGAL_REFERENCE. */
+export type Reference = FormulaReference & { readonly valid: Link['valid'] };
+
 export type CalculationChanges = Partial<
-  Pick<
-    Calculation,
-    'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'links' | 'references' | 'expression'
-  >
+  Pick<Calculation, 'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'references' | 'expression'>
 >;
 
 /** In the form of `activeLinks`. */
@@ -71,4 +78,13 @@ export function rowText(calculation: Calculation): string {
     activeLinks,
   };
   return `{"id":${calculation.id},${JSON.stringify(rest).slice(1)}`;
+}
+
+export function link(
+  type: Link['resource']['type'],
+  id: string,
+  visible: boolean,
+  valid: Link['valid'],
+): Link {
+  return { resource: { type, id }, visible, active: valid === 'VALID', valid };
 }

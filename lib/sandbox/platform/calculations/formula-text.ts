@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from '../records/datasets.ts';
 import { type Random, randomFor } from '../records/random.ts';
-import type { Calculation } from './calculation.ts';
+import { type Calculation, hasDataset } from './calculation.ts';
 
 export type FormulaSource = {
   readonly seed: number;
@@ -14,13 +14,13 @@ export function formulaText({ seed, calculation, columns }: FormulaSource): stri
   if (calculation.variable) return random.pick(CONSTANTS);
   const picker = columnPicker(random, columns ?? []);
   const [reference] = calculation.references;
-  if (columns === undefined && calculation.links.length > 0) return random.pick(FORMULAS)(picker, random);
-  if (calculation.status === 'INVALID')
-    return random.pick(columns === undefined ? UNPARSABLE : BROKEN)(picker, random);
+  if (columns === undefined && hasDataset(calculation)) return random.pick(FORMULAS)(picker, random);
+  const isBroken = calculation.status === 'INVALID';
   if (reference !== undefined) {
     const name = reference.kind === 'variable' ? 'SERVICE_VARIABLE' : 'SERVICE_BEAST_MODE';
-    return `${name}(${reference.id}) / NULLIF(SUM(${picker.number()}), 0)`;
+    return `${name}(${reference.id}) / NULLIF(SUM(${isBroken ? GONE_COLUMN : picker.number()}), 0)`;
   }
+  if (isBroken) return random.pick(columns === undefined ? UNPARSABLE : BROKEN)(picker, random);
   return random.pick(columns === undefined ? FREE : FORMULAS)(picker, random);
 }
 
@@ -97,11 +97,13 @@ const UNPARSABLE: readonly Draw[] = [
   () => '100 * / 3',
 ];
 
+const GONE_COLUMN = '`Column that was deleted`';
+
 const BROKEN: readonly Draw[] = [
   ({ number }) => `SUM(${number()}`,
   ({ number }) => `SUM(${number()}) / `,
   ({ text }) => `CASE WHEN ${text()} = 'x' THEN 1`,
-  () => 'SUM(`Column that was deleted`)',
+  () => `SUM(${GONE_COLUMN})`,
 ];
 
 const CONSTANTS = ["'EMEA'", '10', '0.075', "'2025-01-01'", "'€'"] as const;

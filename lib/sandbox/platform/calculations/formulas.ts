@@ -1,9 +1,15 @@
 import type { Column, Dataset } from '../records/datasets.ts';
-import { activeLinksOf, type Calculation, type Link } from './calculation.ts';
+import {
+  activeLinksOf,
+  type Calculation,
+  hasDataset,
+  type Link,
+  link,
+  type Reference,
+} from './calculation.ts';
 import type { CalculationTable } from './calculation-table.ts';
 import { calculationText, type FormulaFacts, formulaFacts } from './formula-facts.ts';
 import { formulaText } from './formula-text.ts';
-import { link } from './seeded-calculation.ts';
 
 /** The formulas of all calculations. Those that nobody has set are drawn and analysed only when needed. */
 export type Formulas = {
@@ -24,8 +30,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
 
   const factsOf = (calculation: Calculation, expression: string) => {
     // A deleted dataset has no columns; a calculation that never had a dataset cannot lack any.
-    const isOrphaned = calculation.links.some(({ resource }) => resource.type === 'DATA_SOURCE');
-    return formulaFacts(expression, columnsOf(calculation) ?? (isOrphaned ? [] : undefined));
+    return formulaFacts(expression, columnsOf(calculation) ?? (hasDataset(calculation) ? [] : undefined));
   };
 
   return {
@@ -42,7 +47,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
     textOf(calculation) {
       const expression = expressionOf(calculation);
       return calculationText(
-        calculation,
+        { ...calculation, links: [...calculation.links, ...ownUses(calculation)] },
         expression,
         factsOf(calculation, expression),
         activeLinksOf(calculation),
@@ -80,23 +85,34 @@ export function updateFormula(
   if (before === undefined) return { kind: 'not-found' };
   const facts = formulas.factsOf(before, request.expression);
   if (request.strict && facts.objection !== undefined) return { kind: 'refused', message: facts.objection };
-  const dependencies = dependenciesOf(table, request.id, facts);
-  const isWhole = dependencies.every(({ valid }) => valid === 'VALID');
+  const references = checkedReferences(table, request.id, facts);
+  const isWhole = references.every(({ valid }) => valid === 'VALID');
   const after = table.change(request.id, {
     expression: request.expression,
-    references: facts.references,
-    links: [...before.links.filter(({ resource }) => resource.type !== 'FUNCTION_TEMPLATE'), ...dependencies],
+    references,
     status: isWhole ? facts.status : 'INVALID',
   });
   return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
 }
 
-/** References are one level deep, and never to the calculation itself. */
-function dependenciesOf(table: CalculationTable, id: string, { references }: FormulaFacts): readonly Link[] {
+/** The whole record, unlike a search row, holds what the formula refers to in its `links` as well. */
+const ownUses = ({ references }: Calculation): readonly Link[] =>
+  references.map(({ id, valid }) => link('FUNCTION_TEMPLATE', id, false, valid));
+
+/** References may nest, but never lead back to the calculation itself. */
+function checkedReferences(
+  table: CalculationTable,
+  id: string,
+  { references }: FormulaFacts,
+): readonly Reference[] {
   return references.map((reference) => {
-    const target = table.get(reference.id);
-    if (target === undefined) return link('FUNCTION_TEMPLATE', reference.id, false, 'ILLEGAL_REFERENCE');
-    const isDeep = reference.id === id || target.references.length > 0;
-    return link('FUNCTION_TEMPLATE', reference.id, false, isDeep ? 'INCOMPATIBLE_LINK' : 'VALID');
+    if (table.get(reference.id) === undefined) return { ...reference, valid: 'ILLEGAL_REFERENCE' };
+    return { ...reference, valid: leadsTo(table, reference.id, id) ? 'INCOMPATIBLE_LINK' : 'VALID' };
   });
+}
+
+function leadsTo(table: CalculationTable, from: string, id: string): boolean {
+  const reached = new Set([from]);
+  for (const each of reached) for (const next of table.get(each)?.references ?? []) reached.add(next.id);
+  return reached.has(id);
 }

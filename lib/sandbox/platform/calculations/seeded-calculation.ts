@@ -1,8 +1,8 @@
 import type { SeededCard } from '../records/cards.ts';
-import type { Dataset } from '../records/datasets.ts';
+import { type Dataset, goneDatasetId } from '../records/datasets.ts';
 import { ownerFor, userIdAt } from '../records/people.ts';
 import { drawFor, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
-import type { Calculation, FormulaReference, Link } from './calculation.ts';
+import { type Calculation, type Link, link, type Reference } from './calculation.ts';
 import type { CalculationIds } from './calculation-ids.ts';
 import { calculationName } from './calculation-name.ts';
 
@@ -23,7 +23,6 @@ export function seededCalculation(at: Surroundings, sequence: number): Calculati
   const onDataset = kind === 'on-dataset' || kind === 'on-card';
   const datasetIndex = onDataset ? random.below(at.datasets.length) : undefined;
   const created = createdMs(at, sequence);
-  const references = referencesOf(at, sequence, kind);
   const broken = kind === 'orphaned' || (kind !== 'variable' && random.chance(0.02));
   return {
     sequence,
@@ -40,13 +39,13 @@ export function seededCalculation(at: Surroundings, sequence: number): Calculati
     locked: random.chance(0.04),
     legacyId: `calculation_${random.uuid()}`,
     status: broken ? 'INVALID' : 'VALID',
-    links: linksOf(at, random, { kind, datasetIndex, references }),
+    links: linksOf(at, random, kind, datasetIndex),
     archived: random.chance(0.06),
     hidden: random.chance(0.03),
     variable: kind === 'variable',
     cacheWindow: random.chance(0.7) ? 'non_dynamic' : 'day',
     datasetIndex,
-    references,
+    references: referencesOf(at, sequence, kind),
     expression: undefined,
   };
 }
@@ -63,32 +62,39 @@ function createdMs(at: Surroundings, sequence: number): number {
   return sequence < at.seeded ? seededCreationMs(at.seed, sequence, at.seeded) : SEEDED_UNTIL_MS;
 }
 
-/** References are one level deep: a calculation with a reference is never itself referred to. */
-function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly FormulaReference[] {
+const kindOf = (at: Surroundings, sequence: number): Kind =>
+  at.datasets.length === 0 ? 'free' : drawKind(randomFor(at.seed, 'calculation', sequence));
+
+/** What the formula of calculation `sequence` refers to, without drawing all of it. */
+export const seededReferences = (at: Surroundings, sequence: number): readonly Reference[] =>
+  refers(at.seed, sequence) ? referencesOf(at, sequence, kindOf(at, sequence)) : [];
+
+/** An older calculation, so that references nest and never lead back: some refer to others themselves, some are variables. */
+function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly Reference[] {
   if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
   let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
-  while (target > 0 && refers(at.seed, target)) target -= 1;
+  const draw = drawFor(at.seed, 'refers to a kind', sequence);
+  const fits = (each: number) =>
+    draw < 0.3 ? refers(at.seed, each) : draw >= 0.4 || kindOf(at, each) === 'variable';
+  while (target > 0 && !fits(target)) target -= 1;
   if (target === 0) return [];
-  const isVariable = drawKind(randomFor(at.seed, 'calculation', target)) === 'variable';
-  return [{ kind: isVariable ? 'variable' : 'calculation', id: at.ids.idOf(target) }];
+  const isVariable = kindOf(at, target) === 'variable';
+  return [{ kind: isVariable ? 'variable' : 'calculation', id: at.ids.idOf(target), valid: 'VALID' }];
 }
 
 function refers(seed: number, sequence: number): boolean {
   return drawFor(seed, 'refers', sequence) < 0.05;
 }
 
-type LinkFacts = {
-  readonly kind: Kind;
-  readonly datasetIndex: number | undefined;
-  readonly references: readonly FormulaReference[];
-};
-
+/** To datasets and cards. Which calculations refer to this one is added by the table. */
 function linksOf(
   at: Surroundings,
   random: Random,
-  { kind, datasetIndex, references }: LinkFacts,
+  kind: Kind,
+  datasetIndex: number | undefined,
 ): readonly Link[] {
-  if (kind === 'orphaned') return [link('DATA_SOURCE', random.uuid(), true, 'ILLEGAL_REFERENCE')];
+  if (kind === 'orphaned')
+    return [link('DATA_SOURCE', goneDatasetId(at.seed, random), true, 'ILLEGAL_REFERENCE')];
   if (datasetIndex === undefined) return [];
   const links = [link('DATA_SOURCE', at.datasets[datasetIndex]?.id ?? '', kind === 'on-dataset', 'VALID')];
   const cards = at.cardsOf(datasetIndex);
@@ -98,21 +104,12 @@ function linksOf(
     if (card === undefined || links.some(({ resource }) => resource.id === cardLinkId(card))) continue;
     links.push(link('CARD', cardLinkId(card), false, random.chance(0.02) ? 'INCOMPATIBLE_LINK' : 'VALID'));
   }
-  return [...links, ...references.map(({ id }) => link('FUNCTION_TEMPLATE', id, false, 'VALID'))];
+  return links;
 }
 
 /** `dr:<drill id>:<root card id>` for a card in a drill path; otherwise the ids of the card and its main page. */
 function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
-}
-
-export function link(
-  type: Link['resource']['type'],
-  id: string,
-  visible: boolean,
-  valid: Link['valid'],
-): Link {
-  return { resource: { type, id }, visible, active: valid === 'VALID', valid };
 }
 
 /** Records from one import share their creation time: blocks of these sizes, with these chances. */

@@ -17,7 +17,7 @@ export type OperationContext = {
 
 export type OperationResult =
   | { readonly kind: 'ok'; readonly body: string | Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'refused'; readonly status: 400 | 403 | 404; readonly message: string };
+  | { readonly kind: 'refused'; readonly status: 400 | 403 | 404 | 410; readonly message: string };
 
 /** Path, query and body as received: typed, but not checked. */
 export type RawInput = {
@@ -83,7 +83,7 @@ function queryTypesOf(input: z.ZodMiniType): Readonly<Record<string, string>> {
   );
 }
 
-export function refused(status: 400 | 403 | 404, message: string): OperationResult {
+export function refused(status: 400 | 403 | 404 | 410, message: string): OperationResult {
   return { kind: 'refused', status, message };
 }
 

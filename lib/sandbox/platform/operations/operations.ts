@@ -14,7 +14,12 @@ import { searchFilesOperation } from './search-files.ts';
 /** Contract 4.4. */
 const listCardsOperation = operation(listCards, ({ path, query }, { state }) => {
   const datasetIndex = state.datasets.findIndex(({ id }) => id === path.datasetId.toLowerCase());
-  if (datasetIndex < 0) return refused(404, `there is no dataset ${path.datasetId}`);
+  if (datasetIndex < 0) {
+    const isArchived = state.goneDatasets.get(path.datasetId.toLowerCase()) === 410;
+    return isArchived
+      ? refused(410, `dataset ${path.datasetId} is archived`)
+      : refused(404, `there is no dataset ${path.datasetId}`);
+  }
   const withDrill = query?.drill ?? true;
   const cards = state.cards.of(datasetIndex).filter(({ rootId }) => withDrill || rootId === undefined);
   return ok(JSON.stringify(cards.map(({ row }) => row)));

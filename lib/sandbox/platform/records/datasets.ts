@@ -1,4 +1,4 @@
-import { itemsOf, randomFor } from './random.ts';
+import { itemsOf, type Random, randomFor } from './random.ts';
 
 export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
@@ -30,6 +30,20 @@ export function datasetAt(seed: number, index: number): Dataset {
   draw(TIMES, 2 + random.below(4));
   return { id, name, columns: [...columns].map(([column, type]) => ({ name: column, type })) };
 }
+
+/** An instance that has been in use for years has hundreds that calculations still link to. */
+const GONE_DATASETS = 400;
+
+const goneIdAt = (seed: number, index: number): string => randomFor(seed, 'gone dataset', index).uuid();
+
+export const goneDatasetId = (seed: number, random: Random): string =>
+  goneIdAt(seed, random.below(GONE_DATASETS));
+
+/** What the platform says of each dataset that is gone, by its id: 410 if it is archived, 404 if it was deleted. */
+export const goneDatasets = (seed: number): ReadonlyMap<string, 404 | 410> =>
+  new Map(
+    Array.from({ length: GONE_DATASETS }, (_, index) => [goneIdAt(seed, index), index % 2 ? 404 : 410]),
+  );
 
 const SUBJECTS = itemsOf`Orders|Invoices|Web sessions|Support tickets|Inventory|Payroll|Leads|Shipments|Returns|
   Campaign spend|Call center|Sensor readings|Budget|Headcount|Subscriptions|Kundenumsatz|売上明細`;

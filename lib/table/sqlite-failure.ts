@@ -1,0 +1,97 @@
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { TableError, type TableFailure } from './table-error.ts';
+
+// Result codes of SQLite: https://sqlite.org/rescode.html
+export const BUSY = 5;
+const FULL = 13;
+
+/** SQLite has one code for whatever the operating system refused. */
+const REFUSED_CODES = {
+  3: 'SQLITE_PERM',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  14: 'SQLITE_CANTOPEN',
+} as const;
+
+const BAD_CODES = {
+  11: 'a damaged one',
+  26: 'one that is not SQLite’s',
+  ENOTDIR: 'ENOTDIR',
+  EEXIST: 'EEXIST',
+};
+
+const DISK_FAILURES = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EROFS: 'read-only',
+  EACCES: 'denied',
+  EPERM: 'denied',
+} as const;
+
+/** The primary result code of an error of SQLite. */
+export const codeOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
+
+/** `by`: what failed to read a file must not write a byte to learn why. */
+export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
+  if (error instanceof TableError) return error;
+  return new TableError(`${tried} in ${path}`, failureOf(path, error, by), { cause: error });
+}
+
+function failureOf(table: string, error: unknown, by: 'read' | 'write'): TableFailure {
+  const sqlite = codeOf(error);
+  if (sqlite === undefined) return failureOfCode(table, systemCode(error));
+  if (sqlite === BUSY) return { kind: 'busy', code: 'SQLITE_BUSY' };
+  if (sqlite === FULL) return { kind: 'full', code: 'SQLITE_FULL' };
+  const refused = REFUSED_CODES[sqlite as keyof typeof REFUSED_CODES];
+  if (refused === undefined) return failureOfCode(table, String(sqlite), `SQLite ${sqlite}`);
+  const found = (by === 'write' ? diskFault(table) : undefined) ?? deniedFile(table);
+  if (found !== undefined) return found;
+  return sqlite === 10 ? { kind: 'busy', code: refused } : { kind: 'denied', code: refused };
+}
+
+function failureOfCode(table: string, code: string, name = code): TableFailure {
+  const kind = DISK_FAILURES[code as keyof typeof DISK_FAILURES];
+  if (kind !== undefined) return { kind, code };
+  const got = BAD_CODES[code as keyof typeof BAD_CODES];
+  if (got === undefined) return { kind: 'other', code: name };
+  return { kind: 'bad-table', table, expected: 'a whole SQLite file in a folder', got };
+}
+
+const systemCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+
+/** What SQLite writes at once when it opens a file: its index of the log, and a page of that. */
+const PROBE_BYTES = 64 * 1_024;
+
+/** Why nothing can be stored beside the file: the operating system's own code. */
+function diskFault(table: string): TableFailure | undefined {
+  const probe = `${table}-probe-${process.pid}`;
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600, flush: true });
+    return undefined;
+  } catch (error) {
+    const code = systemCode(error);
+    const kind = DISK_FAILURES[code as keyof typeof DISK_FAILURES];
+    return kind && { kind, code };
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** SQLite gives its log and index the mode of the file when it makes them: they stay as they are when that is changed. */
+function deniedFile(table: string): TableFailure | undefined {
+  const file = ['', '-wal', '-shm']
+    .map((suffix) => table + suffix)
+    .find((path) => existsSync(path) && !mayWrite(path));
+  return file === undefined ? undefined : { kind: 'denied', code: 'EACCES', file };
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
