@@ -80,6 +80,7 @@ export const statements = [
   'activeLinks',
   'functionTemplateDependencies',
   'datasourceId',
+  'datasetId',
   '_datasetId',
   'urn',
 ] as const;
@@ -100,7 +101,7 @@ export type Use = {
 /** The source of records that state uses, and the fields of them that it takes. */
 export const statingFields = {
   calculations: ['id', 'links', 'activeLinks', 'functionTemplateDependencies'],
-  cards: ['id', 'datasourceId', '_datasetId', 'urn'],
+  cards: ['id', 'datasourceId', 'datasetId', '_datasetId', 'urn'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type StatingSource = keyof typeof statingFields;
@@ -126,10 +127,14 @@ export function eachUse(source: StatingSource, record: unknown, see: (use: Use) 
     const templates = new Set(listIn(members['functionTemplateDependencies']).map(canonicalId));
     eachLink(members, (link) => addLink(own, link, { add, templates }));
   } else {
-    const { datasourceId, _datasetId, urn } = members;
-    add(own, 'built on', thing('dataset', datasourceId), 'datasourceId');
+    const { datasourceId, datasetId, _datasetId, urn } = members;
+    const built = thing('dataset', datasourceId);
+    // A drill that stood inside a card names its dataset like this.
+    const drilled = built === undefined ? thing('dataset', datasetId) : undefined;
+    add(own, 'built on', built, 'datasourceId');
+    add(own, 'built on', drilled, 'datasetId');
     // A drill of the card uses the dataset in whose list it stood.
-    add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
+    if (drilled === undefined) add(own, 'built on', thing('dataset', _datasetId), '_datasetId');
     add(own, 'drills from', namedCard(urn).root, 'urn');
   }
   return own;

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
+import { cardsListed } from '../sandbox/platform/listed-cards.ts';
 import { beginCommand, publishedIn, runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
@@ -164,12 +165,14 @@ describe('snapshot calculations, narrowed', () => {
 
 /** The dataset and the id of each card, as a snapshot of cards over these datasets holds them. */
 const cardsOf = (datasets: readonly string[], drill = true) =>
-  datasets.toSorted().flatMap((dataset) =>
-    sandbox.state.cards
-      .of(sandbox.ids().datasets.indexOf(dataset))
-      .filter(({ rootId }) => drill || rootId === undefined)
-      .map(({ row }) => [dataset, row.id]),
-  );
+  datasets
+    .toSorted()
+    .flatMap((dataset) =>
+      cardsListed(sandbox.state, sandbox.ids().datasets.indexOf(dataset), drill).map(({ id }) => [
+        dataset,
+        id,
+      ]),
+    );
 
 const cardsIn = (lines: readonly string[]) =>
   lines.map((line) => {

@@ -122,9 +122,17 @@ function statedByCalculation(record: NaiveRecord, own: string): Stated[] {
 
 function statedByCard(record: NaiveRecord, own: string): Stated[] {
   const plain = { user: own, validity: null };
+  // A drill inside a card names its dataset by a field of its own.
+  const isInside =
+    named('dataset', record['datasourceId']) === undefined &&
+    named('dataset', record['datasetId']) !== undefined;
   return [
     { ...plain, used: named('dataset', record['datasourceId']), relation: 'built on' },
-    { ...plain, used: named('dataset', record['_datasetId']), relation: 'built on' },
+    {
+      ...plain,
+      used: named('dataset', isInside ? record['datasetId'] : record['_datasetId']),
+      relation: 'built on',
+    },
     { ...plain, used: cardOf(record['urn']).root, relation: 'drills from' },
   ];
 }

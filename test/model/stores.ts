@@ -77,6 +77,8 @@ export const craftedStore: NaiveStore = {
       owners: [{ id: 7, displayName: 'Bo' }],
     },
     { id: 34, urn: 'DR:34:404' },
+    { _datasetId: 'd-1', id: 36, urn: 'dr:36:30', title: 'By rep', datasetId: 'd-5' },
+    { _datasetId: 'd-1', id: 37, datasourceId: 'd-2', datasetId: 'd-5' },
     { id: 35, datasourceId: null, urn: 35, owners: 'none' },
     { datasourceId: 'd-9' },
     7,

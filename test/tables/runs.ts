@@ -8,6 +8,7 @@ import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { gateNames } from '../../lib/snapshot/scan.ts';
 import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { cardsListed } from '../sandbox/platform/listed-cards.ts';
 import { platformOf } from '../snapshot/sandbox-call.ts';
 
 export type TakenRuns = { readonly sandbox: Sandbox; readonly store: Store };
@@ -63,7 +64,7 @@ export function truthOf({ calculations, files, state }: Sandbox) {
     ),
     cards: table(
       state.datasets.flatMap(({ id: dataset }, index) =>
-        state.cards.of(index).map(({ row }) => [`${dataset} ${row.id}`, row] as const),
+        cardsListed(state, index).map(({ drills: _, ...row }) => [`${dataset} ${row.id}`, row] as const),
       ),
     ),
   };

@@ -6,7 +6,7 @@ import { seededCalculation, seededReferences } from './calculations/seeded-calcu
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
-import { cardAt, type SeededCard } from './records/cards.ts';
+import { type CardRow, cardAt, type Drills, holdsDrills, type SeededCard } from './records/cards.ts';
 import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
 import { type Dataset, datasetAt, goneDatasets } from './records/datasets.ts';
 import { randomFor } from './records/random.ts';
@@ -93,14 +93,41 @@ function dataFilesOf({
   };
 }
 
-type CardIndex = { of(datasetIndex: number): readonly SeededCard[] };
+type CardIndex = {
+  of(datasetIndex: number): readonly SeededCard[];
+  /** The rows of a list of cards. A card may hold its drills inside; those of its own dataset have no row then. */
+  listed(datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[];
+};
 
 function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {
   const byDataset: SeededCard[][] = datasets.map(() => []);
+  const byId = new Map<number, SeededCard>();
+  const inside = new Map<number, SeededCard[]>();
   const ids = datasets.map(({ id }) => id);
   for (let index = 0; index < cards && datasets.length > 0; index += 1) {
     const card = cardAt(seed, index, ids);
     byDataset[card.datasetIndex]?.push(card);
+    byId.set(card.row.id, card);
+    if (card.rootId !== undefined && holdsDrills(card.rootId))
+      inside.set(card.rootId, [...(inside.get(card.rootId) ?? []), card]);
   }
-  return { of: (datasetIndex) => byDataset[datasetIndex] ?? [] };
+  const of = (datasetIndex: number) => byDataset[datasetIndex] ?? [];
+  const isInside = ({ rootId = 0, datasetIndex }: SeededCard) =>
+    holdsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
+  const drillsOf = (rootId: number): Partial<Drills> => {
+    const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
+      ...{ id, urn, title, datasetId: datasourceId },
+      ...drillsOf(id),
+    }));
+    return drills === undefined ? {} : { drills };
+  };
+  return {
+    of,
+    listed: (datasetIndex, withDrill) =>
+      withDrill
+        ? of(datasetIndex)
+            .filter((card) => !isInside(card))
+            .map(({ row }) => ({ ...row, ...drillsOf(row.id) }))
+        : of(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
+  };
 }

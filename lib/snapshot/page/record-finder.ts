@@ -7,6 +7,7 @@ import {
   COMMA,
   isFilledText,
   type JsonBytes,
+  OPEN_ARRAY,
   OPEN_OBJECT,
   skipSpace,
   skipValue,
@@ -80,6 +81,24 @@ export function findRecords(json: JsonBytes, start: number, depth: number, wante
 export function findRecord(json: JsonBytes, start: number, wanted: Wanted): FoundRecords {
   const adding = createAdding(json, 0, wanted);
   return ended(adding, addRecord(adding, start));
+}
+
+/**
+ * Adds, after all others, the records in the lists that a wanted field of each record holds (`column`: where its places
+ * are in the index), and in the lists of these. What has no key is left out, and named, as elsewhere.
+ */
+export function addNested(found: FoundRecords, column: number): void {
+  const { json, index } = found;
+  const { bytes } = json;
+  const adding = { found, depth: 0, hasKey: true };
+  for (let record = 0; record < found.records; record += 1) {
+    const list = index.values[column]?.[record] ?? NONE;
+    if (list === NONE || bytes[list] !== OPEN_ARRAY) continue;
+    for (let at = skipSpace(bytes, list + 1); bytes[at] !== CLOSE_ARRAY; at = skipSpace(bytes, at)) {
+      at = addRecord(adding, bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at);
+      if (!adding.hasKey) dropKeyless(found);
+    }
+  }
 }
 
 /** A field that was not looked for, parsed; undefined if there is none. For one record, since all of it is read again. */

@@ -110,6 +110,7 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
       owners: 'users and groups that own it',
       access: 'false for a card that the token may not open',
       datasourceId: 'the dataset that it is built on',
+      datasetId: 'the same of a drill that was listed inside its card',
     },
   },
   'data-files': {

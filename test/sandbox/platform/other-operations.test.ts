@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CardRow } from '../../../lib/sandbox/platform/records/cards.ts';
+import type { CardRow, Drills } from '../../../lib/sandbox/platform/records/cards.ts';
 import { call, smallPlatform } from './call-platform.ts';
+import { cardsListed } from './listed-cards.ts';
 
 const platform = smallPlatform();
 const { datasets, dataFiles, functions } = platform.ids();
@@ -8,12 +9,15 @@ const { datasets, dataFiles, functions } = platform.ids();
 describe('the cards of a dataset', () => {
   const cardsOf = async (datasetId: string, query = '') =>
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
-      .json as readonly CardRow[];
+      .json as readonly (CardRow & Partial<Drills>)[];
 
   test('every card of the dataset is in one array', async () => {
     const lists = await Promise.all(datasets.map((id) => cardsOf(id)));
+    const all = new Set(
+      datasets.flatMap((_, index) => cardsListed(platform.state, index).map(({ id }) => id)),
+    );
 
-    expect(lists.flat()).toHaveLength(150);
+    expect(all.size).toBe(150);
     for (const [index, cards] of lists.entries()) {
       expect(cards.every(({ datasourceId }) => datasourceId === datasets[index])).toBe(true);
     }
@@ -23,9 +27,27 @@ describe('the cards of a dataset', () => {
     const all = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=true')))).flat();
     const roots = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=false')))).flat();
 
-    expect(all).toHaveLength(150);
-    expect(roots).toEqual(all.filter(({ urn }) => !urn.startsWith('dr:')));
-    expect(roots.length).toBeLessThan(150);
+    const plain = all.map(({ drills: _, ...row }) => row);
+    expect(roots).toEqual(plain.filter(({ urn }) => !urn.startsWith('dr:')));
+    expect(roots.length).toBeLessThan(plain.length);
+  });
+
+  test('some cards hold their drills inside; those of the same dataset have no row then, and drills nest', () => {
+    const { cards } = smallPlatform({ cards: 1500 }).state;
+    const lists = datasets.map((_, index) => cards.listed(index, true));
+    const roots = lists.flat().filter(({ drills }) => drills !== undefined);
+    const inside = lists.flatMap((rows) =>
+      rows.flatMap(({ id, datasourceId, drills = [] }) =>
+        drills.map((drill) => ({ root: id, rows: rows.map((row) => row.id), datasourceId, ...drill })),
+      ),
+    );
+
+    expect(roots.length).toBeGreaterThan(5);
+    for (const { root, rows, datasourceId, id, urn, title, datasetId } of inside) {
+      expect([urn, title !== '', datasets.includes(datasetId)]).toEqual([`dr:${id}:${root}`, true, true]);
+      expect(rows.includes(id) && datasetId === datasourceId).toBe(false);
+    }
+    expect(inside.some(({ drills }) => drills !== undefined)).toBe(true);
   });
 
   test('groups own cards too, and some cards are not accessible', async () => {

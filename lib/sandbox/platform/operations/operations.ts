@@ -20,9 +20,7 @@ const listCardsOperation = operation(listCards, ({ path, query }, { state }) => 
       ? refused(410, `dataset ${path.datasetId} is archived`)
       : refused(404, `there is no dataset ${path.datasetId}`);
   }
-  const withDrill = query?.drill ?? true;
-  const cards = state.cards.of(datasetIndex).filter(({ rootId }) => withDrill || rootId === undefined);
-  return ok(JSON.stringify(cards.map(({ row }) => row)));
+  return ok(JSON.stringify(state.cards.listed(datasetIndex, query?.drill ?? true)));
 });
 
 /** Contract 4.7. Unknown names in `expand` are ignored. */

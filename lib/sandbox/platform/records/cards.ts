@@ -24,6 +24,16 @@ export type SeededCard = {
   readonly rootId: number | undefined;
 };
 
+/** The steps of a card's drill paths, which may be built on other datasets. */
+export type Drills = {
+  readonly drills: readonly (Pick<CardRow, 'id' | 'urn' | 'title'> & {
+    readonly datasetId: string;
+  } & Partial<Drills>)[];
+};
+
+/** Whether a card comes with its drills inside. */
+export const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
+
 /** One card in six is a step of a drill path. */
 const DRILL_SHARE = 1 / 6;
 

@@ -18,6 +18,8 @@ const cardColumns = {
   owners: 'array<struct<id:string,type:string,displayName:string>>',
   access: 'boolean',
   datasourceId: 'string',
+  // Of a drill that stood inside a card, instead of datasourceId.
+  datasetId: 'string',
   _other: 'string',
 } as const satisfies Columns;
 

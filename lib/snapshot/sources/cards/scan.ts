@@ -2,7 +2,14 @@ import type { Call, OnOdd, ReadAnswer } from '../../../platform/index.ts';
 import { cards, listCards } from '../../../platform/operations/list-cards.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { type FoundRecords, hasOwnKey, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
+import {
+  addNested,
+  type FoundRecords,
+  hasOwnKey,
+  oddOf,
+  refuseKeyless,
+  wantedOf,
+} from '../../page/record-finder.ts';
 import { compareKeys, digitsAt, rowsBetween } from '../../page/record-index.ts';
 import { scanList } from '../../page/scan-response.ts';
 import { isTextAt } from '../../page/value-at.ts';
@@ -23,22 +30,31 @@ export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<F
   fanOut({
     ids: [...new Set(datasetIds)].sort(),
     read: (datasetId, signal) => {
-      const read: ReadAnswer<RecordBatch> = (bytes, onOdd) => cardsIn(bytes, datasetId, onOdd);
+      const read: ReadAnswer<RecordBatch> = (bytes, onOdd) => cardsIn(bytes, datasetId, { drill, onOdd });
       return call.read(listCards, { path: { datasetId }, query: { drill } }, read, { signal });
     },
     total: null,
   });
 
-const wanted = wantedOf(cards, { others: ['datasourceId'], label: 'title' });
-/** Where the places of `datasourceId` are in the index. */
+const wanted = wantedOf(cards, { others: ['datasourceId', 'drills'], label: 'title' });
+/** Where the places of `datasourceId` and `drills` are in the index. */
 const DATASOURCE = cards.keys.length;
+const DRILLS = DATASOURCE + 1;
 
-/** The cards of a dataset by id, each once. Throws `SyntaxError` for what is not JSON, and `Error` for no list of cards. */
-export function cardsIn(bytes: Buffer, datasetId: string, onOdd?: OnOdd): RecordBatch {
+/**
+ * The cards of a dataset by id, each once, with the drills that they hold inside, if drills are wanted; a row of its own
+ * precedes. Throws `SyntaxError` for what is not JSON, and `Error` for no list of cards.
+ */
+export function cardsIn(
+  bytes: Buffer,
+  datasetId: string,
+  { drill = true, onOdd }: { readonly drill?: boolean; readonly onOdd?: OnOdd | undefined } = {},
+): RecordBatch {
   const found = scanList(bytes, wanted);
   if (found === undefined) throw new Error('the response: expected an array of cards');
   refuseKeyless(found, 'card');
   onOdd?.(oddOf(found, cards));
+  if (drill) addNested(found, DRILLS);
   const { json, index } = found;
   const datasources = index.values[DATASOURCE];
   return foundBatch(found, {

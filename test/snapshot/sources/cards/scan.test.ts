@@ -49,3 +49,50 @@ test('requests each dataset once, with the drill option as given', async () => {
     ['b', false],
   ]);
 });
+
+test('a drill inside a card is a card of its own, once; a row of its own precedes, and drills nest', async () => {
+  const text = JSON.stringify([
+    {
+      ...{ id: 10, datasourceId: 'd1' },
+      drills: [
+        {
+          id: 14,
+          urn: 'dr:14:10',
+          title: 'By rep',
+          datasetId: 'd2',
+          drills: [{ urn: 'dr:13:14', title: 'By day' }],
+        },
+        { id: '12', urn: 'dr:12:10', title: 'Inside' },
+      ],
+    },
+    { id: 12, urn: 'dr:12:10', title: 'A row', datasourceId: 'd1' },
+    { id: 11, datasourceId: 'd1', drills: [{ id: 14, title: 'Again' }, null, 7, { title: 'Unnamed' }, []] },
+    { id: 9, datasourceId: 'd1', drills: { id: 99 } },
+  ]);
+
+  const { keys, lines } = await scanned(scanOf(text));
+
+  const records = lines.map((line) => JSON.parse(line));
+  expect(keys).toEqual(['d1/9', 'd1/10', 'd1/11', 'd1/12', 'd1/13', 'd1/14']);
+  expect(records.map(({ id }) => id)).toEqual([9, 10, 11, 12, 13, 14]);
+  expect(records.map(({ title }) => title)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    'A row',
+    'By day',
+    'By rep',
+  ]);
+  expect(records[5]).toMatchObject({ _datasetId: 'd1', datasetId: 'd2', urn: 'dr:14:10' });
+  // What was sent is kept in the card as well.
+  expect(records[2].drills).toHaveLength(5);
+});
+
+test('without drills, those inside a card stay in its record alone', async () => {
+  const text = JSON.stringify([{ id: 10, datasourceId: 'd1', drills: [{ id: 12, urn: 'dr:12:10' }] }]);
+  const { call } = scriptedCall([text]);
+
+  const { keys, lines } = await scanned(cardsScan({ call, datasetIds: ['d1'], drill: false }));
+
+  expect([keys, lines]).toEqual([['d1/10'], [text.slice(1, -1)]]);
+});
