@@ -83,7 +83,10 @@ export const logQueries = {
     ],
   },
   texts: overTime('Texts scored, and tokens', (['SentimentCalls', 'SentimentTokens'] as const).map(sum)),
-  refused: overTime('Requests refused', (['Unauthorized', 'Forbidden'] as const).map(sum)),
+  refused: overTime(
+    'Requests refused, and answers that are odd',
+    (['Unauthorized', 'Forbidden', 'OddAnswers'] as const).map(sum),
+  ),
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',

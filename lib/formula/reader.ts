@@ -12,11 +12,11 @@ const TOO_DEEP = `Expected at most ${MAX_NESTING} levels of nested parentheses, 
 
 /** The first place that breaks the grammar: thrown to the parser's one caller. */
 export class FormulaSyntaxError extends Error {
+  override readonly name = 'FormulaSyntaxError';
   readonly objection: Objection;
 
   constructor(objection: Objection) {
     super(objection.message);
-    this.name = 'FormulaSyntaxError';
     this.objection = objection;
   }
 }
