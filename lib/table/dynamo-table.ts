@@ -12,7 +12,6 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig, backoffMs, lean, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
-import { direct } from './dynamo-direct.ts';
 import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -119,17 +118,15 @@ export const createDynamoClient = (
   environment: AwsEnvironment,
   { attempts, timeoutMs = 5_000 }: ClientLimits = {},
 ): DynamoDBClient =>
-  direct(
-    lean(
-      new DynamoDBClient({
-        ...awsClientConfig(environment, {
-          service: 'DYNAMODB',
-          connectionTimeoutMs: Math.min(2_000, timeoutMs),
-          requestTimeoutMs: timeoutMs,
-        }),
-        ...(attempts === undefined ? {} : { maxAttempts: attempts }),
+  lean(
+    new DynamoDBClient({
+      ...awsClientConfig(environment, {
+        service: 'DYNAMODB',
+        connectionTimeoutMs: Math.min(2_000, timeoutMs),
+        requestTimeoutMs: timeoutMs,
       }),
-    ),
+      ...(attempts === undefined ? {} : { maxAttempts: attempts }),
+    }),
   );
 
 /** A write whose condition fails returns the row in its way, which saves a read. */
