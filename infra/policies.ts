@@ -28,11 +28,11 @@ export const PUBLISHED = [
  * alone, whoever starts work `submitter` too, and whoever is on call `operator` too.
  */
 export class Policies extends Construct {
-  /** `runs`, `diff`, results, scores, the report, formulas, refusals, and queries with Athena. */
+  /** `runs`, `diff`, `query`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
   readonly reader: ManagedPolicy;
-  /** `submit`, and requests in `inbox/`. */
+  /** `submit`, and texts and requests in `inbox/`; with `reader`, `formula apply --submit`. */
   readonly submitter: ManagedPolicy;
-  /** `pace`, `jobs`, `jobs cancel`, `jobs resolve`, `redrive`, `forget` and `publish`. */
+  /** `doctor`, `pace`, `jobs`, `redrive` and `forget`; with `reader`, every command but `work`, if the token may be read. */
   readonly operator: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: PoliciesProps) {
@@ -74,11 +74,14 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     resourceArns: [storage.bucket.bucketArn],
   });
   // `env --stack`.
+  const resourceName = `${Stack.of(policy).stackName}/*`;
+  const stack = Stack.of(policy).formatArn({ service: 'cloudformation', resource: 'stack', resourceName });
   Grant.addToPrincipal({
     grantee: policy,
     actions: ['cloudformation:DescribeStacks'],
-    resourceArns: [Stack.of(policy).stackId],
+    resourceArns: [stack],
   });
+  acknowledgeWildcard(policy, arnText(policy, stack), 'The id of the stack, which is asked for by its name.');
 }
 
 function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {

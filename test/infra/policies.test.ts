@@ -29,7 +29,7 @@ describe('people may do no more than their commands', () => {
     expect(linesOf('Reader')).toMatchInlineSnapshot(`
       [
         "athena:BatchGetNamedQuery, athena:GetNamedQuery, athena:GetQueryExecution, athena:GetQueryResults, athena:GetWorkGroup, athena:ListNamedQueries, athena:ListQueryExecutions, athena:StartQueryExecution, athena:StopQueryExecution on arn:Partition:athena:Region:AccountId:workgroup/platformsyncleast-catalog-ba9d4e91",
-        "cloudformation:DescribeStacks on StackId",
+        "cloudformation:DescribeStacks on arn:Partition:cloudformation:Region:AccountId:stack/platform-sync-least/*",
         "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
         "s3:GetBucketLocation, s3:ListBucket on StorageBucket",

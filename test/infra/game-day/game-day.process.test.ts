@@ -255,7 +255,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     what: 'the table was deleted',
     provoke: async (day) => {
       const table = day.stack.output('TableName');
-      await runAws(['aws', 'dynamodb', 'delete-table', '--table-name', table], day.place);
+      await runAws(['aws', 'dynamodb', 'delete-table', '--table-name', table], day.owner);
       await day.work(adds('job'));
     },
     red: ['Page: PartMissing-table'],
@@ -341,7 +341,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
       await day.send(adds('job'));
       // A message that crashes the process each time.
       const receive = `sqs receive-message --visibility-timeout 0 --queue-url ${day.stack.output('QueueUrl')}`;
-      while ((await day.red()).length === 0) await runAws(['aws', ...receive.split(' ')], day.place);
+      while ((await day.red()).length === 0) await runAws(['aws', ...receive.split(' ')], day.owner);
     },
     red: ['JobsDeadLetters'],
     seen: /addNumbers/,
@@ -355,7 +355,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
       const attributes = '{"RequestID":{"DataType":"String","StringValue":"b5d1"}}';
       const message = ['--message-body', '{"source":"calculations"}', '--message-attributes', attributes];
       const queue = ['--queue-url', day.stack.output('RareDeadLetterUrl')];
-      return runAws(['aws', 'sqs', 'send-message', ...queue, ...message], day.place);
+      return runAws(['aws', 'sqs', 'send-message', ...queue, ...message], day.owner);
     },
     red: ['RareDeadLetters'],
     seen: /RequestID/,

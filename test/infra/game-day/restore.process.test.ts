@@ -35,7 +35,7 @@ function commandsIn(heading: string): readonly string[] {
 /** Runs a command of the page. Returns what it printed. */
 async function follow(
   line: string,
-  { place, run }: Day,
+  { place, owner, run }: Day,
   backups: ReturnType<typeof createTableBackups>,
   given: Readonly<Record<string, string>>,
 ): Promise<string> {
@@ -45,7 +45,7 @@ async function follow(
   );
   expect(filled).not.toContain('$');
   const [{ words } = { words: [] }] = parseLine(filled).stages;
-  return words[0] === 'aws' ? runAws(words, place, backups.run) : run(filled);
+  return words[0] === 'aws' ? runAws(words, owner, backups.run) : run(filled);
 }
 
 const isDone = async (day: Day, id: string) =>
@@ -56,7 +56,7 @@ const isDone = async (day: Day, id: string) =>
 
 test('a deleted table comes back under its name, and jobs go on where they were, none of them twice', async () => {
   await using day = await startDay(deployed);
-  using backups = createTableBackups(day.place.environment);
+  using backups = createTableBackups(day.owner.environment);
   const table = day.place.environment['SYNC_TABLE'] ?? '';
   const sent = () => day.platform().counts().executions.length;
   await day.work(adds('before'));
@@ -93,7 +93,7 @@ test('a deleted table comes back under its name, and jobs go on where they were,
 
 test('the commands that restore a damaged table name operations and options that AWS has', async () => {
   await using day = await startDay(deployed);
-  using backups = createTableBackups(day.place.environment);
+  using backups = createTableBackups(day.owner.environment);
   await day.work(adds('before'));
   await isDone(day, 'before');
   await day.rest();
@@ -101,7 +101,8 @@ test('the commands that restore a damaged table name operations and options that
   await day.run('npx platform-sync pace --pause');
   const given = { NEW: 'restored', TIME: '2026-11-29T12:00:00Z' };
   for (const line of commandsIn('Restore from a point in time')) await follow(line, day, backups, given);
-  const environment = { ...day.place.environment, SYNC_TABLE: 'restored' };
+  // The deployment gives people and functions the new table: here, the account's owner has every right.
+  const environment = { ...day.owner.environment, SYNC_TABLE: 'restored' };
 
   expect(backups.turnedOn['restored']).toHaveLength(3);
   Object.assign(day.place.environment, environment);

@@ -6,6 +6,7 @@ import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-que
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { runLine } from '../../docs/run-line.ts';
+import { ACCOUNT, REGION } from '../../local-aws/identity.ts';
 import { startStack } from '../../local-aws/stack/start-stack.ts';
 import { resourcesOf, type StackToRun } from '../../local-aws/stack/template.ts';
 import { redAt } from './red-at.ts';
@@ -17,7 +18,22 @@ const small = { calculations: 40, datasets: 4, cards: 0, fileSets: 0, dataFiles:
 
 export type Day = Awaited<ReturnType<typeof startDay>>;
 
-/** An instance on the local AWS and its platform, on the day that something of it breaks. */
+/** Those of a person who is on call, as the runbook says. */
+const POLICIES = ['PoliciesReader', 'PoliciesSubmitter', 'PoliciesOperator', 'Token'];
+
+/** With the right to the token's parameter, which an administrator gives besides. */
+function withToken({ template, ...others }: StackToRun): StackToRun {
+  const Resource = `arn:aws:ssm:${REGION}:${ACCOUNT}:parameter/deployed/token`;
+  const Action = ['ssm:GetParameter', 'ssm:PutParameter'];
+  const PolicyDocument = { Statement: [{ Effect: 'Allow', Action, Resource }] };
+  const Token = { Type: 'AWS::IAM::ManagedPolicy', Properties: { PolicyDocument } };
+  return { ...others, template: { ...template, Resources: { ...template.Resources, Token } } };
+}
+
+/**
+ * An instance on the local AWS and its platform, on the day that something of it breaks, and a person who is on call. The
+ * instance has the name `deployed`, and its token is in the parameter `/deployed/token`.
+ */
 export async function startDay(deployed: StackToRun) {
   await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'game-day-'));
@@ -30,7 +46,7 @@ export async function startDay(deployed: StackToRun) {
   const refused = new Set<RegExp>();
   const stack = started.use(
     await startStack({
-      ...deployed,
+      ...withToken(deployed),
       texts: { [BASE_URL]: platform.url },
       secret: platform.token,
       onLog: (line, by) => void (line.startsWith('{') && lines.push({ by, line: JSON.parse(line) })),
@@ -40,17 +56,16 @@ export async function startDay(deployed: StackToRun) {
       off: { 'sqs-deliveries-repeat': 'what is refused again is a new line about it' },
     }),
   );
-  /** As `platform-sync env` prints them. */
-  const settings: Record<string, string> = { ...stack.settings, LOG_LEVEL: 'silent' };
-  for (const [name, each] of Object.entries(deployed.template.Outputs ?? {})) {
-    const setting = String(Reflect.get(each, 'Description'));
-    if (/^(?:PLATFORM|SYNC)_[A-Z_]+$/.test(setting)) settings[setting] = stack.output(name);
-  }
-  const place = { environment: settings, folder };
+  const environment: Record<string, string> = { ...stack.settingsOf(...POLICIES), LOG_LEVEL: 'silent' };
+  const place = { environment, folder };
+  const printed = await runLine('npx platform-sync env --stack platform-sync-deployed --json', place);
+  Object.assign(environment, JSON.parse(printed));
+  /** The account's. */
+  const owner = { environment: { ...environment, ...stack.settings }, folder };
   const queues = new Map(
     resourcesOf(deployed.template, 'AWS::SQS::Queue').map(([id]) => {
       const url = String(stack.resolve({ Ref: id }));
-      const client = started.adopt(createSqsClient(url, settings), (each) => each.destroy());
+      const client = started.adopt(createSqsClient(url, stack.settings), (each) => each.destroy());
       return [id, createSqsQueue(url, client)] as const;
     }),
   );
@@ -111,7 +126,9 @@ export async function startDay(deployed: StackToRun) {
   const running = started.move();
   return {
     folder,
+    /** Where the person's commands run, and where those of the account's owner do. */
     place,
+    owner,
     lines,
     stack,
     refused,
@@ -123,7 +140,7 @@ export async function startDay(deployed: StackToRun) {
     /** Starts a schedule's function, as for a time. */
     schedule: (start: string, at?: Date) => stack.runSchedule(idOf(start), at),
     run,
-    store: await openStore(stack.output('Store'), { s3: settings }),
+    store: await openStore(stack.output('Store'), { s3: stack.settings }),
     printed: async (words: string) => JSON.parse(await run(`npx platform-sync ${words} --json`)),
     platform: () => platform,
     /** The platform starts again, and is as these options say. */

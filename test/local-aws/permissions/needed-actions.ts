@@ -114,6 +114,10 @@ const NEEDS: Readonly<Record<string, (request: SignedRequest) => readonly Found[
       resource: arn('glue', place),
     }));
   },
+  cloudformation({ body }) {
+    const { Action, StackName } = Object.fromEntries(new URLSearchParams(body));
+    return [{ action: `cloudformation:${Action}`, resource: arn('cloudformation', `stack/${StackName}/*`) }];
+  },
   sns: ({ body }) => [{ action: 'sns:Publish', resource: new URLSearchParams(body).get('TopicArn') ?? '' }],
   lambda({ path }) {
     if (path.startsWith('/2016-08-19/account-settings'))

@@ -9,6 +9,7 @@ import { type LocalExecutions, startExecutions } from '../services/start-executi
 import { type GlueOptions, type LocalGlue, startGlue } from '../services/start-glue.ts';
 import { type LocalLambda, startLambda } from '../services/start-lambda.ts';
 import { startParameters, startSecrets } from '../services/start-secrets.ts';
+import { startStacks } from '../services/start-stacks.ts';
 import { type Published, startTopics } from '../services/start-topics.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
@@ -34,6 +35,8 @@ export type StackServices = {
 
 export type StackServicesOptions = {
   readonly template: Template;
+  /** As those of the stack. */
+  readonly texts?: Readonly<Record<string, string>> | undefined;
   /** The value of its secrets, and of the parameters that its functions take their token from. */
   readonly secret: string;
   /** Rules of AWS that are off, each with the reason. */
@@ -53,6 +56,7 @@ export type EndpointInstead = (service: string, path: string) => string | undefi
  */
 export async function startStackServices({
   template,
+  texts: replaced = {},
   secret,
   off = {},
   keys = {},
@@ -73,6 +77,9 @@ export async function startStackServices({
   const glue = started.use(await startGlue(tablesOf(template, resolve)));
   const lambda = started.use(await startLambda(all('AWS::Lambda::Function')));
   const executions = started.use(await startExecutions());
+  const stacks = started.use(
+    await startStacks(() => outputsOf(template, templateValues(template, { endpoint, texts: replaced }))),
+  );
   const endpoints: Readonly<Record<string, string | undefined>> = {
     s3: aws.endpoint,
     sqs: aws.endpoint,
@@ -83,6 +90,7 @@ export async function startStackServices({
     sns: topics.endpoint,
     glue: glue.endpoint,
     lambda: lambda.endpoint,
+    cloudformation: stacks.endpoint,
   };
   const away = new Set<string>();
   const throttled = new Set<string>();
@@ -131,6 +139,13 @@ function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {
     tables: named('AWS::DynamoDB::Table').map(([name, table]) => tableOf(name, table)),
   };
 }
+
+const outputsOf = ({ Outputs = {} }: Template, resolve: Resolve) =>
+  Object.entries(Outputs).map(([OutputKey, { Value, Description = '' }]) => ({
+    OutputKey,
+    OutputValue: String(resolve(Value)),
+    Description,
+  }));
 
 /** The parameters that functions take their token from: no template can create one. */
 function parametersOf(template: Template, resolve: Resolve): readonly string[] {

@@ -86,7 +86,7 @@ export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
   const { template, texts = {}, secret, off, keys, instead } = options;
-  const services = await startStackServices({ template, secret, off, keys, instead });
+  const services = await startStackServices({ template, texts, secret, off, keys, instead });
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);

@@ -69,7 +69,6 @@ const PSEUDO: Readonly<Record<string, string>> = {
   'AWS::AccountId': ACCOUNT,
   'AWS::Region': REGION,
   'AWS::Partition': 'aws',
-  'AWS::StackId': `arn:aws:cloudformation:${REGION}:${ACCOUNT}:stack/stack/0`,
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
@@ -122,6 +121,8 @@ function placesOf(
     }
     case 'AWS::IAM::Role':
       return named(id, `arn:aws:iam::${ACCOUNT}:role/${id}`);
+    case 'AWS::CloudWatch::Alarm':
+      return named(id, here('cloudwatch', `alarm:${id}`));
     case 'AWS::Logs::LogGroup':
       return named(id, here('logs', `log-group:${id}:*`));
     case 'AWS::Events::Rule': {

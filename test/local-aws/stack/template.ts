@@ -6,7 +6,7 @@ export type Resource = { readonly Type: string; readonly Properties: Readonly<Re
 /** The part of a CloudFormation template that is read here. */
 export type Template = {
   readonly Resources: Readonly<Record<string, Resource>>;
-  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Description?: string }>>;
 };
 
 /** A stack as it would be deployed: its template, and the folders of its assets by the object keys of their archives. */
