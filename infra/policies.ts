@@ -85,7 +85,8 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
 }
 
 function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
-  storage.grantWrite(policy, ['inbox/*']);
+  // Sets of formulas, of `formula apply --submit`, are stored before they are sent.
+  storage.grantWrite(policy, ['inbox/*', 'formulas/sets/*']);
   Grant.addToPrincipal({
     grantee: policy,
     actions: ['sqs:SendMessage'],
@@ -109,7 +110,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   // What was erased is an old version of its object, which can be read until it is erased too.
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
-  storage.grantWrite(policy, ['results/*', 'table.json']);
+  storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
   // Without the second one, the report is written again.
   storage.grantDelete(policy, ['table.json', 'report/latest.json']);
   Grant.addToPrincipal({
