@@ -38,6 +38,8 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
   await deployed.objectCreated('inbox/may.json');
   // An event may be delivered twice.
   await deployed.objectCreated('inbox/may.json');
+  await deployed.store.put('inbox/no-request.json', Buffer.from('{}'));
+  await deployed.objectCreated('inbox/no-request.json');
   const summary = await summaryOf(deployed.store);
 
   const paid = Object.values(platform.counts().sentimentCalls);
@@ -73,6 +75,8 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
   // Written once: the same request again changes nothing.
   await deployed.objectCreated('inbox/may.json');
   expect(await summaryOf(deployed.store)).toEqual(summary);
+  expect(await Array.fromAsync(deployed.store.list('refused/'))).toHaveLength(1);
+  expect(deployed.refusals()).toEqual([]);
 });
 
 type Deployed = Awaited<ReturnType<typeof startDeployedWorker>>;

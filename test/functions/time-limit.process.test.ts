@@ -8,7 +8,7 @@ import { startMute } from '../platform/mute-server.ts';
 
 const urlOf = ({ port }: { readonly port: number }) => `http://127.0.0.1:${port}`;
 
-/** The deployed handler of a function whose AWS never responds; `lines` are what it writes. */
+/** The handler of a function whose AWS never responds, so that no role is asked for; `lines` are what it writes. */
 function handlerAt(url: string, name: string, settings: Readonly<Record<string, string>>) {
   const lines: string[] = [];
   const handler = createHandlerProcess({

@@ -15,8 +15,8 @@ import { type Delivered, startBus } from '../services/start-bus.ts';
 /*
  * The promises of jobs with nothing of ours but the program itself: store, table, queue, secret and events are on
  * engines that others wrote, and the workers are processes of `platform-sync work --drain`, with its own leases and
- * polls. One of them is killed with -9 in the middle of its jobs, and replaced. The reference platform counts what was
- * done.
+ * polls: no function is deployed, so no role of the template is asked for. One of them is killed with -9 in the middle of
+ * its jobs, and replaced. The reference platform counts what was done.
  */
 
 const JOBS = 2_000;
