@@ -1,6 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
-import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import { Grant } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -175,20 +175,12 @@ function grantWork(
     storage.grantRead(role, ['scores/*']);
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);
+    // The cache of scores, and the chunks of a batch.
+    storage.grantRows(role, 'dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:Query');
   }
   if (types.includes(CHANGES_FORMULAS)) storage.grantWrite(role, ['formulas/*']);
   if (types.includes('snapshot')) snapshots.grantStart(role);
-  grantRows(storage, role);
+  storage.grantRows(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
 }
-
-const grantRows = (storage: Storage, role: IRole) =>
-  storage.grantRows(
-    role,
-    'dynamodb:GetItem',
-    'dynamodb:BatchGetItem',
-    'dynamodb:PutItem',
-    'dynamodb:DeleteItem',
-    'dynamodb:Query',
-  );
 
 const reporting = { reportBatchItemFailures: true } as const;

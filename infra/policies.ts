@@ -111,8 +111,8 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
-  // Without the second one, the report is written again.
-  storage.grantDelete(policy, ['table.json', 'report/latest.json']);
+  // Without it, the report is written again.
+  storage.grantDelete(policy, ['report/latest.json']);
   Grant.addToPrincipal({
     grantee: policy,
     // `jobs` says how many are queued.
@@ -121,13 +121,13 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
   Grant.addToPrincipal({
     grantee: policy,
-    actions: [
-      'sqs:ReceiveMessage',
-      'sqs:DeleteMessage',
-      'sqs:ChangeMessageVisibility',
-      'sqs:GetQueueAttributes',
-    ],
+    actions: ['sqs:GetQueueAttributes'],
+    resourceArns: [queues.deadLetters.queueArn],
+  });
+  Grant.addToPrincipal({
+    grantee: policy,
     // A person looks at what is rare, and deletes what has been dealt with.
+    actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
     resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
   Grant.addToPrincipal({

@@ -12,7 +12,8 @@ import { withoutFlaky } from './flaky.ts';
  *
  * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
  * command, deployed functions and workers, and kill some of them: one that fails is tried twice alone, and is flaky if it
- * passes then. CI runs both.
+ * passes then. CI runs both. What they called by roles and policies is compared with docs/permissions.md afterwards, which
+ * `--write` writes.
  *
  * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
  * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
@@ -41,19 +42,24 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 async function outcomesOf(words: readonly string[]): Promise<readonly Outcome[]> {
   if (words.includes('--storm'))
     return [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })];
-  if (words.includes('--processes')) return [await processes()];
+  if (words.includes('--processes')) return await processes(words.includes('--write'));
   if (words.includes('--long')) return (await Promise.all([checks(), tests({})])).flat();
   const without = [`**/*${PROCESSES}`];
   const first = await Promise.all([checks(), tests({ only: [INFRA], without, workers: 1 })]);
   return [...first.flat(), await tests({ without: [...without, `${INFRA}/**`] })];
 }
 
-async function processes(): Promise<Outcome> {
-  const { failures, ...outcome } = await tests({ only: [PROCESSES] });
-  return await withoutFlaky(outcome, failures, async (name) => {
-    const alone = await tests({ only: [PROCESSES], named: `^${RegExp.escape(name)}$` });
+async function processes(isWritten: boolean): Promise<readonly Outcome[]> {
+  using calls = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-calls-'));
+  const environment = { ACCESS_CALLS: calls.path };
+  const { failures, ...outcome } = await tests({ only: [PROCESSES], environment });
+  const withAlone = await withoutFlaky(outcome, failures, async (name) => {
+    const alone = await tests({ only: [PROCESSES], named: `^${RegExp.escape(name)}$`, environment });
     return alone.passed > 0 && alone.failed === 0;
   });
+  const write = isWritten ? ['--write'] : [];
+  const script = ['test/infra/permissions/check-process.ts', calls.path, ...write];
+  return [withAlone, await check('what roles may do is done by a test', 'node', script)];
 }
 
 async function checks(): Promise<readonly Outcome[]> {

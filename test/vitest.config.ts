@@ -7,6 +7,7 @@ import { scaled } from './scale.ts';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/record-calls.ts'],
     pool: 'forks',
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Three more than there are cores: half of the time, tests wait for polls, kills and leases.

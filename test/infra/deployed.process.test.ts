@@ -16,6 +16,9 @@ import { readStack, resourcesOf, type StackToRun } from '../local-aws/stack/temp
 const baseUrl = 'https://deployed.invalid';
 const packageId = codePackages[0]?.id ?? '';
 
+/** A narrowed snapshot, at a place of its own. */
+const FEW = { source: 'data-files', as: 'few', cron: '0 6 * * ? *', ids: ['1'] };
+
 const instance = {
   name: 'deployed',
   baseUrl,
@@ -24,7 +27,7 @@ const instance = {
   rate: 2_000,
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
-  schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }, { source: 'cards' }],
+  schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }, { source: 'cards' }, FEW],
   alarms: { email: 'night@example.com', sentimentCallsPerDay: 1 },
   eventRules: [
     {
@@ -276,8 +279,9 @@ test('a run is compared with the one before, and every source can be taken', {
   const second = await take('second', { source: 'calculations' });
   const files = await take('files', { source: 'files', filesets: [fileset] });
   const dataFiles = await take('data-files', { source: 'data-files', ids: [dataFile] });
+  const few = await take('few', { source: 'data-files', as: 'few', ids: [dataFile] });
 
-  for (const { ended } of [second, files, dataFiles])
+  for (const { ended } of [second, files, dataFiles, few])
     expect(ended).toMatchObject({ status: 'SUCCEEDED', result: { kind: 'published' }, invocations: 1 });
 });
 
@@ -381,6 +385,18 @@ test('the function that writes tables makes what is lost of a run', async () => 
   expect(first).toMatchObject({ made: 1, skipped: [] });
   expect(second).toMatchObject({ made: 0, skipped: [] });
   expect(await store.get(lost)).toBeDefined();
+});
+
+test('no place that a schedule names is missing, narrowed or not', async () => {
+  const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
+  await look();
+  // It has been expected for long.
+  const key = 'work/expected-snapshots.json';
+  const state = String((await store.get(key))?.body);
+  await store.put(key, Buffer.from(state.replaceAll(/"sinceMs": ?\d+/g, '"sinceMs":0')));
+
+  expect(state).toContain('data-files.few');
+  expect(await look()).toEqual({ missing: [] });
 });
 
 test('the report is written after a publication, and what changed is mailed once', async () => {

@@ -49,7 +49,7 @@ const names: Record<string, string> = {};
 const tried = new Set<string>();
 
 /** What a command ended with and printed for people with these policies, and which of its requests were refused to them. */
-async function run(policies: readonly string[], line: string, input = '') {
+async function run(policies: readonly string[], line: string, input = '', queue = 'QueueUrl') {
   const before = stack.access.refusals();
   const settings = {
     ...(policies.length === 0 ? stack.settings : stack.settingsOf(...policies)),
@@ -58,7 +58,7 @@ async function run(policies: readonly string[], line: string, input = '') {
     PLATFORM_RATE: '1000',
     SYNC_STORE: stack.output('Store'),
     SYNC_TABLE: stack.output('TableName'),
-    SYNC_QUEUE_URL: stack.output('QueueUrl'),
+    SYNC_QUEUE_URL: stack.output(queue),
     SYNC_DEAD_LETTER_URL: stack.output('DeadLetterUrl'),
     SYNC_EVENT_BUS: 'default',
     SYNC_GLUE_DATABASE: stack.output('GlueDatabase'),
@@ -85,7 +85,7 @@ async function asOwner(line: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const template = templateOf({ ...least, name: 'people' }).toJSON() as Template;
+  const template = templateOf({ ...least, name: 'people', functionsQueue: true }).toJSON() as Template;
   stack = running.use(await startStack({ template, assets: new Map(), secret: 'none' }));
   platform = running.use(
     await startPlatform({
@@ -112,8 +112,10 @@ beforeAll(async () => {
   platform.churn(3);
   for (const source of ['calculations', 'cards', 'files --fileset $FILESET', 'data-files --id $FILE'])
     await asOwner(`snapshot ${source}`);
+  await asOwner('snapshot data-files --id $FILE --as few');
   await asOwner('score texts.csv --text text --id id --batch may');
   await asOwner('formula apply changes.csv --name may');
+  await store.put('refused/one.json', Buffer.from('{}'));
   await store.put('report/latest.html', Buffer.from('<p>'));
   await store.put('report/latest.json', Buffer.from('{"version":1,"writtenAt":0,"runs":{}}'));
   tried.clear();
@@ -128,6 +130,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [READER, 'env --stack platform-sync-people'],
   [READER, 'runs'],
   [READER, 'runs --all'],
+  [READER, 'runs data-files.few'],
   [READER, 'diff'],
   [READER, 'diff calculations'],
   [READER, 'report --output report.html'],
@@ -198,13 +201,23 @@ describe('people may do all that their commands need', () => {
     expect(await run(policies, line)).toMatchObject({ code: 3, refused: [] });
   });
 
-  test('dead letters are moved back', async () => {
+  test('the queue for code functions is one like the other', async () => {
+    const job = '{"version":1,"type":"snapshot","source":"calculations","id":"other"}';
+
+    expect(await run(SUBMITTER, 'submit -', job, 'FunctionsQueueUrl')).toMatchObject({
+      code: 0,
+      refused: [],
+    });
+    expect(await run(OPERATOR, 'jobs', '', 'FunctionsQueueUrl')).toMatchObject({ code: 0, refused: [] });
+  });
+
+  test.each(['QueueUrl', 'FunctionsQueueUrl'])('dead letters are moved back to %s', async (queue) => {
     const url = stack.output('DeadLetterUrl');
     const client = createSqsClient(url, stack.settings);
     await createSqsQueue(url, client).send(['{"version":1,"type":"snapshot","source":"cards","id":"dead"}']);
     client.destroy();
 
-    const moved = await run(OPERATOR, 'redrive');
+    const moved = await run(OPERATOR, 'redrive', '', queue);
 
     expect(moved).toMatchObject({ code: 0, refused: [] });
     expect(moved.out).toMatch(/dead letters moved back: [1-9]/);

@@ -12,7 +12,7 @@ import { type Deployed, type Identity, identityOf, keysOf, resourcePoliciesOf } 
 import { isAbout, type Need, type Statement } from './statement.ts';
 
 /** An action that was allowed, and by whose statements: the logical id of a role, or of a policy of people. */
-type Call = { readonly by: string; readonly action: string; readonly resource: string };
+export type Call = { readonly by: string; readonly action: string; readonly resource: string };
 
 /** A service of AWS that acts for something of the stack, such as a rule. */
 type ServicePrincipal = { readonly service: string; readonly sourceArn: string };

@@ -1,6 +1,7 @@
 import type { OffRules } from '../documented/layer.ts';
 import { type Access, createAccess } from '../permissions/access.ts';
 import type { Keys } from '../permissions/key-needs.ts';
+import { recordCalls } from '../permissions/recorded.ts';
 import { type ServiceRequest, startGateway } from '../services/gateway.ts';
 import { refusal, startJsonServer } from '../services/json-server.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
@@ -105,6 +106,7 @@ export async function startStackServices({
     return /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service];
   };
   const access = createAccess({ template, resolve, keys });
+  started.defer(() => recordCalls(access.calls()));
   const { endpoint, requests } = started.use(await startGateway({ endpointOf, access }));
   const running = started.move();
   return {

@@ -1,0 +1,25 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readRecorded } from '../../local-aws/permissions/recorded.ts';
+import { readGrants } from './grants.ts';
+import { PAGE, printPage, readRows, rowsOf } from './page.ts';
+
+/*
+ * After the tests that start processes, with the folder of what they called: each grant of the template was needed by the
+ * test that docs/permissions.md names, or has a reason, which what seldom happens may keep. `--write` writes the page.
+ */
+const [folder = '', flag] = process.argv.slice(2);
+const before = readRows(readFileSync(PAGE, 'utf8'));
+const rows = rowsOf(readGrants(), readRecorded(folder), before);
+const isWritten = flag === '--write';
+if (isWritten) writeFileSync(PAGE, printPage(rows));
+const faults = rows.flatMap(({ by, ...grant }) => {
+  const what = `${grant.who} may ${grant.action} on ${grant.on}`;
+  if (by === '') return [`${what}: expected a test that needs it, or no such statement`];
+  const said = before.find((row) =>
+    Object.entries(grant).every(([name, of]) => Reflect.get(row, name) === of),
+  );
+  if (isWritten || said === undefined || said.by === by || !said.by.startsWith('test/')) return [];
+  return [`${what}: ${PAGE} names ${said.by}, which did not; npm run test:processes -- --write`];
+});
+for (const fault of faults) console.log(fault);
+process.exitCode = faults.length > 0 ? 1 : 0;

@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readGrants } from './grants.ts';
+import { reasonFor, reasons } from './not-called.ts';
+import { PAGE, printPage, readRows, rowsOf } from './page.ts';
+
+/* That a test does what the page says is checked after the tests that start processes, by `npm run test:processes`. */
+
+const page = readFileSync(PAGE, 'utf8');
+const rows = readRows(page);
+const lineOf = ({ who, action, on }: (typeof rows)[number]) => `${who} may ${action} on ${on}`;
+
+test('the page has every grant of the template, and no other', () => {
+  const grants = readGrants().map((grant) => lineOf({ ...grant, by: '' }));
+
+  expect(rows.map(lineOf).toSorted()).toEqual(grants.toSorted());
+  expect(page).toBe(printPage(rows));
+});
+
+test('each is done by a test that there is, or has a reason', () => {
+  const wrong = rows.filter((row) =>
+    row.by.startsWith('test/') ? !existsSync(row.by) : row.by !== reasonFor(row),
+  );
+
+  expect(wrong).toEqual([]);
+});
+
+test('each reason is that of a grant', () => {
+  const given = new Set(rows.map(({ by }) => by));
+
+  expect(reasons.filter(({ why }) => !given.has(why))).toEqual([]);
+});
+
+test('a grant that nothing calls has no row of its own making', () => {
+  const grant = { who: 'Role', action: 's3:GetObject', on: 'bucket/a/*' };
+  const calls = (resource: string) => [
+    { test: 'test/a.test.ts', calls: [{ by: 'Role0123ABCD', action: 's3:GetObject', resource }] },
+  ];
+
+  const granted = [{ ...grant, patterns: ['bucket/a/*'] }];
+  expect(rowsOf(granted, calls('arn:aws:s3:::bucket/b/c'), [])).toEqual([{ ...grant, by: '' }]);
+  expect(rowsOf(granted, calls('arn:aws:s3:::bucket/a/c'), [])).toEqual([{ ...grant, by: 'test/a.test.ts' }]);
+  // What a test did once is no longer so.
+  expect(rowsOf(granted, [], [{ ...grant, by: 'test/a.test.ts' }])).toEqual([{ ...grant, by: '' }]);
+});

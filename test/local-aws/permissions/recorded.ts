@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call } from './access.ts';
+
+/** What a test file called on one stack. */
+export type Recorded = { readonly test: string; readonly calls: readonly Call[] };
+
+/** Stores what was called on a stack as it ends, in the folder that `ACCESS_CALLS` names; nowhere without it. */
+export function recordCalls(calls: readonly Call[]): void {
+  const { ACCESS_CALLS: folder, ACCESS_CALLS_BY: test } = process.env;
+  if (!folder || !test) return;
+  mkdirSync(folder, { recursive: true });
+  const recorded: Recorded = { test, calls };
+  writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify(recorded));
+}
+
+/** All that was stored in a folder. */
+export const readRecorded = (folder: string): readonly Recorded[] =>
+  readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
