@@ -171,5 +171,5 @@ test('reports a table that does not exist', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
 
   expect(code).toBe(2);
-  expect(err).toContain(`get pace#${host} - in table no-such-table: expected a table with`);
+  expect(err).toContain(`get pace#${host} - in table no-such-table: there is no table no-such-table`);
 });

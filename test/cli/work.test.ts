@@ -162,7 +162,7 @@ test('an update that the platform stored as INVALID ends as failed, and says tha
   const calculationId = String(calculation?.id);
 
   const { code, out } = await jobs.workOff({
-    ...{ type: 'update-formula', id: 'invalid', calculationId, expression: 'MAX(' },
+    ...{ type: 'update-formula', id: 'invalid', calculationId, expression: 'SERVICE_BEAST_MODE(99999999)' },
   });
 
   const listed = (await jobs.runWithoutPlatform(['jobs', 'invalid', '--json'])).out;

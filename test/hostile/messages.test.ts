@@ -104,10 +104,9 @@ test('of many faulty lines 50 faults are listed, and the others counted', async 
 });
 
 test.each([
-  ['"text"', 'expected an object, got string'],
-  ['null', 'expected an object, got object'],
-  ['[{"dataFileId":5}]', 'expected an object, got a list'],
-  ['{}', 'dataFileId: expected 5, got no integer'],
+  ['"text"', 'expected an object, got "text"'],
+  ['null', 'expected an object, got null'],
+  ['[{"dataFileId":5}]', 'expected an object, got a list of 1'],
   ['{"dataFileId":6,"name":"b"}', 'dataFileId: expected 5, got 6'],
 ])('the metadata of a data file is not %s', async (body, fault) => {
   const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);

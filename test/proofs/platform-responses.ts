@@ -27,13 +27,16 @@ export function responseTo(request: PlatformRequest, execution: string, end: Fun
     case 'codeengine':
       return ok({ executionId: execution, status: end });
     case 'query':
-      return ok(calculation({ name: execution, expression: subjectOf(request) }));
+      return ok(calculation({ id: idOf(request), name: execution, expression: subjectOf(request) }));
     case 'ai':
       return ok({ type: 'SIMPLE', sentiment: 'POSITIVE' });
     default:
       return ok({ dataFileId: request.target.split('/')[5], name: execution });
   }
 }
+
+/** The last word of the path: whose formula is set. */
+const idOf = ({ target }: PlatformRequest) => Number(/(\d+)(?:\?.*)?$/.exec(target)?.[1]);
 
 /** How a request can go wrong, and whether it is executed all the same. */
 export type Fate = {

@@ -1,7 +1,13 @@
 import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { MissingId, Scan } from '../scan.ts';
-import { afterFailure, type Had, type ReadOfId, refusedForMissing } from './missing-ids.ts';
+import {
+  afterFailure,
+  type Had,
+  type ReadOfId,
+  refuseBadRequests,
+  refusedForMissing,
+} from './missing-ids.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
@@ -34,7 +40,6 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
   return async function* ({ from = START, signal }) {
     let position = from;
     let answered: string | undefined;
-    let missed: unknown;
     const ahead = readAhead({
       items: ids.slice(from.next),
       async read(id, stop): Promise<One> {
@@ -49,19 +54,19 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
           answered = id;
           return { batch: had.result, missing: [] };
         }
-        missed = had.error;
-        return { batch: emptyBatch, missing: [had.missing] };
+        return { batch: emptyBatch, missing: [had.missing], error: had.error };
       },
       concurrency: CONCURRENCY,
       sizeOf: ({ batch }) => batch.heldBytes,
       signal,
     });
-    for await (const one of ahead) {
+    for await (const { error, ...one } of ahead) {
       position = {
         next: position.next + 1,
         records: position.records + one.batch.records,
         missing: position.missing + one.missing.length,
       };
+      refuseBadRequests(position.missing, ids.length, error);
       yield { ...one, position, total, share: position.next / ids.length };
     }
     return {
@@ -69,14 +74,19 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
       assumes: ['current-responses'],
       totals: { start: null, end: null },
       order: 'ids',
-      refused: refusedForMissing(position.missing, ids.length, missed),
+      refused: refusedForMissing(position.missing, ids.length),
     };
   };
 }
 
 const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
 
-type One = { readonly batch: RecordBatch; readonly missing: readonly MissingId[] };
+type One = {
+  readonly batch: RecordBatch;
+  readonly missing: readonly MissingId[];
+  /** Why it is missing. */
+  readonly error?: unknown;
+};
 
 const readOrMissing = (options: ReadOfId<RecordBatch>): Promise<Had<RecordBatch>> =>
   options.read(options.id).then(

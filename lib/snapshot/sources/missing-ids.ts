@@ -47,14 +47,13 @@ function failedStatus(error: unknown): number | undefined {
   }
 }
 
-/**
- * Some ids may be missing. If all are, the token has no rights or the address is wrong: that is not a snapshot. Where the
- * platform called the last one a bad request, its words say more: the error is thrown.
- */
-export function refusedForMissing(missing: number, requested: number, error: unknown): readonly GateName[] {
-  if (missing === 0 || missing < requested) return [];
-  if (isBadRequest(error)) throw error;
-  return ['incomplete'];
+/** Some ids may be missing. If all are, the token has no rights or the address is wrong: that is not a snapshot. */
+export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
+  missing > 0 && missing === requested ? ['incomplete'] : [];
+
+/** Throws the error of the last of the ids, of which none could be had, if it is a bad request: its words say more. */
+export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
+  if (missing === requested && isBadRequest(error)) throw error;
 }
 
 /** How many other ids are tried before the failure of one is taken for the platform's. */

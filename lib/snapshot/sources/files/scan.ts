@@ -12,7 +12,7 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
-import { afterFailure, refusedForMissing } from '../missing-ids.ts';
+import { afterFailure, refuseBadRequests, refusedForMissing } from '../missing-ids.ts';
 import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
 import {
   type FilesetOutcome,
@@ -70,16 +70,12 @@ export function filesScan({
   const readPage = filePageReader(call, { ...search, limit });
   return async function* ({ from = START, ...start }) {
     let position = from;
-    let missed: unknown;
-    const onMissing = (error: unknown) => {
-      missed = error;
-    };
     for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
       start.signal?.throwIfAborted();
-      const fileset = { filesetId: id, filesetIds: ids, readPage, onMissing };
+      const fileset = { filesetId: id, filesetIds: ids, readPage };
       position = yield* stepsOf(fileset, { ...start, from: position });
     }
-    return outcomeOf(position, ids.length, missed);
+    return outcomeOf(position, ids.length);
   };
 }
 
@@ -96,15 +92,13 @@ const START: FilesPosition = {
 
 type FilesetOptions = FilesetReadOptions & {
   readonly filesetIds: readonly string[];
-  /** Called with the error that says that a FileSet cannot be had. */
-  readonly onMissing: (error: unknown) => void;
 };
 
 /** How often a FileSet is read on where it failed, once the platform answers again, before the error is thrown. */
 const MAX_RESUMED = 3;
 
 async function* stepsOf(
-  { filesetId, filesetIds, readPage, onMissing }: FilesetOptions,
+  { filesetId, filesetIds, readPage }: FilesetOptions,
   { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },
 ): AsyncGenerator<ScanStep<FilesPosition>, FilesPosition, undefined> {
   const reads = rereading({
@@ -145,9 +139,9 @@ async function* stepsOf(
       const had = await afterFailure(error, { id: filesetId, ids: filesetIds, read });
       if (had.kind === 'had' && resumed < MAX_RESUMED) continue;
       if (had.kind === 'had') throw error;
-      onMissing(had.error);
       const segment = position.hasBegun ? ('restarts' as const) : undefined;
       position = afterMissing(position);
+      refuseBadRequests(position.missing, filesetIds.length, had.error);
       yield { ...ended(emptyBatch, position), missing: [had.missing], segment };
       return position;
     }
@@ -189,13 +183,13 @@ const bothOf = (a: Claim, b: Claim): Claim =>
     assumptionNames.filter((each) => a.assumes.includes(each) || b.assumes.includes(each)),
   );
 
-function outcomeOf(position: FilesPosition, requested: number, missed: unknown): ScanOutcome {
+function outcomeOf(position: FilesPosition, requested: number): ScanOutcome {
   const { claim, isAscending, totals, passes, missing } = position;
   return {
     ...claim,
     totals,
     passes,
     order: isAscending ? 'created' : 'none',
-    refused: refusedForMissing(missing, requested, missed),
+    refused: refusedForMissing(missing, requested),
   };
 }
