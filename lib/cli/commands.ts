@@ -43,6 +43,11 @@ const CONCURRENCY = [
 const FROM_CSV = [
   ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+  [
+    '--name <name>',
+    'a set of its own: its ids begin with NAME, so that equal rows of another set run again (default: a job is known by its id, or by its content)',
+    setName,
+  ],
   ['--encoding <label>', 'the encoding of the file (default: detected)'],
   ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;

@@ -50,10 +50,21 @@ describe('formula apply', () => {
 
     expect({ code: first.code, out: JSON.parse(first.out) }).toEqual({
       code: 0,
-      out: { set: 'may', blank: 0, rows: 2, done: 2, failed: 0, unknown: 0, left: 0, notDone: [] },
+      out: {
+        set: 'may',
+        blank: 0,
+        rows: 2,
+        done: 2,
+        doneNow: 2,
+        hadEndedBefore: 0,
+        failed: 0,
+        unknown: 0,
+        left: 0,
+        notDone: [],
+      },
     });
     expect(first.err).toContain('to take them back: platform-sync formula undo may');
-    expect(JSON.parse(again.out)).toEqual(JSON.parse(first.out));
+    expect(JSON.parse(again.out)).toMatchObject({ rows: 2, done: 2, doneNow: 0, hadEndedBefore: 2 });
     expect(sandbox.counts().formulaUpdates).toEqual({ [ids[0] ?? '']: 1, [ids[1] ?? '']: 1 });
     expect(await readdir(join(folder.path, 'results/update-formula'), { recursive: true })).toContainEqual(
       expect.stringContaining(`may.${ids[0]}.json`),
@@ -218,7 +229,10 @@ describe('formula undo', () => {
     const undone = await run('formula', 'undo', 'may');
     const again = await run('formula', 'undo', 'may');
 
-    expect(undone).toMatchObject({ code: 0, out: 'may: 2 formulas: 2 done, 0 failed, 0 unknown, 0 left' });
+    expect(undone).toMatchObject({
+      code: 0,
+      out: 'may: 2 formulas: 2 done now, 0 failed, 0 unknown, 0 left; 0 had ended before',
+    });
     const log = await run('formula', 'log', ids[0] ?? '', '--json');
     expect(
       JSON.parse(log.out).map(

@@ -131,7 +131,10 @@ test('resolve done stores what was sent, and undo takes it back', async () => {
   const undone = await it.undo();
 
   expect(resolved.code).toBe(0);
-  expect(undone).toMatchObject({ code: 0, out: 'may: 1 formula: 1 done, 0 failed, 0 unknown, 0 left' });
+  expect(undone).toMatchObject({
+    code: 0,
+    out: 'may: 1 formula: 1 done now, 0 failed, 0 unknown, 0 left; 0 had ended before',
+  });
   expect(await it.log()).toEqual(['1', 'SUM(1)']);
 });
 

@@ -1,5 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
@@ -32,11 +32,9 @@ test('each row of a CSV is run once, and the output has its columns and its outc
 
   const [header, ...rows] = (await readFile(output, 'utf8')).trimEnd().split('\n');
   expect(code).toBe(0);
-  expect(out).toContain(`${csv}: 3 rows: 3 done, 0 failed, 0 unknown, 0 left`);
+  expect(out).toContain(`${csv}: 3 rows: 3 done now, 0 failed, 0 unknown, 0 left; 0 had ended before`);
   expect(header).toBe('n,note,status,job_id,status_2,response,error');
-  expect(
-    rows.map((row) => /^(.*?),numbers\.[0-9a-f]{32},done,.*""result"":(\d+)/.exec(row)?.slice(1)),
-  ).toEqual([
+  expect(rows.map((row) => /^(.*?),row\.[0-9a-f]{32},done,.*""result"":(\d+)/.exec(row)?.slice(1))).toEqual([
     ['1,one,a', '3'],
     ['2,"two, too",b', '4'],
     ['3,three,c', '5'],
@@ -90,6 +88,66 @@ test('a job without an id gets one by its content, so it is run once, and equal 
   expect(jobs.sandbox.counts().executions).toHaveLength(2);
 });
 
+/** Runs the rows of a CSV, in a folder of its own. */
+async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly string[]) {
+  const file = join(jobs.folder, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, rows);
+  const json = await fileIn(jobs, 'job.json', JSON.stringify(template));
+  const { out, err } = await jobs.run(['run', '--from-csv', file, '--template', json, '--json', ...more]);
+  return { ...JSON.parse(out), err };
+}
+
+test('rows are known by what they say, not by the name of their file, and what had ended before is told apart', async () => {
+  await using jobs = await startJobs();
+  const may = await runRows(jobs, 'may/input.csv', 'n\n1\n2\n2\n');
+
+  const june = await runRows(jobs, 'june/input.csv', 'n\n1\n7\n');
+  const copy = await runRows(jobs, 'copy-of-may.csv', 'n\n1\n2\n2\n');
+  const dry = await runRows(jobs, 'copy-of-may.csv', 'n\n1\n2\n9\n', '--dry-run');
+
+  expect(may).toMatchObject({ rows: 3, doneNow: 3, hadEndedBefore: 0 });
+  expect(june).toMatchObject({ rows: 2, done: 2, doneNow: 1, hadEndedBefore: 1 });
+  expect(copy).toMatchObject({ rows: 3, done: 3, doneNow: 0, hadEndedBefore: 3 });
+  expect(dry).toMatchObject({ rows: 3, hadEndedBefore: 2, endedFrom: expect.any(String) });
+  expect(june.err).toContain('--name NAME makes a set of its own');
+  expect(jobs.sandbox.counts().executions).toHaveLength(4);
+});
+
+test('a set of another name runs equal rows again, once, and its rows stay known when others are added', async () => {
+  await using jobs = await startJobs();
+  await runRows(jobs, 'input.csv', 'n\n1\n2\n');
+
+  const june = await runRows(jobs, 'input.csv', 'n\n1\n2\n', '--name', 'june');
+  const more = await runRows(jobs, 'other.csv', 'n\n1\n2\n3\n', '--name', 'june');
+  const own = await fileIn(jobs, 'own.ndjson', lines([adds('a')]));
+  for (const name of ['june', 'june', 'july']) await jobs.run(['run', own, '--name', name]);
+
+  expect(june).toMatchObject({ doneNow: 2, hadEndedBefore: 0 });
+  expect(more).toMatchObject({ doneNow: 1, hadEndedBefore: 2 });
+  expect(jobs.sandbox.counts().executions).toHaveLength(7);
+});
+
+test('rows with ids of their own whose template was changed are named before, with the way out', async () => {
+  await using jobs = await startJobs();
+  const csv = await fileIn(jobs, 'orders.csv', 'order\n7\n');
+  const templateOf = (n: number) => fileIn(jobs, 'own.json', JSON.stringify(adds('order-{{order}}', n)));
+  const argv = ['run', '--from-csv', csv, '--template', await templateOf(1)];
+  await jobs.run(argv);
+  await templateOf(2);
+
+  const dry = await jobs.run([...argv, '--dry-run']);
+  const refused = await jobs.run(argv);
+  const set = await jobs.run([...argv, '--name', 'second']);
+
+  const wayOut = '--name NAME makes these rows another set';
+  expect(dry.out).toContain('1 would be refused: another job has this id, with other content');
+  expect(dry.out).toContain(wayOut);
+  expect(refused).toMatchObject({ code: 3, out: expect.stringContaining(wayOut) });
+  expect(set.code).toBe(0);
+  expect(jobs.sandbox.counts().executions).toHaveLength(2);
+});
+
 test('two at once share the rows, and each is run once', async () => {
   await using jobs = await startJobs({ latencyMs: 50 });
   const file = await fileIn(
@@ -115,7 +173,7 @@ test('a job that failed has its reason in the output, is named with what to do, 
 
   const [good, bad] = await ndjsonIn(output);
   expect(code).toBe(3);
-  expect(out).toContain('2 rows: 1 done, 1 failed, 0 unknown, 0 left');
+  expect(out).toContain('2 rows: 1 done now, 1 failed, 0 unknown, 0 left; 0 had ended before');
   expect(out).toMatch(/^ {2}failed: bad: /m);
   expect(out).toContain('platform-sync redrive bad');
   expect(good).toMatchObject({
@@ -141,7 +199,9 @@ test('a row whose request may have been executed is named with what to do, and i
   const { code, out } = await jobs.run(['run', file]);
 
   expect(code).toBe(3);
-  expect(out).toContain('1 row: 0 done, 0 failed, 1 unknown, 0 left\n  unknown: lost: ');
+  expect(out).toContain(
+    '1 row: 0 done now, 0 failed, 1 unknown, 0 left; 0 had ended before\n  unknown: lost: ',
+  );
   expect(out).toContain("platform-sync jobs resolve --note 'WHAT YOU SAW' lost done");
   expect(jobs.sandbox.counts().executions).toEqual([]);
 });
@@ -204,7 +264,9 @@ test('--dry-run checks all, runs nothing, and creates nothing', async () => {
 
   expect(code).toBe(0);
   expect(await readdir(jobs.folder)).toEqual(['jobs.ndjson']);
-  expect(out).toBe('2 rows would be run; nothing was run');
+  expect(out).toMatch(
+    /^2 rows would be run; nothing was run\n.*\n0 had ended before; what has ended does not run again$/,
+  );
   expect(jobs.sandbox.counts().requests).toBe(0);
 });
 

@@ -1,3 +1,4 @@
+import { addEnded, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
 import type { JobFile } from '../../jobs/file/job-file.ts';
 import { runRows } from '../../jobs/file/run-rows.ts';
 import type { JobStorage } from '../../jobs/job-storage.ts';
@@ -5,7 +6,15 @@ import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
 import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobs, dryRunWords, fileOfJobs } from '../jobs/job-files.ts';
+import {
+  checkedJobs,
+  dryRunWords,
+  endedBeforeHere,
+  endedFacts,
+  endedWords,
+  fileOfJobs,
+  setWords,
+} from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile } from '../options/files.ts';
@@ -23,11 +32,16 @@ export default (async ([given], typed, terminal) => {
   const jobs = await checkedJobs(flags, { undone: 'run' }, terminal);
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
+    const before = await endedBeforeHere(jobs, terminal);
     return {
-      json: { file, rows: jobs.count, blank: jobs.blank, dryRun: true },
-      words: dryRunWords(jobs.count, first, 'row', 'run'),
+      json: { file, rows: jobs.count, blank: jobs.blank, ...endedFacts(before), dryRun: true },
+      words: [
+        ...dryRunWords(jobs.count - (before?.ended ?? 0), first, 'row', 'run'),
+        ...setWords(flags.name, before),
+      ],
     };
   }
+  for (const line of setWords(flags.name, undefined)) terminal.err(shown(`${file}: ${line}`));
   const again = `to run the rest: ${commandOf(flags)}`;
   return runAll(
     {
@@ -65,21 +79,25 @@ type ToRun = {
 };
 
 /** All rows were checked before they ran, so this is what a message of theirs is refused for. */
-const OTHER_CONTENT = { kind: 'other-content', message: 'another job has this id, with other content' };
+const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
 /** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
 export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const { jobs, name, noun, again, facts, finish } = toRun;
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
+  const before = noneBefore();
   const { counts, notDone, storage, tokenRefusal } = await runJobsHere(
     {
       ...{ name: 'run', settings, of: rows, concurrency: toRun.concurrency },
-      ...{ isEndless: false, endsWithToken: true, refusal: OTHER_CONTENT },
+      ...{ isEndless: false, endsWithToken: true, refusal: REFUSED },
       work: ({ onEnded, ...parts }) =>
         runRows(jobs.rows(), {
           ...{ ...parts, sender: senderHere() },
-          onEndedElsewhere: ({ id, outcome }) => onEnded({ id, ...outcome }),
+          onEndedElsewhere(row, hadEndedBefore) {
+            if (hadEndedBefore) addEnded(before, row);
+            onEnded({ id: row.id, ...row.outcome });
+          },
         }),
     },
     terminal,
@@ -87,12 +105,14 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const written = (await finish?.(storage)) ?? [];
   const { done, failed, unknown } = counts;
   const left = rows - done - failed - unknown;
-  const words = `${name}: ${counted(rows, noun)}: ${done} done, ${failed} failed, ${unknown} unknown, ${left} left`;
+  const doneNow = done - before.done;
+  const notDoneNow = `${failed - before.failed} failed, ${unknown - before.unknown} unknown, ${left} left`;
+  const words = `${name}: ${counted(rows, noun)}: ${doneNow} done now, ${notDoneNow}; ${endedWords(before)}`;
   if (left > 0) terminal.err(shown(`stopped; ${counted(left, noun)} left; ${again}`));
   if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
   const ended = done === rows ? 'done' : 'incomplete';
   return {
-    json: { ...facts, rows, done, failed, unknown, left, notDone },
+    json: { ...facts, rows, done, doneNow, ...endedFacts(before), failed, unknown, left, notDone },
     words: [words, ...notDoneLines(notDone), ...written],
     ended: tokenRefusal === undefined ? ended : 'failed',
   };
@@ -107,7 +127,7 @@ function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone'
 }
 
 /** The command line that runs what is left: the ledger says what has ended. */
-const commandOf = ({ file, template, encoding, separator, output, concurrency }: RunFlags): string =>
+const commandOf = ({ file, template, name, encoding, separator, output, concurrency }: RunFlags): string =>
   template === undefined
-    ? commandLine(['run', file], { encoding, separator, output, concurrency })
-    : commandLine(['run'], { fromCsv: file, template, encoding, separator, output, concurrency });
+    ? commandLine(['run', file], { name, encoding, separator, output, concurrency })
+    : commandLine(['run'], { fromCsv: file, template, name, encoding, separator, output, concurrency });

@@ -1,13 +1,21 @@
 import { parseJson } from '../../base/index.ts';
+import type { EndedBefore } from '../../jobs/file/ended-before.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { FlagsOf, Run } from '../commands.ts';
-import { checkedJobs, dryRunWords, fileOfJobs } from '../jobs/job-files.ts';
+import {
+  checkedJobs,
+  dryRunWords,
+  endedBeforeHere,
+  endedFacts,
+  fileOfJobs,
+  setWords,
+} from '../jobs/job-files.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { checkFile, readText } from '../options/files.ts';
-import { counted, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
+import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
 type SubmitFlags = FlagsOf<'submit'>;
 
@@ -17,8 +25,12 @@ export default (async ([given], flags, terminal) => {
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
-  const { jobs, blank } = await jobsOf(file, flags, terminal);
-  if (flags.dryRun) return dryRun(jobs, blank, flags.fromCsv !== undefined);
+  const { jobs, blank, checked } = await jobsOf(file, flags, terminal);
+  const isMade = flags.fromCsv !== undefined;
+  const before = isMade || flags.name !== undefined ? await endedBeforeHere(checked, terminal) : undefined;
+  const about = before === undefined ? [] : setWords(flags.name, before);
+  if (flags.dryRun) return dryRun(jobs, { blank, isMade, before, about });
+  for (const line of about) err(shown(`${file}: ${line}`));
   warnOfThisHost(environment, err);
   return sendAll(jobs, { ...flags, blank }, terminal);
 }) satisfies Run<'submit'>;
@@ -32,20 +44,27 @@ async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal) {
   if (template !== undefined) await checkFile(file);
   const text = template === undefined ? await readText(file, terminal) : undefined;
   const checks = { undone: 'sent', ids: 'new' } as const;
-  const { rows, blank } = await checkedJobs({ ...flags, file, text }, checks, terminal);
-  return { jobs: await Array.fromAsync(rows()), blank };
+  const checked = await checkedJobs({ ...flags, file, text }, checks, terminal);
+  return { jobs: await Array.fromAsync(checked.rows()), blank: checked.blank, checked };
 }
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
-function dryRun(all: readonly NamedJob[], blank: number, isMade: boolean): Found {
+type Made = {
+  readonly blank: number;
+  readonly isMade: boolean;
+  readonly before: EndedBefore | undefined;
+  readonly about: readonly string[];
+};
+
+function dryRun(all: readonly NamedJob[], { blank, isMade, before, about }: Made): Found {
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
-    json: { dryRun: true, sent: 0, ids, blank, first },
-    words: dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'),
+    json: { dryRun: true, sent: 0, ids, blank, ...endedFacts(before), first },
+    words: [...dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'), ...about],
   };
 }
 

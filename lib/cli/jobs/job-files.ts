@@ -1,13 +1,27 @@
+import { existsSync } from 'node:fs';
+import { ServiceError } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
+import { type EndedBefore, endedBefore, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
+import { createLedger } from '../../jobs/ledger/ledger.ts';
 import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
+import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { jsonOf, readText } from '../options/files.ts';
-import { blankLines, counted, firstOf, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+import {
+  blankLines,
+  counted,
+  firstOf,
+  number,
+  shown,
+  shownLines,
+  type Terminal,
+} from '../terminal/terminal.ts';
+import { openTable } from './open-jobs.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
-type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'encoding' | 'separator'> & {
+type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator'> & {
   readonly template?: string;
 };
 
@@ -20,12 +34,12 @@ export async function checkedJobs(
   { undone, isQuiet, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
-  const { file, text, encoding, separator } = flags;
+  const { file, text, name, encoding, separator } = flags;
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
   const checked = await checkJobFile({
-    ...{ file, text, encoding, separator, ...json, ...checks, allow, signal },
+    ...{ file, text, name, encoding, separator, ...json, ...checks, allow, signal },
   }).catch((error: unknown) => {
     if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
     throw error;
@@ -68,6 +82,53 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
     `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
   );
 }
+
+/**
+ * How many jobs of a file had ended before, by the ledger that is set; undefined if there is none, or it cannot be read: who
+ * may only submit may not read it. Creates nothing.
+ */
+export async function endedBeforeHere(jobs: JobFile, terminal: Terminal): Promise<EndedBefore | undefined> {
+  const { environment } = terminal;
+  const { SYNC_TABLE } = readSyncSettings(environment);
+  const path = SYNC_TABLE === undefined ? undefined : sqlitePath(SYNC_TABLE);
+  if (SYNC_TABLE === undefined) return undefined;
+  if (path !== undefined && !existsSync(path)) return noneBefore();
+  try {
+    const ledger = createLedger(await openTable(terminal));
+    return await endedBefore(jobs, ledger);
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
+}
+
+/** What identifies the jobs, and how many of them had ended before. */
+export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
+  const known =
+    name === undefined
+      ? 'each job is known by its own id, or else by what its template and row say; --name NAME makes a set of its own'
+      : `set ${name}: another --name runs all again`;
+  if (before === undefined) return [known];
+  const { otherContent } = before;
+  const refused = otherContent === 0 ? [] : [`${number(otherContent)} would be refused: ${OTHER_CONTENT}`];
+  return [known, `${endedWords(before)}; what has ended does not run again`, ...refused];
+}
+
+/** `3 had ended before, between … and …`. */
+export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
+  if (ended === 0) return '0 had ended before';
+  const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
+  const when = firstMs === lastMs ? `, at ${at(firstMs)}` : `, between ${at(firstMs)} and ${at(lastMs)}`;
+  return `${number(ended)} had ended before${when}`;
+}
+
+/** The same for machines. */
+export const endedFacts = (before: EndedBefore | undefined) => ({
+  hadEndedBefore: before?.ended ?? null,
+  ...(before === undefined || before.ended === 0
+    ? {}
+    : { endedFrom: new Date(before.firstMs).toISOString(), endedTo: new Date(before.lastMs).toISOString() }),
+});
 
 /** What a dry run says: the first jobs, where they were made of rows, and how many there are. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [

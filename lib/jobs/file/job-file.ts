@@ -1,7 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
@@ -19,6 +18,11 @@ export type JobFileOptions = {
   /** The NDJSON itself, where `file` is only its name. */
   readonly text?: string | undefined;
   readonly template?: unknown;
+  /**
+   * The set that the jobs belong to: their ids begin with it. Default: a job with an id of its own is known by that, another
+   * one by what it says, whatever its file is called.
+   */
+  readonly name?: string | undefined;
   readonly separator?: string | undefined;
   readonly encoding?: string | undefined;
   /**
@@ -156,11 +160,16 @@ type Read =
   | { readonly templateFaults: readonly string[] };
 
 async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
-  const { file, template: json, separator, encoding, ids = 'by-content', allow } = options;
-  const idOf = json !== undefined || ids === 'by-content' ? stableIds(file) : undefined;
+  const { file, template: json, name, separator, encoding, ids = 'by-content', allow } = options;
+  const isByContent = json !== undefined || name !== undefined || ids === 'by-content';
+  const idOf = isByContent ? stableIds(name) : undefined;
   const read = (line: number, value: unknown, fields?: readonly string[]): JobRow | Faulty => {
     const isUnique = idOf !== undefined && isObject(value) && !('id' in value);
-    const text = printJson(isUnique ? { ...value, id: idOf(value) } : value);
+    const id = isUnique ? idOf(value) : isObject(value) ? value['id'] : undefined;
+    const isInSet = !isUnique && name !== undefined && typeof id === 'string';
+    const text = printJson(
+      isUnique || isInSet ? Object.assign({}, value, { id: isInSet ? `${name}.${id}` : id }) : value,
+    );
     const parsed = parseMessage(text, { messageId: randomUUID(), allow });
     return parsed.kind === 'refused'
       ? { line, faults: parsed.faults }
@@ -203,21 +212,16 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
     for (const line of lines) if (line.fault !== undefined || line.text.trim() !== '') yield line;
 }
 
-/** The most characters of a file's name in an id, which has at most 128. */
-const MOST_OF_FILE = 80;
-
 /**
- * Gives messages ids that depend on the file's name, on what they say, and on how many equal ones come before: submitting
- * the file again, with rows added, removed or sorted, gives each row that is as it was the id that it had.
+ * Gives messages ids that depend on what they say, on their set, and on how many equal ones come before: the same rows again,
+ * with others added, removed or sorted, have the ids that they had.
  */
-function stableIds(file: string): (message: object) => string {
-  const name = basename(file);
-  const stem = name.replace(/\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+function stableIds(set: string | undefined): (message: object) => string {
   const seen = createNumbersByText();
   return (message) => {
-    const content = hash('sha256', canonicalJson([name, message])).slice(0, 32);
+    const content = hash('sha256', canonicalJson([set ?? null, message])).slice(0, 32);
     const before = seen.get(content) ?? 0;
     seen.set(content, before + 1);
-    return `${stem.slice(0, MOST_OF_FILE)}.${content}${before === 0 ? '' : `.${before + 1}`}`;
+    return `${set ?? 'row'}.${content}${before === 0 ? '' : `.${before + 1}`}`;
   };
 }

@@ -10,8 +10,8 @@ import type { FileRow } from './job-file.ts';
 export type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
-  /** Called for each job that has ended before, or that another process has ended. */
-  readonly onEndedElsewhere: (row: EndedJobRow) => void;
+  /** Called for each job that has ended before, which the first look at it finds, or that another process has ended. */
+  readonly onEndedElsewhere: (row: EndedJobRow, hadEndedBefore: boolean) => void;
 };
 
 /** How many rows are under way, or wait until they are due: memory holds their messages. */
@@ -71,7 +71,7 @@ async function lookAt(
     const row = await worker.ledger.read(id);
     if (row !== undefined && hasEnded(row) && row.contentHash === contentHash) {
       await complete(row, body, worker);
-      onEndedElsewhere(row);
+      onEndedElsewhere(row, receives === 1);
       return 'ended';
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Store } from '../../store/index.ts';
+import { OTHER_CONTENT } from '../file/ended-before.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -49,7 +50,7 @@ async function* linesOf({ rows, columns }: JobFile, options: RunOutputOptions): 
 async function addedTo({ id, contentHash }: FileRow, { ledger, store }: RunOutputOptions): Promise<Added> {
   const row = await ledger.read(id);
   if (row?.contentHash !== undefined && row.contentHash !== contentHash)
-    return { status: 'refused', response: '', error: 'another job has this id, with other content' };
+    return { status: 'refused', response: '', error: OTHER_CONTENT };
   if (row === undefined || !hasEnded(row)) return { status: 'left', response: '', error: '' };
   const { status, error, note } = row.outcome;
   const response = (await responseOf(store, row.outcome)) ?? '';

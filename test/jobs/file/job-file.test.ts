@@ -87,26 +87,29 @@ test('lines without an id are the same job, except for writes, which the queue d
 });
 
 /** The messages of the rows of a CSV by a template. */
-async function jobsOf(rows: readonly string[], { file = 'orders.csv', json = {} as object } = {}) {
+async function jobsOf(
+  rows: readonly string[],
+  { file = 'orders.csv', json = {} as object, name = undefined as string | undefined } = {},
+) {
   const path = join(folder.path, file);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, ['order,price', ...rows].join('\n'));
   const template = { type: 'data-files', ids: ['{{order}}', '{{price:number}}'], ...json };
-  const found = await checkJobFile({ file: path, template, allow: {} });
+  const found = await checkJobFile({ file: path, template, name, allow: {} });
   if ('faults' in found) return found.faults;
   return (await Array.fromAsync(found.rows())).map(({ body }) => JSON.parse(body));
 }
 
 const idsOf = async (...given: Parameters<typeof jobsOf>) => (await jobsOf(...given)).map(({ id }) => id);
 
-test('a row becomes a message, with an id of its file and its content', async () => {
+test('a row becomes a message, with an id of its content', async () => {
   const [job] = await jobsOf(['7,15'], { file: 'data/My orders (2).csv' });
 
   expect(job).toEqual({
     version: 1,
     type: 'data-files',
     ids: ['7', 15],
-    id: expect.stringMatching(/^My-orders-2-\.[0-9a-f]{32}$/),
+    id: expect.stringMatching(/^row\.[0-9a-f]{32}$/),
   });
 });
 
@@ -122,15 +125,17 @@ test('ids stay when rows are added, removed or sorted, and the file is elsewhere
   ]);
 });
 
-test('another file, another content, another template: another id', async () => {
+test('another set, another content, another template: another id; another name of the file: the same', async () => {
   const ids = [
     await idsOf(['1,11']),
-    await idsOf(['1,11'], { file: 'other.csv' }),
+    await idsOf(['1,11'], { name: 'may' }),
+    await idsOf(['1,11'], { name: 'row' }),
     await idsOf(['1,12']),
     await idsOf(['1,11'], { json: { expand: 'revisions' } }),
   ];
 
-  expect(new Set(ids.flat()).size).toBe(4);
+  expect(new Set(ids.flat()).size).toBe(5);
+  expect(await idsOf(['1,11'], { file: 'other.csv' })).toEqual(ids[0]);
 });
 
 test('an id of the template counts, and a row that cannot be filled is named by its line', async () => {
