@@ -461,9 +461,14 @@ export const commands = {
         decimalOption(0.01, 1e5),
       ],
       ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
+      [
+        '--odd <p>',
+        'the share of answers and records that have odd but legal shapes, from 0 to 1 (default: 0)',
+        decimalOption(0, 1),
+      ],
       ['--churn <n>', 'records added, changed or deleted per second (default: 0)', decimalOption(0, 1e4)],
     ],
-    examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
+    examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100', 'sandbox --odd 0.3'],
   },
   env: {
     does: 'Print the settings of a deployed instance, from the outputs of its stack, as lines for --env-file.',

@@ -43,11 +43,11 @@ function asUsage(error: unknown): never {
 
 /** The reference platform, until Ctrl-C. */
 export default (async (_, flags, { environment, out, err, signal }) => {
-  const { seed, calculations, latency, rate, faults, churn, json } = flags;
+  const { seed, calculations, latency, rate, faults, odd, churn, json } = flags;
   requireSandboxPackages();
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
-    ...definedIn({ seed, calculations, latencyMs: latency, rate, faults, churn }),
+    ...definedIn({ seed, calculations, latencyMs: latency, rate, faults, odd, churn }),
     ...placeOf(environment),
   }).catch(asUsage);
   const settings = {

@@ -18,6 +18,8 @@
  * - The limiter comes before the token check; a request that it refuses does not prolong the refusal.
  * - A model that is not the default one is the customer's own, and reports no `modelProviderUsage`.
  * - `errorInformation` is null where nothing is wrong.
+ * - A card whose id is even holds its drills inside; those of its own dataset have no row of their own then.
+ * - With `odd`, what decides means the same: `http/odd-answers.ts`, and `oddity` of each operation.
  */
 export const assumptions = {
   /** The highest `limit` of a file search is not published. More is refused, so that nobody relies on it. */

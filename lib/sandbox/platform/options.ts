@@ -64,6 +64,11 @@ const appShape = {
   faultKinds: someOf(faultKinds),
   /** By the number of the request (1 is the first), instead of at random. */
   plannedFaults: byRequest(faultKinds, 'fault kinds'),
+  /**
+   * The share of answers, of records in a list and of errors that have odd but legal shapes: what decides means the same,
+   * all else may be anything. Above 0 an update is taken by PUT alone. Default 0.
+   */
+  odd: probability,
   /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
   degraded: probability,
   anomalies: probability,

@@ -35,7 +35,7 @@ export async function deliver(
 }
 
 function toResponse({ status, headers, body }: PlainResponse): Response {
-  return new Response(body, { status, headers });
+  return new Response(status === 204 ? null : body, { status, headers });
 }
 
 async function compressed(plain: PlainResponse): Promise<Response> {

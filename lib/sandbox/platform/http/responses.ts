@@ -15,6 +15,7 @@ export function errorResponse(context: ErrorContext, status: number, message: st
   const { usual, forbidden } = context.errors;
   const shape = status === 403 ? forbidden : usual;
   if (status === 401 || shape === 'PlatformError') return platformErrorResponse(context, status, message);
+  if (shape === 'CodeError') return jsonResponse({ errorCode: `E${status}`, errorMessage: message }, status);
   return jsonResponse(shape === 'TextError' ? message : { message }, status);
 }
 
@@ -38,8 +39,10 @@ function errorReference(seed: number, number: number): string {
 
 const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** `{status, statusReason, path, message, toe}`, `{message}`, or a bare JSON string that is the message. */
-type ErrorShape = 'PlatformError' | 'MessageError' | 'TextError';
+/** `{status, statusReason, path, message, toe}`, `{errorCode, errorMessage}`, `{message}`, or a bare JSON string. */
+export const errorShapes = ['PlatformError', 'CodeError', 'MessageError', 'TextError'] as const;
+
+type ErrorShape = (typeof errorShapes)[number];
 
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
 export type ErrorShapes = { readonly usual: ErrorShape; readonly forbidden: ErrorShape };

@@ -2,14 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
 import { type Delivery, faultFor, faults, faultyDelivery } from './faults.ts';
+import { oddErrors, oddResponse } from './odd-answers.ts';
 import { readJsonBody, readQuery } from './read-request.ts';
-import {
-  type ErrorContext,
-  errorResponse,
-  jsonTextResponse,
-  type PlainResponse,
-  usualErrors,
-} from './responses.ts';
+import { type ErrorContext, errorResponse, type PlainResponse, usualErrors } from './responses.ts';
 import { createThrottle } from './throttle.ts';
 
 export type ServeOptions = Backend & {
@@ -35,12 +30,13 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
 
   return async (api) => {
     const atMs = options.monotonicNow();
+    const number = counter.arrived(atMs);
     const context = {
       seed: state.seed,
-      number: counter.arrived(atMs),
+      number,
       path: new URL(api.request.url).pathname,
       operation: api.operation?.endpoint.name,
-      errors: api.operation?.errors ?? usualErrors,
+      errors: oddErrors(api.operation?.errors ?? usualErrors, { seed: state.seed, odd: options.odd, number }),
     };
     const refusal = throttle(context, atMs);
     if (refusal === undefined) counter.admitted(atMs);
@@ -72,7 +68,9 @@ async function perform(api: ApiRequest, context: ErrorContext, backend: Backend)
     return errorResponse(context, 401, 'The developer token is missing, unknown or revoked');
   }
   if (operation === undefined) return errorResponse(context, 404, 'There is no such path');
-  const refused = operation.endpoint.name === updateFormula.name ? options.refusedUpdates : [];
+  // A platform that takes an update by PUT alone is among the odd ones.
+  const refusedUpdates = options.odd > 0 ? ['POST'] : options.refusedUpdates;
+  const refused: readonly string[] = operation.endpoint.name === updateFormula.name ? refusedUpdates : [];
   const methods = operation.methods.filter((method) => !refused.includes(method));
   if (!methods.includes(request.method)) {
     const response = errorResponse(context, 405, `${request.method} is not allowed here`);
@@ -105,7 +103,11 @@ async function operate(
   try {
     const result = await operation.respond(raw, { ...backend, number: context.number });
     if (result.kind === 'refused') return errorResponse(context, result.status, result.message);
-    return jsonTextResponse(result.body);
+    return oddResponse(result.body, operation.oddity(raw), {
+      seed: context.seed,
+      odd: backend.options.odd,
+      number: context.number,
+    });
   } catch (error) {
     // A bug in the sandbox itself: the message must distinguish it from an injected fault.
     return errorResponse(

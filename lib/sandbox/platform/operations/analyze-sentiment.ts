@@ -1,6 +1,7 @@
 import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
 import { assumptions } from '../assumptions.ts';
-import { randomFor } from '../records/random.ts';
+import { forms } from '../http/odd-answers.ts';
+import { type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { ok, operation, type RawInput, refused } from './operation.ts';
 
@@ -36,8 +37,23 @@ export const analyzeSentimentOperation = operation(
       }),
     );
   },
-  { tolerate: withoutNullTopics, errors: { usual: 'PlatformError', forbidden: 'TextError' } },
+  {
+    tolerate: withoutNullTopics,
+    errors: { usual: 'PlatformError', forbidden: 'TextError' },
+    oddity: { decides: { topicSentiments: oddTopics, sentiment: forms.lowered } },
+  },
 );
+
+/** A topic that the text does not mention may have no value, or not be there. */
+function oddTopics(value: unknown, random: Random) {
+  const topics = Object.entries(value as Readonly<Record<string, string>>).map(([topic, sentiment]) => [
+    topic,
+    sentiment.toUpperCase() === 'NOT_APPLICABLE'
+      ? random.pick([sentiment, null, undefined])
+      : random.pick([sentiment, sentiment.toLowerCase()]),
+  ]);
+  return Object.fromEntries(topics);
+}
 
 function withoutNullTopics(raw: RawInput): RawInput {
   if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)

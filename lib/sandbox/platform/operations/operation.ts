@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
+import type { Oddity } from '../http/odd-answers.ts';
 import { checkInput } from '../http/read-request.ts';
 import { type ErrorShapes, usualErrors } from '../http/responses.ts';
 import type { ResolvedAppOptions } from '../options.ts';
@@ -33,9 +34,12 @@ export type Operation<Input extends EndpointInput = EndpointInput, Output = unkn
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
   readonly errors: ErrorShapes;
+  readonly oddity: (raw: RawInput) => Oddity;
 };
 
 export type OperationOptions = {
+  /** What decides in its answers, and so keeps its meaning where they are odd. */
+  readonly oddity: Oddity | ((raw: RawInput) => Oddity);
   readonly errors?: ErrorShapes;
   /** Methods that the platform accepts in practice, besides the endpoint's own. */
   readonly otherMethods?: readonly string[];
@@ -51,14 +55,15 @@ export function operation<Input extends EndpointInput, Output>(
     context: OperationContext,
     raw: RawInput,
   ) => OperationResult | Promise<OperationResult>,
-  options: OperationOptions = {},
+  options: OperationOptions,
 ): Operation<Input, Output> {
-  const { otherMethods = [], tolerate = (raw) => raw } = options;
+  const { oddity, otherMethods = [], tolerate = (raw) => raw } = options;
   let queryTypes: Readonly<Record<string, string>> | undefined;
   return {
     endpoint,
     methods: [endpoint.method, ...otherMethods],
     errors: options.errors ?? usualErrors,
+    oddity: typeof oddity === 'function' ? oddity : () => oddity,
     queryTypes: () => {
       queryTypes ??= queryTypesOf(endpoint.input);
       return queryTypes;

@@ -1,6 +1,7 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { anomalyFor } from '../http/faults.ts';
+import { eachOf, forms, membersOf } from '../http/odd-answers.ts';
 import { drawFor, randomFor } from '../records/random.ts';
 import { type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
@@ -26,6 +27,20 @@ export const searchCalculationsOperation = operation(
   },
   {
     tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }),
+    oddity: ({ body }) => ({
+      list: 'results',
+      decides: {
+        [String(Object(memberOf(body, 'sort')).field)]: forms.time,
+        // Whoever asks for a calculation by its name wants to know whether it was changed.
+        ...(memberOf(body, 'name') ? { name: forms.same, lastModified: forms.time } : {}),
+        id: forms.id,
+        // Which cards are fetched follows from the links.
+        links: eachOf(
+          membersOf({ resource: membersOf({ type: forms.lowered, id: forms.same }), valid: forms.lowered }),
+        ),
+      },
+      beside: { totalHits: forms.count, degraded: forms.no },
+    }),
   },
 );
 

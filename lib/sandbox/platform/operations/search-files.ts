@@ -3,6 +3,7 @@ import { assumptions } from '../assumptions.ts';
 import type { FilePage, FileQuery, SearchFiles } from '../files/file-search.ts';
 import type { FileSet } from '../files/file-set.ts';
 import { anomalyFor } from '../http/faults.ts';
+import { type Form, forms, membersOf } from '../http/odd-answers.ts';
 import { type Random, randomFor } from '../records/random.ts';
 import { type OperationContext, ok, operation, refused } from './operation.ts';
 
@@ -27,8 +28,21 @@ export const searchFilesOperation = operation(
   },
   {
     errors: { usual: 'PlatformError', forbidden: 'TextError' },
+    oddity: ({ body }) => ({
+      list: 'files',
+      decides: { id: forms.same, ...sortedBy(body) },
+      beside: { pageContext: membersOf({ next: forms.same, total: forms.count }) },
+    }),
   },
 );
+
+/** What the rows are sorted by is what the pages are told apart by. */
+function sortedBy(body: unknown): Readonly<Record<string, Form>> {
+  const fields: unknown = Object(body).fieldSort;
+  return Object.fromEntries(
+    (Array.isArray(fields) ? fields : []).map(({ field }) => [String(field), forms.same]),
+  );
+}
 
 function flawedPage(
   search: SearchFiles,
