@@ -7,6 +7,7 @@ import type { Store } from '../store/index.ts';
 import { type CheckTable, checkedTable, openTable, type Table, tableCheckOf } from '../table/index.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
+import { ledgerCheckOf } from './ledger-check.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import type { CacheRow } from './texts/cache/score-cache.ts';
 import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
@@ -18,6 +19,8 @@ export type JobStorage = {
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
   readonly host: string;
+  /** Throws unless the table is the store's, and knows what has ended: then no job is sent. */
+  readonly checkTable: CheckTable;
 };
 
 /** Opens what jobs share, as the settings say. Throws `SettingsError` if there is no table. */
@@ -27,11 +30,8 @@ export async function openJobStorage(
   const { PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const tableName = needed(session.settings, 'SYNC_TABLE');
   const store = await session.store();
-  const { table, now, isTimeKnown } = await openTimedTable(
-    tableName,
-    session.environment,
-    session.checkTable,
-  );
+  const checkTable = ledgerCheckOf(tableName, session.environment, session);
+  const { table, now, isTimeKnown } = await openTimedTable(tableName, session.environment, checkTable);
   const { host } = new URL(PLATFORM_BASE_URL);
   const ours = { owner: randomUUID(), now, newToken: randomUUID };
   return {
@@ -41,6 +41,7 @@ export async function openJobStorage(
     cache: createScoreCache({ table, host, attemptMs, ...ours }),
     batches: { store, table, newToken: randomUUID, now },
     host,
+    checkTable,
   };
 }
 

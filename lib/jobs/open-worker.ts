@@ -25,7 +25,7 @@ export async function openWorker(
   const { settings, logger } = session;
   const { store, ledger, batches } = storage;
   await Promise.all([
-    session.checkTable().catch((error: unknown) => {
+    storage.checkTable().catch((error: unknown) => {
       if (!isPassing(error)) throw error;
     }),
     // If the table is away, no job is taken before this has succeeded.

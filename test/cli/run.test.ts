@@ -270,7 +270,7 @@ test('--dry-run checks all, runs nothing, and creates nothing', async () => {
   expect(jobs.sandbox.counts().requests).toBe(0);
 });
 
-test('by another table than the store’s nothing is run, and with --new-ledger everything again', async () => {
+test('by another table than the store’s nothing is run, and with --new-ledger what has no result', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
   const invalid = await fileIn(jobs, 'invalid.ndjson', 'no job');
@@ -283,7 +283,8 @@ test('by another table than the store’s nothing is run, and with --new-ledger 
   const refused = await byOther(file);
   const faulty = await byOther(invalid, '--new-ledger');
   const stillNamed = await jobs.readJson('table.json');
-  const again = await byOther(file, '--new-ledger');
+  const both = await fileIn(jobs, 'both.ndjson', lines([adds('a'), adds('b')]));
+  const again = await byOther(both, '--new-ledger');
 
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toContain('that table.json names, SYNC_TABLE=sqlite:');

@@ -142,7 +142,7 @@ describe('a request in the inbox', () => {
     const { table } = batches;
     const owner = { owner: 'w', now: Date.now, newToken: randomUUID, attemptMs: 60_000 };
     const cache = createScoreCache({ table, host: 'h', ...owner });
-    const storage = { store, table, ledger, cache, batches, host: 'h' };
+    const storage = { store, table, ledger, cache, batches, host: 'h', checkTable: async () => undefined };
     const queue = { send: () => Promise.reject(new Error('nothing may be sent')) };
 
     const split = await splitInbox(key, { storage, queue, rate: 1, logger: pino({ level: 'silent' }) });

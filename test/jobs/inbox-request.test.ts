@@ -80,7 +80,8 @@ async function split(objects: Readonly<Record<string, string>>, fault: Partial<S
   const { table } = batches;
   for (const [key, text] of Object.entries(objects)) await store.put(key, Buffer.from(text));
   const cache = createScoreCache({ ...batches, host: 'h', owner: 'w', attemptMs: 60_000 });
-  const storage = { store: { ...store, ...fault }, table, ledger, cache, batches, host: 'h' };
+  const checkTable = async () => undefined;
+  const storage = { store: { ...store, ...fault }, table, ledger, cache, batches, host: 'h', checkTable };
   const queue = memoryQueue();
   const parts = { storage, queue, rate: 1, logger: pino({ level: 'silent' }) };
   const outcome = await splitInbox('inbox/b1.json', parts);

@@ -1,5 +1,6 @@
 import { parseJson } from '../../base/index.ts';
 import type { EndedBefore } from '../../jobs/file/ended-before.ts';
+import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
@@ -75,7 +76,9 @@ export async function sendAll(
   terminal: Terminal,
 ): Promise<Found> {
   const { environment } = terminal;
-  const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
+  const settings = readSyncSettings(environment);
+  const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
+  if (settings.SYNC_TABLE !== undefined) await ledgerCheckOf(settings.SYNC_TABLE, environment)();
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });

@@ -7,7 +7,7 @@ const count = z.int().check(z.minimum(0));
 // What `parseOwnJson` returned is JSON.
 const json = z.custom<Json>(() => true);
 
-const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
+export const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
 
 export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as const;
 

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { RowKey, StoredRow, Table } from '../../table/index.ts';
-import { type Claim, fromRow, type Holder, type JobRow, type Outcome, toRow } from './job-row.ts';
+import {
+  type Claim,
+  type EndedJobRow,
+  fromRow,
+  type Holder,
+  hasEnded,
+  type JobRow,
+  type Outcome,
+  toRow,
+} from './job-row.ts';
 import {
   type CancelOptions,
   decideCancel,
@@ -95,6 +104,11 @@ export function createLedger(options: LedgerOptions) {
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     read: async (id: string) => (await read(id))?.row,
+    /** Records an end that only its result shows; changes nothing if the ledger has one. */
+    adopt: (ended: EndedJobRow) =>
+      step(ended.id, (row) =>
+        row !== undefined && hasEnded(row) ? { answer: row } : { write: ended, answer: ended },
+      ),
     /** Stops a job that has not been sent, even one whose message has not arrived yet. */
     cancel: (id: string, given: CancelOptions = {}) =>
       step(id, (row) => decideCancel(row, { id, nowMs: now(), ...given })),

@@ -1,0 +1,99 @@
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { runCommand, settingsOf } from '../cli/run-command.ts';
+import { adds, lines } from '../cli/start-jobs.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+
+const folder = folderOfEach();
+let sandbox: Sandbox;
+const storePath = () => join(folder.path, 'store');
+const file = () => join(storePath(), '.store', 'jobs.db');
+
+beforeEach(async () => {
+  sandbox = await startPlatform({ calculations: 1, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 });
+  await mkdir(storePath());
+});
+afterEach(() => sandbox.close());
+
+const ran = () => sandbox.counts().requests;
+
+/** A command, and then the end of its process. */
+async function command(argv: readonly string[], jobs: readonly object[] = []) {
+  const ended = await runCommand(
+    argv,
+    { ...settingsOf(sandbox, storePath()), LOG_LEVEL: 'silent' },
+    lines(jobs),
+  );
+  sqliteFile(file()).close();
+  return ended;
+}
+
+async function runJobs(ids: readonly string[], ...flags: readonly string[]) {
+  const submitted = await command(
+    ['submit', '-', ...flags],
+    ids.map((id) => adds(id)),
+  );
+  return submitted.code === 0 ? command(['work', '--drain', ...flags]) : submitted;
+}
+
+const keepCopy = () => cp(file(), join(folder.path, 'copy.db'));
+const restoreCopy = () => cp(join(folder.path, 'copy.db'), file());
+
+test('by an older copy of the ledger nothing is sent, and the first job that it lacks is named', async () => {
+  await runJobs(['a']);
+  await keepCopy();
+  await runJobs(['b', 'c']);
+  await restoreCopy();
+  const before = ran();
+
+  const refused = await runJobs(['a', 'b', 'c']);
+  const worked = await command(['work', '--drain']);
+
+  expect([refused.code, worked.code]).toEqual([2, 2]);
+  expect(refused.err).toMatch(
+    /got one that lacks 2 of them, such as [bc]: an older copy, .*--new-ledger goes on/,
+  );
+  expect(ran()).toBe(before);
+});
+
+test('--new-ledger takes over what results say, so that none of it runs again, and is needed once', async () => {
+  await runJobs(['a']);
+  await keepCopy();
+  await runJobs(['b', 'c']);
+  await restoreCopy();
+  const before = ran();
+
+  const again = await runJobs(['a', 'b', 'c'], '--new-ledger');
+  const sentByThen = ran();
+  const later = await runJobs(['d']);
+  const shown = await command(['jobs', 'b']);
+
+  expect([again.code, later.code, sentByThen]).toEqual([0, 0, before]);
+  expect(ran()).toBe(before + 1);
+  expect(JSON.parse(shown.out)).toMatchObject({ id: 'b', status: 'done', response: { result: 42 } });
+});
+
+test('a ledger that was deleted is begun anew with what results say', async () => {
+  await runJobs(['a', 'b']);
+  await rm(join(storePath(), '.store'), { recursive: true });
+  const before = ran();
+
+  const refused = await runJobs(['a', 'b']);
+  const again = await runJobs(['a', 'b'], '--new-ledger');
+
+  expect([refused.code, again.code]).toEqual([2, 0]);
+  expect(ran()).toBe(before);
+});
+
+test('a failed job that was opened again is known', async () => {
+  await command(['submit', '-'], [{ ...adds('f'), functionName: 'throwsError', packageVersion: '9.9.9' }]);
+  await command(['work', '--drain']);
+  await command(['redrive', 'f']);
+
+  const { code } = await runJobs(['a']);
+
+  expect(code).not.toBe(2);
+});
