@@ -51,6 +51,10 @@ const FROM_CSV = [
   ['--encoding <label>', 'the encoding of the file (default: detected)'],
   ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
 ] as const;
+const NO_UNDO = [
+  '--no-undo',
+  'replace formulas of which nothing stored says what they are: they cannot be taken back',
+] as const;
 const STRICT = ['--strict', 'refuse what has a warning here, or the platform cannot parse'] as const;
 const since = (means: string) =>
   ['--since <time>', `${means}: so long ago (12h, 7d, 4w), or a date`, momentOption()] as const;
@@ -268,7 +272,10 @@ export const commands = {
     options: [
       STRICT,
       ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
-      ['--force', 'send a formula that is refused here'],
+      [
+        '--force',
+        'send a formula that is refused here, or replaces one of which nothing stored says what it is',
+      ],
       [
         '--unless-changed-since <ms>',
         'stop if it was changed after this time, in epoch milliseconds; needs --name',
@@ -293,7 +300,7 @@ export const commands = {
       ['--max-affected <n>', 'send nothing if more things depend on them', numberOption(0, 1e9)],
       [
         '--no-undo-for <id...>',
-        'set these although nobody knows what they were: they cannot be taken back',
+        'set these although nothing stored says what they are, or not what `was` says: they cannot be taken back',
         (text: string, before?: readonly string[] | true) =>
           collected(calculationId)(text, before === true ? [] : before),
         [] as readonly string[],
@@ -327,6 +334,7 @@ export const commands = {
       ...FROM_CSV,
       ['--output <file>', `write a row for each job: ${OUTPUT_ENDINGS}`],
       CONCURRENCY,
+      NO_UNDO,
       ['--dry-run', 'check everything, formulas too, but run nothing'],
     ],
     examples: [
@@ -338,7 +346,7 @@ export const commands = {
     does: 'Put jobs on the queue; every line is checked before any is sent.',
     needsStore: false,
     arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
-    options: [...FROM_CSV, ['--dry-run', 'check everything, formulas too, but send nothing']],
+    options: [...FROM_CSV, NO_UNDO, ['--dry-run', 'check everything, formulas too, but send nothing']],
     examples: [
       'submit jobs.ndjson --dry-run',
       'submit -',

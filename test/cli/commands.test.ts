@@ -157,7 +157,7 @@ describe('formula set', () => {
     run(['formula', 'set', String(firstRow().id), '-', ...flags], formula);
 
   test('sets the formula and prints the updated calculation', async () => {
-    const { code, out, err } = await set('MAX(`Amount`)\n', '--json');
+    const { code, out, err } = await set('MAX(`Amount`)\n', '--force', '--json');
 
     // The dataset has no such column: the platform says so only in the status.
     expect(code).toBe(1);
@@ -194,6 +194,7 @@ describe('formula set', () => {
     ['SQRT(1)', 'warning: The platform is not known to have a function "SQRT".'],
     ['"x"', 'warning: Text is written in single quotes: the platform is not known to take double quotes.'],
   ])('sends %s with a word about it, and with --strict does not', async (formula, warning) => {
+    await set('MAX(1)', '--force');
     const loose = await set(formula);
     const strict = await set(formula, '--strict');
     const forced = await set(formula, '--strict', '--force');
@@ -205,7 +206,7 @@ describe('formula set', () => {
     expect(strict.err).toContain('expected a formula that parses without a warning; nothing was sent');
     expect(forced.code).toBe(0);
     expect(forced.err).toContain(`-:1:1: ${warning}`);
-    expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 2 });
+    expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 3 });
   });
 
   test('with --force sends it, and exits 1 since the platform stored it as INVALID', async () => {
@@ -220,7 +221,7 @@ describe('formula set', () => {
   test('stops if the calculation has been changed since, and otherwise continues', async () => {
     const { id, name, lastModified } = firstRow();
     const guarded = (sinceMs: number) =>
-      set('MAX(`Amount`)', '--unless-changed-since', String(sinceMs), '--name', name);
+      set('MAX(`Amount`)', '--force', '--unless-changed-since', String(sinceMs), '--name', name);
 
     const stopped = await guarded(lastModified - 1);
     const gone = await guarded(lastModified);

@@ -23,7 +23,8 @@ async function run(argv: readonly string[], { input = '', store = folder.path } 
   return runCommand(argv, settingsOf(sandbox, store), input);
 }
 
-const set = (input: string) => run(['formula', 'set', id, '-'], { input });
+/** What was set before the first update is not known, so that it needs a word. */
+const set = (input: string) => run(['formula', 'set', id, '-', '--force'], { input });
 
 /** The note about the formula before our first update. */
 const NO_HISTORY = /cannot be recovered: the platform has no history$/;
@@ -135,7 +136,7 @@ test('the list leaves out what could move the cursor', async () => {
 test('warns if the formula was set but could not be stored', async () => {
   await writeFile(join(folder.path, 'formulas'), '');
 
-  const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)' });
+  const { code, out, err } = await run(['formula', 'set', id, '-', '--force'], { input: 'MAX(`Amount`)' });
 
   expect(code).toBe(1);
   expect(out).toContain(`calculation ${id}`);

@@ -30,7 +30,7 @@ const call = () => [
   '--input',
   '{"first":1,"second":2}',
 ];
-const set = () => ['formula', 'set', id, join(folder.path, 'formula')];
+const set = () => ['formula', 'set', id, join(folder.path, 'formula'), '--force'];
 
 const settingsWith = (settings: Readonly<Record<string, string>>) => ({
   PLATFORM_BASE_URL: sandbox.url,

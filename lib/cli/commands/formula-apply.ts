@@ -31,7 +31,7 @@ export default (async ([file], flags, terminal) => {
   const read = await readSetRows(file, flags);
   warnOf(file, read.warnings, terminal);
   reportBlank(file, read.blank, terminal);
-  const rows = await withFormulasBefore(store, read.rows, flags.undoFor);
+  const rows = await withFormulasBefore(store, { ...flags, rows: read.rows, ids: flags.undoFor });
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
   // Looked up only where somebody wants to know.
@@ -66,7 +66,7 @@ async function send(
   terminal: Terminal,
 ): Promise<Found> {
   const text = jobsOf(set, flags.strict);
-  const jobs = await checkedJobs({ file, text }, { undone: 'sent', isQuiet: true }, terminal);
+  const jobs = await checkedJobs({ file, text }, { undone: 'sent', isChecked: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
   // Before anything is sent: afterwards nobody knows what the formulas were.
   await storeChangeSet(store, set);

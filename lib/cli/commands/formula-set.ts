@@ -11,6 +11,7 @@ import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { ourUpdates } from '../formula/change-set.ts';
 import { withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { refuseLost } from '../formula/formulas-before.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
@@ -43,10 +44,19 @@ export default (async ([typedId, file], flags, terminal) => {
   const platform = operations(session.call);
   const { signal } = terminal;
   checkFormula(expression, file, flags, terminal);
+  const way = 'To set it all the same: --force';
+  const refuseUnknown = () => refuseLost(session.store, new Set([id]), { undone: 'sent', way });
+  if (!flags.force && !flags.dryRun) await refuseUnknown();
   if (sinceMs !== undefined && name !== undefined) {
     await refuseIfChanged({ platform, id, name, sinceMs, signal });
   }
-  if (flags.dryRun) return dryRun(message, session, signal);
+  if (flags.dryRun) {
+    const shownAs = await dryRun(message, session, signal);
+    // Shown first, as it would be: what it lacks is one line more.
+    const fault = flags.force ? undefined : await refuseUnknown().catch(lostWords);
+    if (fault !== undefined) terminal.err(fault);
+    return fault === undefined ? shownAs : { ...shownAs, ended: 'incomplete' };
+  }
   const effect = {
     mayHave: 'the formula may be set',
     lookAt: `calculation ${id} on the platform; ${commandLine(['formula', 'set', id, file], { dryRun: true })} shows when it was changed last`,
@@ -64,6 +74,12 @@ export default (async ([typedId, file], flags, terminal) => {
   const ended = judge(calculation, terminal.err);
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
+
+/** What is said of a formula that could not be taken back. */
+function lostWords(error: unknown): string {
+  if (error instanceof UsageError) return shownLines(`platform-sync: ${error.message}`);
+  throw error;
+}
 
 /** Throws `UsageError` for a formula with faults, unless it is forced. Shows these then, and warnings in any case. */
 function checkFormula(text: string, file: string, { force, strict }: SetFlags, { err }: Terminal): void {

@@ -42,7 +42,7 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
     return 'incomplete';
   }
   const text = messages.map((message) => printJson(message)).join('\n');
-  const jobs = await checkedJobs({ file: name, text }, { undone: 'sent', isQuiet: true }, terminal);
+  const jobs = await checkedJobs({ file: name, text }, { undone: 'sent', isChecked: true }, terminal);
   const again = `to set the rest: ${commandLine(['formula', 'undo', name], { evenIfChanged })}`;
   const found = await runAll({ name, noun: 'formula', jobs, again, facts: { set: name } }, terminal);
   return left.length > 0 ? { ...found, ended: found.ended === 'failed' ? 'failed' : 'incomplete' } : found;

@@ -10,6 +10,7 @@ import { needed, readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
+import { lostFault, lostFormulas } from '../formula/formulas-before.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
@@ -61,8 +62,14 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
   };
 }
 
+const calculation = (id: string) => `calculation ${id}`;
+
+/** No assistant says it for a person. */
+const WAY = 'A person can set them all the same: platform-sync submit FILE --no-undo';
+
 /** How the server puts jobs on the queue: as `submit` does. */
-export function createSubmission({ environment, err }: Terminal): Submission {
+export function createSubmission(terminal: Terminal): Submission {
+  const { environment, err } = terminal;
   const settings = () => readSyncSettings(environment);
   const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
   const queue = once(() => openQueue(queueUrl(), environment));
@@ -74,6 +81,10 @@ export function createSubmission({ environment, err }: Terminal): Submission {
       // If a response is lost, nobody could send a job again whose id was made here.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
+      const { replaced } = checked;
+      const lost = replaced.size === 0 ? [] : await lostFormulas(await openStoreOf(terminal), replaced);
+      if (lost.length > 0)
+        return { faults: [lostFault(lost.map(calculation), { undone: 'sent', way: WAY })] };
       return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
     send: async (jobs, signal) =>

@@ -127,7 +127,19 @@ function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone'
 }
 
 /** The command line that runs what is left: the ledger says what has ended. */
-const commandOf = ({ file, template, name, encoding, separator, output, concurrency }: RunFlags): string =>
-  template === undefined
-    ? commandLine(['run', file], { name, encoding, separator, output, concurrency })
-    : commandLine(['run'], { fromCsv: file, template, name, encoding, separator, output, concurrency });
+function commandOf({
+  file,
+  template,
+  name,
+  encoding,
+  separator,
+  output,
+  concurrency,
+  undo = true,
+}: RunFlags): string {
+  const word = undo ? {} : ({ noUndo: true } as const);
+  const options = { name, encoding, separator, output, concurrency, ...word };
+  return template === undefined
+    ? commandLine(['run', file], options)
+    : commandLine(['run'], { fromCsv: file, template, ...options });
+}

@@ -9,6 +9,7 @@ import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../stor
 import { UsageError } from '../errors/usage-error.ts';
 import { checkFile } from '../options/files.ts';
 import { firstOf } from '../terminal/terminal.ts';
+import { formulaBefore, lostFault, MAX_LINES } from './formulas-before.ts';
 
 const rowSchema = z.object({
   /** Of the calculation, its digits. */
@@ -54,7 +55,9 @@ export async function readSetRows(file: string, { strict }: { readonly strict?: 
   }
   if (rows.size === 0) faults.push('expected at least one row, got none');
   if (faults.length > 0)
-    throw new UsageError(`${file}: expected formulas to set; nothing was sent:\n${listOf(faults)}`);
+    throw new UsageError(
+      `${file}: expected formulas to set; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
+    );
   return { rows: [...rows.values()], warnings, blank: read.blank };
 }
 
@@ -77,37 +80,53 @@ async function* cellsOf(file: string, read: { readonly faults: string[]; blank: 
   }
 }
 
-/** The most lines that an error has. */
-const MOST_LINES = 50;
-
-const listOf = (lines: readonly string[]): string => firstOf(lines, MOST_LINES).join('\n');
-
 /**
- * The rows with what each formula was: as the file says, or as our last update of the calculation left it. The platform
- * returns no formula but to an update. Throws `UsageError` for rows that could not be taken back, except those with `ids`.
+ * The rows with what each formula was: as our last update of the calculation left it, or else as the file says. Throws
+ * `UsageError` for rows that could not be taken back, or of which the file says otherwise, except those with `ids`. A set
+ * that was begun is as it was stored: what its formulas were was known then.
  */
 export async function withFormulasBefore(
   store: Store,
-  rows: readonly SetRow[],
-  ids: readonly string[],
+  { name: set, rows, ids }: Omit<ChangeSet, 'version'> & { readonly ids: readonly string[] },
 ): Promise<readonly SetRow[]> {
+  const begun = await findChangeSet(store, set);
+  if (begun !== undefined && changesOf(begun.rows) === changesOf(rows)) return begun.rows;
   const known: SetRow[] = [];
+  const contradicted: string[] = [];
   for (const row of rows) {
-    const { lastExpression } = await ourUpdates(store, row);
-    known.push({ ...row, was: row.was ?? lastExpression ?? null });
+    const { id, was } = row;
+    const before = await formulaBefore(store, id);
+    const isOther = before !== undefined && was !== null && spaced(was) !== spaced(before.expression);
+    if (isOther && !ids.includes(id))
+      contradicted.push(
+        `calculation ${id}: was: expected what we set at ${before.time}:\n  ${before.expression}\ngot:\n  ${was}`,
+      );
+    known.push({ ...row, was: isOther ? null : (before?.expression ?? was) });
   }
+  const anyway = (all: readonly SetRow[]) =>
+    `To set them all the same: --no-undo-for ${all
+      .slice(0, MAX_LINES)
+      .map(({ id }) => id)
+      .join(' ')}`;
   const lost = known.filter(({ id, was }) => was === null && !ids.includes(id));
+  if (contradicted.length > 0)
+    throw new UsageError(
+      `expected \`was\` as our own log has it; nothing was sent:\n${firstOf(contradicted, MAX_LINES).join('\n')}\n  ${anyway(lost)}`,
+    );
   if (lost.length === 0) return known;
   const named = lost.map(
     ({ id, name }) => `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}`,
   );
   throw new UsageError(
-    `expected to know what each formula is now, in a column \`was\` or from an update of ours, so that it can be taken back; nothing was sent. Not known:\n${listOf(named)}\n  To set them all the same: --no-undo-for ${lost
-      .slice(0, MOST_LINES)
-      .map(({ id }) => id)
-      .join(' ')}`,
+    lostFault(named, { undone: 'sent', from: 'in a column `was` or ', way: anyway(lost) }),
   );
 }
+
+/** White space aside, which a spreadsheet changes. */
+const spaced = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+const changesOf = (rows: readonly SetRow[]): string =>
+  JSON.stringify(rows.map(({ id, expression }) => [id, expression]));
 
 /** The calculation as our last update returned it, its formula, and whether any of them set the formula of a row. */
 export async function ourUpdates(store: Store, { id, expression }: { id: string; expression?: string }) {
@@ -132,8 +151,7 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
   const put = await store.put(keyOf(name), printStored(set), { condition: { ifAbsent: true } });
   if (put.kind === 'stored') return;
   const stored = await findChangeSet(store, name);
-  const changes = (of: readonly SetRow[]) => JSON.stringify(of.map(({ id, expression }) => [id, expression]));
-  if (stored !== undefined && changes(stored.rows) !== changes(rows))
+  if (stored !== undefined && changesOf(stored.rows) !== changesOf(rows))
     throw new UsageError(`--name ${name}: expected a name that no other set has, got one with other rows`);
   for (const row of rows) {
     const { lastExpression, isApplied } = await ourUpdates(store, row);

@@ -8,7 +8,9 @@ import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
+import { refuseLost } from '../formula/formulas-before.ts';
 import { jsonOf, readText } from '../options/files.ts';
+import { openStoreOf } from '../options/from-settings.ts';
 import {
   blankLines,
   counted,
@@ -23,15 +25,17 @@ import { openTable } from './open-jobs.ts';
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator'> & {
   readonly template?: string;
+  /** False: formulas may be replaced that could not be taken back. */
+  readonly undo?: boolean;
 };
 
-/** What is made of the jobs. `undone`: what a fault prevents. `isQuiet`: their warnings are printed already. */
-type Checks = Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isQuiet?: true };
+/** What is made of the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked already. */
+type Checks = Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true };
 
 /** All jobs of a file, checked; prints what may be wrong with them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
-  { template, ...flags }: JobFileFlags,
-  { undone, isQuiet, ...checks }: Checks,
+  { template, undo = true, ...flags }: JobFileFlags,
+  { undone, isChecked, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
   const { file, text, name, encoding, separator } = flags;
@@ -45,8 +49,10 @@ export async function checkedJobs(
     throw error;
   });
   if (!('faults' in checked)) {
-    if (!isQuiet) warnOf(file, checked.warnings, terminal);
+    if (!isChecked) warnOf(file, checked.warnings, terminal);
     reportBlank(file, checked.blank, terminal);
+    const way = 'To set them all the same: --no-undo';
+    if (undo && !isChecked) await refuseLost(() => openStoreOf(terminal), checked.replaced, { undone, way });
     return checked;
   }
   const [where, expected] =

@@ -50,6 +50,8 @@ export type JobFile = {
   readonly blank: number;
   /** What may be wrong with rows: of more than 50, the last text says how many others there are. */
   readonly warnings: readonly string[];
+  /** The calculations whose formulas they replace. */
+  readonly replaced: ReadonlySet<string>;
   /** All rows, from the beginning. Throws an error if the file is not the one that was checked. */
   readonly rows: () => AsyncGenerator<FileRow>;
 };
@@ -72,6 +74,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   const first: string[] = [];
   const faults = createLines();
   const warnings = createLines();
+  const replaced = new Set<string>();
   let [count, blank] = [0, 0];
   let columns: readonly string[] | undefined;
   for await (const read of readJobs(options)) {
@@ -81,6 +84,8 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
     }
     if ('templateFaults' in read) return { in: 'template', faults: read.templateFaults };
     options.signal?.throwIfAborted();
+    const of = 'job' in read ? definitionOf(read.job).replacesFormulaOf?.(read.job) : undefined;
+    if (of !== undefined) replaced.add(of);
     const found = 'faults' in read ? { faults: read.faults, warnings: [] } : judge(read);
     faults.add(read.line, found.faults);
     warnings.add(read.line, found.warnings);
@@ -90,7 +95,8 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   if (count === 0) return { in: 'rows', faults: ['expected at least one job, got none'] };
   const wrong = faults.all();
   if (wrong.length > 0) return { in: 'rows', faults: wrong };
-  return { count, first, columns, blank, warnings: warnings.all(), rows: () => checkedRows(stamp, options) };
+  const rows = () => checkedRows(stamp, options);
+  return { count, first, columns, blank, warnings: warnings.all(), replaced, rows };
 }
 
 /** The first texts about lines, and how many more there are. */

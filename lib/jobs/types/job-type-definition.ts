@@ -28,6 +28,8 @@ export type JobTypeDefinition<
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /** What is wrong with a job although its message is valid, or may be, as far as that is known without the platform. */
   readonly judgeHere?: (job: JobBy<Message>, parts: CheckParts) => JudgedJob;
+  /** The calculation whose formula a job replaces. Default: it replaces none. */
+  readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
   /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */

@@ -202,7 +202,10 @@ const slow = ends('no complete response within 0.1 s', 9, {
   'a body that trickles without end': trickle,
 });
 
-const SEARCH = ['formula', 'set', '1', '{folder}/formula', '--unless-changed-since', '0', '--name', 'x'];
+const SEARCH = [
+  ...['formula', 'set', '1', '{folder}/formula', '--force'],
+  ...['--unless-changed-since', '0', '--name', 'x'],
+];
 
 const search = { argv: SEARCH, files: { formula: '1' }, code: 1 } as const;
 

@@ -35,6 +35,7 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   // Whether the calculation has changed is a search: of how many pages, its name decides.
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
+  replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),
   /** Adds the formula that was set to the log of formulas, an invalid one too; one that a person settled as of its send. */
   async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {

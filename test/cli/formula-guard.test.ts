@@ -1,0 +1,158 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSubmission } from '../../lib/cli/commands/mcp.ts';
+import { withPlaces } from '../../lib/places.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+import { runCommand, settingsOf } from './run-command.ts';
+
+const folder = folderOfEach();
+let sandbox: Sandbox;
+let id: string;
+
+beforeEach(async () => {
+  sandbox = await startPlatform({ calculations: 60, datasets: 2, cards: 0, fileSets: 0, dataFiles: 0 });
+  id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
+});
+
+afterEach(() => sandbox.close());
+
+const run = (argv: readonly string[], input = '') =>
+  runCommand(argv, settingsOf(sandbox, folder.path), input);
+
+async function fileOf(name: string, text: string): Promise<string> {
+  const file = join(folder.path, name);
+  await writeFile(file, text);
+  return file;
+}
+
+const job = () =>
+  JSON.stringify({ version: 1, type: 'update-formula', id: 'f', calculationId: id, expression: '2' });
+
+const jobs = () => fileOf('jobs.ndjson', job());
+
+const rows = async () => [
+  ...['--from-csv', await fileOf('rows.csv', `id\n${id}\n`)],
+  '--template',
+  await fileOf('t.json', '{"type":"update-formula","calculationId":"{{id}}","expression":"2"}'),
+];
+
+const doors: Readonly<
+  Record<string, () => Promise<{ readonly argv: readonly string[]; readonly word: string }>>
+> = {
+  'formula set': async () => ({
+    argv: ['formula', 'set', id, await fileOf('formula', '2')],
+    word: '--force',
+  }),
+  run: async () => ({ argv: ['run', await jobs()], word: '--no-undo' }),
+  'run --from-csv': async () => ({ argv: ['run', ...(await rows())], word: '--no-undo' }),
+  submit: async () => ({ argv: ['submit', await jobs()], word: '--no-undo' }),
+  'submit --from-csv': async () => ({ argv: ['submit', ...(await rows())], word: '--no-undo' }),
+};
+
+describe.each(Object.entries(doors))('%s', (name, door) => {
+  test('refuses to replace a formula that nothing stored knows, unless a word says so', async () => {
+    const { argv, word } = await door();
+
+    const dry = await run([...argv, '--dry-run']);
+    const refused = await run(argv);
+    const updates = sandbox.counts().formulaUpdates;
+    const anyway = await run([...argv, word]);
+    if (name.startsWith('submit')) await run(['work', '--drain']);
+
+    expect(dry.code).toBe(name === 'formula set' ? 3 : 2);
+    expect(refused.code).toBe(2);
+    for (const { err } of [dry, refused]) {
+      expect(err).toContain('expected to know what each formula is now, from an update of ours');
+      expect(err).toContain(`calculation ${id}`);
+      expect(err).toContain(`To set ${name === 'formula set' ? 'it' : 'them'} all the same: ${word}`);
+    }
+    expect(updates).toEqual({});
+    expect(anyway.code).toBe(0);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
+  });
+
+  test('replaces one that we set', async () => {
+    await run(['formula', 'set', id, '-', '--force'], '1');
+    const { argv } = await door();
+
+    const set = await run(argv);
+    if (name.startsWith('submit')) await run(['work', '--drain']);
+
+    expect(set.code).toBe(0);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 2 });
+  });
+});
+
+test('an assistant’s submit refuses it too, and names what a person can do', async () => {
+  const settings = withPlaces(settingsOf(sandbox, folder.path));
+  const submission = createSubmission(createFakeTerminal(settings).terminal);
+
+  const lost = await submission.check(job());
+  await run(['formula', 'set', id, '-', '--force'], '1');
+  const known = await submission.check(job());
+
+  expect(lost).toEqual({
+    faults: [
+      expect.stringMatching(new RegExp(`Not known:\\s+calculation ${id}\\n.* submit FILE --no-undo$`)),
+    ],
+  });
+  expect(known).toEqual([{ id: 'f', text: job() }]);
+});
+
+test('jobs that set no formula need no store to be checked', async () => {
+  const score = { version: 1, type: 'score', id: 'a', texts: [{ id: '1', text: 'fine' }] };
+  const store = await fileOf('no-folder', '');
+
+  const dry = await runCommand(['submit', '-', '--dry-run'], { SYNC_STORE: store }, JSON.stringify(score));
+
+  expect(dry.code).toBe(0);
+});
+
+describe('formula apply', () => {
+  const apply = async (was: string, ...flags: readonly string[]) => {
+    const file = await fileOf('changes.csv', `id,expression,was\n${id},2,${was}\n`);
+    return run(['formula', 'apply', file, '--name', 'may', ...flags]);
+  };
+
+  test('refuses a `was` that our own log contradicts, with both texts', async () => {
+    await run(['formula', 'set', id, '-', '--force'], 'SUM(1)');
+
+    const dry = await apply('MAX(1)', '--dry-run');
+    const refused = await apply('MAX(1)');
+    const updates = sandbox.counts().formulaUpdates;
+    const anyway = await apply('MAX(1)', '--no-undo-for', id);
+    const undone = await run(['formula', 'undo', 'may']);
+
+    for (const { code, err } of [dry, refused]) {
+      expect(code).toBe(2);
+      expect(err).toMatch(
+        new RegExp(
+          `calculation ${id}: was: expected what we set at \\d+T\\d+Z:\\s+SUM\\(1\\)\\s+got:\\s+MAX\\(1\\)\\s+To set`,
+        ),
+      );
+    }
+    expect(updates).toEqual({ [id]: 1 });
+    expect(anyway.code).toBe(0);
+    expect(undone.err).toContain('what its formula was is not known');
+  });
+
+  test('takes white space that a spreadsheet changed for the same', async () => {
+    await run(['formula', 'set', id, '-', '--force'], 'SUM(1)\n  + 1');
+
+    const { code } = await apply('"SUM(1)\r\n + 1"');
+
+    expect(code).toBe(0);
+  });
+
+  test('continues a set that was begun by what was known then', async () => {
+    await apply('SUM(1)');
+
+    const again = await apply('SUM(1)');
+
+    expect(again.code).toBe(0);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
+  });
+});
