@@ -114,6 +114,18 @@ describe('digest', () => {
     expect(err).not.toContain('xyzzy');
   });
 
+  test('is posted again when the webhook asked to wait, and not after any other refusal', async () => {
+    await using hook = await startServer(json({}, 429, { 'retry-after': '0' }), json({}, 429), json('ok'));
+    const url = `${hook.url}/${SECRET}`;
+
+    const { code, err } = await run(['digest', '--to', 'slack'], { SYNC_DIGEST_URL: url });
+    const refused = await posted('slack', 500);
+
+    expect([code, hook.requests.length]).toEqual([0, 3]);
+    expect(err).toContain('the webhook of slack asks to wait: posting again in');
+    expect([refused.code, refused.requests.length]).toEqual([1, 1]);
+  });
+
   test('without an address of a webhook is wrong usage, and a wrong one is not shown', async () => {
     const none = await run(['digest', '--to', 'slack']);
     const wrong = await run(['digest', '--to', 'slack'], { SYNC_DIGEST_URL: 'ftp://hooks/xyzzy-secret' });

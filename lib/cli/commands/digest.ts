@@ -1,5 +1,8 @@
-import { errorText, printJson } from '../../base/index.ts';
+import { errorText, printJson, sleep } from '../../base/index.ts';
+import type { StatusFailure } from '../../platform/failure.ts';
+import { parseRetryAfter } from '../../platform/http/error-body.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
+import { decideRetry, defaultRetryLimits } from '../../platform/retry.ts';
 import { readJobs } from '../../report/collect/jobs.ts';
 import { collectDigest, type Digest } from '../../report/digest/digest.ts';
 import { type PrintedDigest, printDigest, safeLine } from '../../report/digest/print-digest.ts';
@@ -135,7 +138,10 @@ function placeJson({ manifest, compared, broken, newlyMissing }: Digest) {
 
 const POST_MS = 15_000;
 
-/** Posts it once: a repeat would be a second message. The address is a secret, so no error names it. */
+/**
+ * Posts it, and once more only after a 429, by the client's own rule: that one was not taken, and a repeat of any other
+ * would be a second message. The address is a secret, so no error names it.
+ */
 async function post(
   to: WebhookService,
   url: URL,
@@ -143,21 +149,54 @@ async function post(
   { environment, signal, err }: Terminal,
 ): Promise<void> {
   const body = printJson(webhookBody[to](digest));
+  const exchange = createExchange(environment);
+  const startMs = performance.now();
+  for (let attempt = 1; ; attempt += 1) {
+    const failure = await postOnce(exchange, { to, url, body, signal });
+    if (failure === undefined) return err(`posted to ${to}`);
+    const elapsedMs = performance.now() - startMs;
+    const limits = defaultRetryLimits;
+    const decision = decideRetry({
+      failure,
+      mayRepeat: false,
+      attempt,
+      elapsedMs,
+      random: Math.random(),
+      limits,
+    });
+    if (decision.kind === 'stop') throw refusedBy(to, url, failure.status);
+    err(`the webhook of ${to} asks to wait: posting again in ${Math.ceil(decision.delayMs / 1_000)} s`);
+    await sleep(decision.delayMs, signal);
+  }
+}
+
+const refusedBy = (to: WebhookService, url: URL, status: number) =>
+  new Error(
+    `the webhook of ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; is SYNC_DIGEST_URL still valid?'}`,
+  );
+
+type Post = {
+  readonly to: WebhookService;
+  readonly url: URL;
+  readonly body: string;
+  readonly signal: AbortSignal;
+};
+
+/** Posts once; returns how it was refused, or undefined. */
+async function postOnce(
+  exchange: ReturnType<typeof createExchange>,
+  { to, url, body, signal }: Post,
+): Promise<StatusFailure | undefined> {
   const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
   const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };
-  const exchange = createExchange(environment);
-  const { status, body: response } = await exchange(request, limit, () => undefined).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      const reason = errorText(error);
-      throw new Error(`the webhook of ${to} at ${url.host} could not be reached: ${reason}`);
-    },
-  );
-  response.destroy();
-  if (status < 200 || status > 299)
-    throw new Error(
-      `the webhook of ${to} at ${url.host} refused the digest: ${status}; is SYNC_DIGEST_URL still valid?`,
-    );
-  err(`posted to ${to}`);
+  const responded = await exchange(request, limit, () => undefined).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new Error(`the webhook of ${to} at ${url.host} could not be reached: ${errorText(error)}`);
+  });
+  responded.body.destroy();
+  const { status } = responded;
+  if (status >= 200 && status <= 299) return undefined;
+  const retryAfterMs = parseRetryAfter(responded.headers, Date.now());
+  return { kind: 'status', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
