@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
-import { open, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once } from '../base/index.ts';
@@ -72,7 +72,8 @@ export function createDirectoryWriter(root: string) {
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
   if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
-  await makeFolder(root);
+  // It may hold customers' texts.
+  await makeFolder(root, (path) => mkdir(path, path === root ? { mode: 0o700 } : {}));
   await writeFile(join(root, IGNORE_FILE), '*\n', { flag: 'wx' }).catch(unlessCode(['EEXIST'], undefined));
 }
 

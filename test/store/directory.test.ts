@@ -31,6 +31,9 @@ describe('in a directory', () => {
     expect(store.location).toBe(directory);
     expect(before).toEqual([]);
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
+    // It may hold customers' texts; the folders above are not the store's.
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect((await stat(dirname(directory))).mode & 0o050).toBe(0o050);
   });
 
   test.skipIf(process.platform === 'win32')(

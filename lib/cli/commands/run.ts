@@ -56,7 +56,7 @@ export default (async ([given], typed, terminal) => {
       async finish(storage) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
-        await writeRunOutput(jobs, { ...storage, file: output, format });
+        await writeRunOutput(jobs, { ...storage, file: output, madeOf: file, format });
         return [`output: ${output}`];
       },
     },

@@ -185,7 +185,7 @@ async function writeOutput(
   if (file === undefined || format === undefined) return undefined;
   err(shown(`all rows are scored; writing ${file}`));
   const rows = await writeScoredFile(summary, {
-    ...{ file, format, store, signal, rows: rowsOptions(source, flags) },
+    ...{ file, madeOf: source, format, store, signal, rows: rowsOptions(source, flags) },
     open: () => createReadStream(source),
     topics: topic.map(({ topic: name }) => name),
   });

@@ -10,6 +10,8 @@ import { readListed } from './read-listed.ts';
 
 export type RunOutputOptions = {
   readonly file: string;
+  /** The file of the jobs, or of their rows. */
+  readonly madeOf?: string | undefined;
   readonly format: OutputFormat;
   readonly ledger: Pick<Ledger, 'read'>;
   readonly store: Store;
@@ -25,7 +27,10 @@ type Added = {
 
 /** Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. */
 export const writeRunOutput = (jobs: JobFile, options: RunOutputOptions): Promise<void> =>
-  writeTextFile(options.file, linesOf(jobs, options), { isGzipped: options.format.isGzipped });
+  writeTextFile(options.file, linesOf(jobs, options), {
+    isGzipped: options.format.isGzipped,
+    madeOf: options.madeOf,
+  });
 
 async function* linesOf({ rows, columns }: JobFile, options: RunOutputOptions): AsyncGenerator<string> {
   const { format, isTabbed } = options.format;

@@ -10,6 +10,8 @@ import { type OutputFormat, writeTextFile } from './text-file.ts';
 
 export type ScoredFileOptions = {
   readonly file: string;
+  /** The file of the rows. */
+  readonly madeOf?: string | undefined;
   readonly format: OutputFormat;
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly rows: RowsOptions & { readonly skipEmpty?: boolean | undefined };
@@ -20,9 +22,13 @@ export type ScoredFileOptions = {
 
 /** Writes the rows of a source with their scores; returns how many. Throws if the source has changed since. */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
-  const { file, format, signal } = options;
+  const { file, madeOf, format, signal } = options;
   const counts = { rows: 0 };
-  await writeTextFile(file, linesOf(summary, options, counts), { isGzipped: format.isGzipped, signal });
+  await writeTextFile(file, linesOf(summary, options, counts), {
+    isGzipped: format.isGzipped,
+    madeOf,
+    signal,
+  });
   return counts.rows;
 }
 

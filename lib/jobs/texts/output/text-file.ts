@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -20,15 +20,26 @@ export function outputFormat(file: string): OutputFormat | undefined {
   return { format: isCsv ? 'csv' : 'ndjson', isTabbed: /^tsv$/i.test(ending), isGzipped: gz !== undefined };
 }
 
-/** Writes a file, which appears complete or not at all. Throws what the lines throw, or an error that names the file. */
+type WriteOptions = {
+  readonly isGzipped: boolean;
+  /** The file that the lines are made of, if there is one. */
+  readonly madeOf?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Writes a file, which appears complete or not at all. Nobody may read it who could not read the one that it replaces, or
+ * else the one that it is made of. Throws what the lines throw, or an error that names the file.
+ */
 export async function writeTextFile(
   file: string,
   lines: AsyncIterable<string>,
-  { isGzipped, signal }: { readonly isGzipped: boolean; readonly signal?: AbortSignal | undefined },
+  { isGzipped, madeOf, signal }: WriteOptions,
 ): Promise<void> {
   const partial = `${file}.${process.pid}.partial`;
   try {
-    const handle = await open(partial, 'w');
+    const mode = (await modeOf(file)) ?? (madeOf === undefined ? undefined : await modeOf(madeOf));
+    const handle = await open(partial, 'w', mode);
     const stages = isGzipped ? [createGzip()] : [];
     // Flushed, since the name must not appear before the bytes are safe.
     const target = handle.createWriteStream({ flush: true });
@@ -47,6 +58,13 @@ export async function writeTextFile(
     throw error;
   }
 }
+
+/** Who may read and write a file: its owner may; undefined if there is none. */
+const modeOf = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    (found) => (found.isFile() ? (found.mode & 0o666) | 0o600 : undefined),
+    () => undefined,
+  );
 
 export const csvCell = (text: string, separator: string): string =>
   text.includes(separator) || /["\r\n]/.test(text) || /^\s|\s$/.test(text)

@@ -1,0 +1,49 @@
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { writeTextFile } from '../../../../lib/jobs/texts/output/text-file.ts';
+import { folderOfEach } from '../../../folder-of-each.ts';
+
+const folder = folderOfEach();
+const at = (name: string) => join(folder.path, name);
+const modeOf = async (name: string) => ((await stat(at(name))).mode & 0o777).toString(8);
+
+beforeEach(async () => {
+  await writeFile(at('rows.csv'), 'id,text\n');
+  await chmod(at('rows.csv'), 0o600);
+});
+
+const write = (options: { readonly madeOf?: string } = {}) =>
+  writeTextFile(
+    at('scored.csv'),
+    (async function* () {
+      yield 'id,text\n';
+    })(),
+    { isGzipped: false, ...options },
+  );
+
+test('a new file may be read by those who could read what it is made of, and by no others', async () => {
+  await write({ madeOf: at('rows.csv') });
+
+  expect(await modeOf('scored.csv')).toBe('600');
+  expect(await readFile(at('scored.csv'), 'utf8')).toBe('id,text\n');
+});
+
+test('a file that is replaced is no more readable than it was, whatever it is made of', async () => {
+  await writeFile(at('scored.csv'), 'old');
+  await chmod(at('scored.csv'), 0o640);
+  await chmod(at('rows.csv'), 0o644);
+
+  await write({ madeOf: at('rows.csv') });
+
+  expect(await modeOf('scored.csv')).toBe('640');
+});
+
+test('a file that its owner may only read can be replaced again', async () => {
+  await chmod(at('rows.csv'), 0o400);
+
+  await write({ madeOf: at('rows.csv') });
+  await write({ madeOf: at('rows.csv') });
+
+  expect(await modeOf('scored.csv')).toBe('600');
+});
