@@ -221,6 +221,47 @@ describe('formula apply', () => {
   });
 });
 
+describe('formula apply, before it sends', () => {
+  test('refuses an id that the last snapshot does not have, and a name that is another’s', async () => {
+    await run('snapshot', 'calculations', '--no-tables');
+    const [a, b] = calculations();
+    const rows = [a?.id ?? '', b?.name ?? '', '1', '1'] as const;
+    const file = await csv(['id', 'name', 'expression', 'was'], rows, ['999999', '', '1', '1']);
+
+    for (const flags of [['--dry-run'], []]) {
+      const { code, err } = await run('formula', 'apply', file, '--name', 'may', ...flags);
+
+      expect(code).toBe(2);
+      expect(err).toContain(`and ${JSON.stringify(b?.name)} is calculation ${b?.id}`);
+      expect(err).toContain('calculation 999999: expected one that the last snapshot has');
+    }
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
+  test('a dry run names what is not checked', async () => {
+    const [a] = calculations();
+    const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`A`) + SUM(`B`)', 'MAX(`A`)']);
+
+    const text = await run('formula', 'apply', file, '--name', 'may', '--dry-run');
+    const json = await run('formula', 'apply', file, '--name', 'may', '--dry-run', '--json');
+
+    expect(text.out).toContain(`calculation ${a?.id}: not checked: id, name, column B`);
+    expect(JSON.parse(json.out).rows[0].unchecked).toEqual(['id', 'name', 'column B']);
+  });
+
+  test('stops after ten formulas in a row that the platform stored as INVALID', async () => {
+    const rows = calculations().map(({ id }) => [id, 'MAX(`No such column`)', '1']);
+    const file = await csv(['id', 'expression', 'was'], ...rows);
+
+    const { code, out, err } = await run('formula', 'apply', file, '--name', 'may', '--json');
+
+    expect(code).toBe(3);
+    expect(err).toContain('the platform stored 10 formulas in a row as INVALID');
+    // Ten, and what was under way by then.
+    expect(JSON.parse(out).left).toBeGreaterThan(20);
+  });
+});
+
 describe('formula undo', () => {
   test('sets back what is still as we left it, and once only', async () => {
     const { file, ids } = await firstTwo();

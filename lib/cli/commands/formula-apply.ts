@@ -13,10 +13,12 @@ import {
   storeChangeSet,
   withFormulasBefore,
 } from '../formula/change-set.ts';
+import { checkRows } from '../formula/check-rows.ts';
+import { MAX_LINES } from '../formula/formulas-before.ts';
 import { checkedJobs, reportBlank, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
-import { counted, type Found, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
+import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
 
@@ -32,13 +34,18 @@ export default (async ([file], flags, terminal) => {
   warnOf(file, read.warnings, terminal);
   reportBlank(file, read.blank, terminal);
   const rows = await withFormulasBefore(store, { ...flags, rows: read.rows, ids: flags.undoFor });
+  const { faults, unchecked } = await checkRows(store, rows, terminal.signal);
+  if (faults.length > 0)
+    throw new UsageError(
+      `${file}: expected the calculations of the last snapshot; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
+    );
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
   // Looked up only where somebody wants to know.
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
-  const dryRun = flags.dryRun && described(set, affected, { ...flags, blank: read.blank });
+  const dryRun = flags.dryRun && described(set, affected, { ...flags, blank: read.blank, unchecked });
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
@@ -75,7 +82,10 @@ async function send(
     const { name } = set;
     const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name })}`;
     const facts = { set: name, blank: flags.blank };
-    const found = await runAll({ name, noun: 'formula', jobs, again, facts }, terminal);
+    const found = await runAll(
+      { name, noun: 'formula', jobs, again, facts, maxInvalid: MAX_INVALID },
+      terminal,
+    );
     terminal.err(`to take them back: ${back}`);
     return found;
   }
@@ -83,14 +93,30 @@ async function send(
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
+/** So many formulas in a row that the platform stored as INVALID stop the rest. */
+const MAX_INVALID = 10;
+
 type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
 
 function described(
   { name, rows }: ChangeSet,
   affected: AffectedOfSet,
-  { markdown, blank }: Pick<ApplyFlags, 'markdown'> & { readonly blank: number },
+  {
+    markdown,
+    blank,
+    unchecked,
+  }: Pick<ApplyFlags, 'markdown'> & {
+    readonly blank: number;
+    readonly unchecked: ReadonlyMap<string, readonly string[]>;
+  },
 ): Found {
-  const all = rows.map((row) => describedRow(row, affected?.byId.get(row.id)));
+  const all = rows.map((row) => ({
+    ...describedRow(row, affected?.byId.get(row.id)),
+    unchecked: unchecked.get(row.id) ?? [],
+  }));
+  const open = all.flatMap(({ id, unchecked: what }) =>
+    what.length === 0 ? [] : [`calculation ${id}: not checked: ${what.join(', ')}`],
+  );
   const total =
     affected === undefined
       ? 'What depends on them is not known: no calculations are published.'
@@ -111,7 +137,11 @@ function described(
     : inColumns(heads, cells);
   return {
     json: { set: name, dryRun: true, rows: all, blank, affected: affected?.total ?? null },
-    words: [`${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`, ...table],
+    words: [
+      `${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`,
+      ...table,
+      ...firstOf(open, MAX_LINES),
+    ],
   };
 }
 

@@ -74,6 +74,8 @@ type ToRun = {
   readonly again: string;
   /** For `--json`. */
   readonly facts: object;
+  /** Stops once so many formulas in a row were stored as INVALID. Default: nothing does. */
+  readonly maxInvalid?: number;
   /** Called in the end, after Ctrl-C too: what has ended is worth a file. Returns lines to print. */
   readonly finish?: (storage: JobStorage) => Promise<readonly string[]>;
 };
@@ -87,10 +89,10 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
   const before = noneBefore();
-  const { counts, notDone, storage, tokenRefusal } = await runJobsHere(
+  const { counts, notDone, storage, tokenRefusal, isInvalid } = await runJobsHere(
     {
       ...{ name: 'run', settings, of: rows, concurrency: toRun.concurrency },
-      ...{ isEndless: false, endsWithToken: true, refusal: REFUSED },
+      ...{ isEndless: false, endsWithToken: true, refusal: REFUSED, maxInvalid: toRun.maxInvalid },
       work: ({ onEnded, ...parts }) =>
         runRows(jobs.rows(), {
           ...{ ...parts, sender: senderHere() },
@@ -109,6 +111,10 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const notDoneNow = `${failed - before.failed} failed, ${unknown - before.unknown} unknown, ${left} left`;
   const words = `${name}: ${counted(rows, noun)}: ${doneNow} done now, ${notDoneNow}; ${endedWords(before)}`;
   if (left > 0) terminal.err(shown(`stopped; ${counted(left, noun)} left; ${again}`));
+  if (isInvalid)
+    terminal.err(
+      `the platform stored ${toRun.maxInvalid} formulas in a row as INVALID: look at them before you set the rest`,
+    );
   if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
   const ended = done === rows ? 'done' : 'incomplete';
   return {

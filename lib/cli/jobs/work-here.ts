@@ -3,6 +3,7 @@ import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
 import type { Lease } from '../../jobs/held.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';
 import { openJobStorage } from '../../jobs/job-storage.ts';
+import { INVALID_FORMULA } from '../../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import type { OpenBreaker } from '../../pace/budget.ts';
@@ -36,6 +37,8 @@ export type JobsHere<Back> = {
   readonly isEndless: boolean;
   /** End at a token that is refused, for a person who can see to it. */
   readonly endsWithToken: boolean;
+  /** Stops once so many formulas in a row were stored as INVALID. Default: nothing does. */
+  readonly maxInvalid?: number | undefined;
   /** Why a message of a job is refused, where its job counts as failed. Default: only its refusal is counted. */
   readonly refusal?: EndedJob['error'];
 };
@@ -58,12 +61,22 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   });
   using view = createView(jobs, session.callCounts, terminal);
   const { counts, notDone, onEnded, onRefused } = view;
-  const worker = await openWorker(session, storage, { onEnded, onRefused });
-  const signal = AbortSignal.any([terminal.signal, token.signal]);
+  const invalid = new AbortController();
+  let inARow = 0;
+  const hooks = {
+    onRefused,
+    onEnded(job: EndedJob) {
+      onEnded(job);
+      inARow = job.error?.kind === INVALID_FORMULA ? inARow + 1 : 0;
+      if (inARow === jobs.maxInvalid) invalid.abort();
+    },
+  };
+  const worker = await openWorker(session, storage, hooks);
+  const signal = AbortSignal.any([terminal.signal, token.signal, invalid.signal]);
   const lease = renewedLease(storage.ledger, { stop: signal });
   const concurrency = jobs.concurrency ?? settings.PLATFORM_CONCURRENCY;
   const back = await jobs.work({ worker, lease, concurrency, signal, sleep, onEnded });
-  return { counts, notDone, back, storage, tokenRefusal: token.refusal() };
+  return { counts, notDone, back, storage, tokenRefusal: token.refusal(), isInvalid: invalid.signal.aborted };
 }
 
 type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
