@@ -13,6 +13,7 @@ import {
 import { type AwsEnvironment, awsClientConfig, backoffMs, lean, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
+import type { OnDate } from './open-table.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
@@ -21,6 +22,8 @@ export type DynamoTableOptions = {
   readonly tableName: string;
   readonly environment: AwsEnvironment;
   readonly client?: DynamoDBClient;
+  /** The dates of the client's responses. Default: the clock here is taken for the table's. */
+  readonly onDate?: OnDate;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
@@ -33,8 +36,10 @@ export function createDynamoTable({
   tableName: TableName,
   environment,
   client = createDynamoClient(environment),
+  onDate,
   sleep = delay,
 }: DynamoTableOptions): Table {
+  const toExpiry = createExpiry(onDate);
   const onRow = <T>(act: string, key: RowKey, work: (tried: string) => Promise<T>): Promise<T> => {
     const tried = `${act} ${key.partition} ${key.sort} in table ${TableName}`;
     return explaining(TableName, tried, async () => {
@@ -54,7 +59,7 @@ export function createDynamoTable({
     getAll: (keys) => readAll(keys, { TableName, client, sleep }),
     put: (key, row, { expected, token, expiresAtMs }) =>
       onRow('put', key, async (tried) => {
-        const Item = toItem(key, checkedText(tried, row), token, expiresAtMs);
+        const Item = toItem(key, checkedText(tried, row), token, toExpiry(expiresAtMs));
         return settle(key, {
           write: () => client.send(new PutItemCommand({ TableName, Item, ...onlyOver(expected) })),
           isMade: (current) => current?.token === token,
@@ -78,6 +83,24 @@ export function createDynamoTable({
       rowsOf(TableName, `scan ${prefix}* in table ${TableName}`, (start) =>
         client.send(new ScanCommand({ ...beginningWith(prefix), ...start })),
       ),
+  };
+}
+
+/**
+ * When DynamoDB, by its own clock, may delete a row: never before its time by that clock. A clock here that is behind is
+ * made up for by the `Date` of the last response; before the first one no row expires, until it is written again.
+ */
+function createExpiry(onDate: OnDate | undefined) {
+  if (onDate === undefined) return (atMs: number | undefined) => atMs;
+  let seen: { readonly dateMs: number; readonly atMs: number } | undefined;
+  onDate(({ dateMs }) => {
+    seen = { dateMs, atMs: performance.now() };
+  });
+  return (atMs: number | undefined): number | undefined => {
+    if (atMs === undefined || seen === undefined) return undefined;
+    // A date is in whole seconds, so the time is up to one later.
+    const behindMs = seen.dateMs + 1_000 + performance.now() - seen.atMs - Date.now();
+    return atMs + Math.max(0, behindMs);
   };
 }
 

@@ -24,7 +24,8 @@ export async function openTable(
   }
   const { createDynamoClient, createDynamoTable } = await import('./dynamo-table.ts');
   const client = createDynamoClient(environment, limits);
-  return { table: createDynamoTable({ tableName: name, environment, client }), onDate: onDateOf(client) };
+  const onDate = onDateOf(client);
+  return { table: createDynamoTable({ tableName: name, environment, client, onDate }), onDate };
 }
 
 /** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
