@@ -13,7 +13,6 @@ import {
 import { type AwsEnvironment, awsClientConfig, backoffMs, lean, parseOwnJson } from '../base/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import { asTableError, explaining, type SettleWriteOptions, settleWrite } from './dynamo-failure.ts';
-import type { OnDate } from './open-table.ts';
 import type { Row, RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
@@ -23,7 +22,7 @@ export type DynamoTableOptions = {
   readonly environment: AwsEnvironment;
   readonly client?: DynamoDBClient;
   /** The dates of the client's responses. Default: the clock here is taken for the table's. */
-  readonly onDate?: OnDate;
+  readonly onDate?: (listener: (seen: { readonly dateMs: number }) => void) => void;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
@@ -90,7 +89,7 @@ export function createDynamoTable({
  * When DynamoDB, by its own clock, may delete a row: never before its time by that clock. A clock here that is behind is
  * made up for by the `Date` of the last response; before the first one no row expires, until it is written again.
  */
-function createExpiry(onDate: OnDate | undefined) {
+function createExpiry(onDate: DynamoTableOptions['onDate']) {
   if (onDate === undefined) return (atMs: number | undefined) => atMs;
   let seen: { readonly dateMs: number; readonly atMs: number } | undefined;
   onDate(({ dateMs }) => {
