@@ -258,6 +258,32 @@ describe('score', () => {
     expect(sandbox.counts().requests).toBe(0);
   });
 
+  test('rows added to the file of a batch: the dry run says so, and only these are paid for', async () => {
+    const file = await write('a.csv', 'text\nwonderful\nawful\n');
+    const argv = ['score', file, '--text', 'text', '--batch', 'one'];
+    await run(...argv);
+    await write('a.csv', 'text\nwonderful\nawful\nfine\n');
+
+    const dry = await run(...argv, '--dry-run');
+    const grown = await run(...argv, '--json');
+    await write('a.csv', 'text\nwonderful\nchanged\nfine\nnew\n');
+    const before = sandbox.counts().requests;
+    const changed = await run(...argv, '--dry-run');
+    const refused = await run(...argv);
+
+    expect(dry.out).toContain('2 rows in the batch already, 1 added');
+    expect({ ...grown, out: JSON.parse(grown.out) }).toMatchObject({
+      code: 0,
+      out: { rows: 3, scored: 3, calls: 3, paidAgain: 0 },
+    });
+    expect(changed).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('would be refused: batch one was'),
+    });
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('choose another name') });
+    expect(sandbox.counts().requests).toBe(before);
+  });
+
   test('another file under the name of an existing batch exits 2', async () => {
     await run('score', await write('a.csv', 'text\nwonderful\n'), '--text', 'text', '--batch', 'one');
 

@@ -6,7 +6,7 @@ import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
-import { BatchConflictError } from '../../jobs/texts/batch/split-batch.ts';
+import { BatchConflictError, checkContinues } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
 import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
@@ -101,12 +101,18 @@ async function openParts(session: Session, terminal: Terminal) {
 
 async function preview(
   request: BatchRequest,
-  { cache, rate, signal }: Parts,
+  { cache, rate, signal, store, table }: Parts,
   flags: ScoreFlags,
 ): Promise<Found> {
   const found = await previewBatch(request, { cache, rate, signal });
-  const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
-  return foundPreview({ ...found, reasons, rate, input: request.input?.() });
+  const conflicts: string[] = [];
+  const inBatch = await checkContinues(request, { store, table }).catch((error: unknown) => {
+    if (!(error instanceof BatchConflictError)) throw error;
+    conflicts.push(error.message);
+    return undefined;
+  });
+  const reasons = [...conflicts, ...refusals(found, { rate, maxCalls: flags.maxCalls })];
+  return foundPreview({ ...found, inBatch, reasons, rate, input: request.input?.() });
 }
 
 type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };

@@ -74,6 +74,8 @@ export function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Termin
 
 /** `input`: what the source of a batch was found to be. */
 type Previewed = Preview & {
+  /** How many of the rows are in the batch of that name already; undefined for a new one. */
+  readonly inBatch: number | undefined;
   readonly input: InputFound | undefined;
   /** Why it would be refused. */
   readonly reasons: readonly string[];
@@ -83,12 +85,15 @@ type Previewed = Preview & {
 
 /** What a batch would take. */
 export function foundPreview({ reasons, input, ...preview }: Previewed): Found {
-  const { rows, badRows, bad, texts, cached, calls, seconds, rate } = preview;
+  const { rows, badRows, bad, texts, cached, calls, seconds, rate, inBatch } = preview;
   const named = bad.map(({ isEmpty: _, ...row }) => row);
   const words = [
     `${number(rows)} rows, ${number(badRows)} of them bad`,
     ...badLines(bad, badRows),
     ...(input === undefined ? [] : describeInput(input)),
+    ...(inBatch === undefined
+      ? []
+      : [`${counted(inBatch, 'row')} in the batch already, ${number(rows - inBatch)} added`]),
     `${number(texts)} distinct texts, ${number(cached)} of them cached`,
     `${number(calls)} calls to make, which take ${duration(seconds)} at ${rate} a second`,
     ...reasons.map((reason) => `would be refused: ${reason}`),

@@ -44,7 +44,9 @@ export async function readBatchStatus(batch: string, storage: Storage): Promise<
     const staged = await storage.store.list(stagedFolder(batch)).next();
     if (staged.done) return undefined;
   }
-  return statusOf(batch, header, ended.length, sumOf(ended));
+  // Rows were added to a batch that was split, and not all of them are in it yet.
+  const isGrowing = header !== undefined && all.length > header.chunks;
+  return statusOf(batch, isGrowing ? undefined : header, ended.length, sumOf(ended));
 }
 
 /** `whole`: the size of the batch, if it is known. */

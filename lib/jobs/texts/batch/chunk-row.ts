@@ -53,7 +53,7 @@ const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
 const parsedChunk = (stored: StoredRow | undefined): StoredChunk | undefined =>
   stored && { row: chunkRowSchema.parse(stored.row), token: stored.token };
 
-export const readChunkRow = async (chunkId: ChunkId, { table }: BatchStorage) =>
+export const readChunkRow = async (chunkId: ChunkId, { table }: Pick<BatchStorage, 'table'>) =>
   parsedChunk(await table.get(chunkRowKey(chunkId)));
 
 /** The rows of at most 100 chunks, in their order. */
@@ -129,13 +129,23 @@ export async function readHeader(
   return stored && headerSchema.parse(stored.row);
 }
 
-/** Stores the header; false if there is a different one. Splitting the same batch again gives the same header. */
+/**
+ * Stores the header, over one of fewer rows; false if there is a different one. Splitting the same batch again gives the same
+ * header, and with rows added a larger one.
+ */
 export async function writeHeader(
   batch: string,
   header: BatchHeader,
   { table, newToken, now }: BatchStorage,
 ): Promise<boolean> {
   const expiresAtMs = now() + RETENTION_MS;
-  const put = await table.put(headerKey(batch), header, { expected: null, token: newToken(), expiresAtMs });
-  return put.kind === 'stored' || sizeOf(headerSchema.parse(put.current?.row)) === sizeOf(header);
+  for (let expected: string | null = null; ; ) {
+    const put = await table.put(headerKey(batch), header, { expected, token: newToken(), expiresAtMs });
+    if (put.kind === 'stored') return true;
+    if (put.current === undefined) return false;
+    const current = headerSchema.parse(put.current.row);
+    if (sizeOf(current) === sizeOf(header)) return true;
+    if (current.rows >= header.rows || current.chunks >= header.chunks) return false;
+    expected = put.current.token;
+  }
 }

@@ -27,23 +27,35 @@ export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
  * Cuts rows into chunks of at most 100 rows and 200 KB of texts as they are sent: as JSON, with the characters escaped that
- * SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries depend on the rows alone.
+ * SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries depend on the rows alone, and on
+ * those of before: `sizeOf` says how many rows of a chunk are in it, if it ended with fewer when the rows were cut first.
  */
-export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator<Chunk> {
+export async function* cutChunks(
+  rows: AsyncIterable<SourceRow>,
+  sizeOf = async (chunk: Chunk): Promise<number> => chunk.rows.length,
+): AsyncGenerator<Chunk> {
   let index = 0;
-  let [held, heldBytes]: [SourceRow[], number] = [[], 0];
+  let held: Measured[] = [];
+  const bytesOf = () => held.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let heldBytes = 0;
+  const cut = async (): Promise<Chunk> => {
+    const all = held.map(({ row }) => row);
+    const size = await sizeOf({ index, rows: all });
+    held = held.slice(size);
+    heldBytes = bytesOf();
+    index += 1;
+    return { index: index - 1, rows: all.slice(0, size) };
+  };
   for await (const given of rows) {
-    const { row, sizeBytes } = measured(given);
-    if (held.length === MOST_TEXTS || heldBytes + sizeBytes > MOST_TEXT_BYTES) {
-      yield { index, rows: held };
-      index += 1;
-      [held, heldBytes] = [[], 0];
-    }
-    held.push(row);
-    heldBytes += sizeBytes;
+    const next = measured(given);
+    while (held.length === MOST_TEXTS || heldBytes + next.sizeBytes > MOST_TEXT_BYTES) yield await cut();
+    held.push(next);
+    heldBytes += next.sizeBytes;
   }
-  if (held.length > 0) yield { index, rows: held };
+  while (held.length > 0) yield await cut();
 }
+
+type Measured = ReturnType<typeof measured>;
 
 /** A row as chunks contain it, and the bytes of its text there: one that no chunk can score is a bad row. */
 export function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {

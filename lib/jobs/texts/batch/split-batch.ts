@@ -39,7 +39,7 @@ export class BatchConflictError extends Error {
 
   constructor({ batch, chunk }: ChunkId) {
     super(
-      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, choose another name, or forget the old batch`,
+      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, with rows added at the end or not, choose another name, which pays for no text again, or forget the old batch`,
     );
   }
 }
@@ -57,9 +57,10 @@ export async function splitBatch(
 
 export async function splitChecked(request: BatchRequest, options: SplitOptions): Promise<SplitBatch> {
   const { batch } = request;
+  await checkContinues(request, options);
   if (options.maxCalls !== undefined) await setCallLimit(batch, options.maxCalls, options);
   const header = { chunks: 0, rows: 0, badRows: 0 };
-  for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {
+  for await (const group of inGroups(chunksOf(request, options), MESSAGES_AT_ONCE)) {
     options.signal?.throwIfAborted();
     const staged = await Promise.all(group.map((chunk) => stageChunk(chunk, request, options)));
     const messages = staged.filter((message) => message !== undefined);
@@ -75,16 +76,55 @@ export async function splitChecked(request: BatchRequest, options: SplitOptions)
   return { kind: 'split', ...header, summary: await finishBatch(batch, options) };
 }
 
+/**
+ * How many of the rows are in the batch already: it was split, as far as it came, from the first of them. Undefined for a new
+ * batch. Reads only. Throws `BatchConflictError` if rows of it were changed or removed, before anything is sent.
+ */
+export async function checkContinues(
+  request: BatchRequest,
+  options: Pick<BatchStorage, 'store' | 'table'>,
+): Promise<number | undefined> {
+  const { batch } = request;
+  if ((await readChunkRow({ batch, chunk: 0 }, options)) === undefined) return undefined;
+  let [known, chunk] = [0, 0];
+  for await (const { index, rows } of chunksOf(request, options)) {
+    const stored = await readChunkRow({ batch, chunk: index }, options);
+    if (stored !== undefined) known += rows.length;
+    chunk = index + 1;
+  }
+  if ((await readChunkRow({ batch, chunk }, options)) !== undefined)
+    throw new BatchConflictError({ batch, chunk });
+  return known;
+}
+
+/** The chunks of a request: those that are stored as they are there, the last of them with fewer rows than it would have. */
+const chunksOf = (request: BatchRequest, options: Pick<BatchStorage, 'store' | 'table'>) =>
+  cutChunks(request.rows(), async ({ index, rows }) => {
+    const chunkId = { batch: request.batch, chunk: index };
+    const stored = await readChunkRow(chunkId, options);
+    const staged = stored?.row.staged;
+    if (staged === undefined || staged === printStaged(stagedOf(request, rows)).sha256) return rows.length;
+    const size = stored?.row.counts?.rows ?? (await findStaged(chunkId, options.store))?.rows.length ?? 0;
+    const first = rows.slice(0, size);
+    if (size === 0 || printStaged(stagedOf(request, first)).sha256 !== staged)
+      throw new BatchConflictError(chunkId);
+    return size;
+  });
+
+const stagedOf = ({ host, request }: BatchRequest, rows: Chunk['rows']): StagedChunk => ({
+  ...{ version: 1, host, request },
+  rows: rows.map((row) => (isBad(row) ? withoutEmpty(row) : row)),
+});
+
 /** Stages a chunk and stores its row; returns the message of its job if anything is left to score. */
 async function stageChunk(
   { index, rows }: Chunk,
-  { batch, request, host }: BatchRequest,
+  request: BatchRequest,
   options: SplitOptions,
 ): Promise<ChunkJob | undefined> {
-  const chunkId = { batch, chunk: index };
+  const chunkId = { batch: request.batch, chunk: index };
   const badRows = rows.filter(isBad);
-  const staged = rows.map((row) => (isBad(row) ? withoutEmpty(row) : row));
-  const chunk: StagedChunk = { version: 1, host, request, rows: staged };
+  const chunk = stagedOf(request, rows);
   const { sha256 } = printStaged(chunk);
   const open: ChunkRow = { state: 'open', staged: sha256, badRows: badRows.map(tableRow) };
   const stored = await readChunkRow(chunkId, options);

@@ -174,7 +174,8 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
       for (;;) {
         await write({ state: 'SCORED', result: printedResult(result) }, resultToken);
         if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
-        const taken = takenBy(own.row, undefined, now());
+        // A worker of the same payer took it over while this one slept: who ends the chunk counts the calls of both.
+        const taken = takenBy(own.row, payer, now());
         if (taken?.kind === 'scored') return taken;
       }
     },

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
+import { readBatchStatus } from '../../../../lib/jobs/texts/batch/batch-status.ts';
 import { endChunk, failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { checkContinues, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { sampled, scaled } from '../../../scale.ts';
@@ -161,12 +162,52 @@ test.each([
   ['other rows', batchOf([row(1, 'changed')])],
   ['another request', batchOf(mixedRows, { request: TOPICS })],
   ['fewer rows', batchOf(mixedRows.slice(0, 200))],
-  ['more rows', batchOf([...mixedRows, ...mixedRows])],
+  ['a row less in the middle', batchOf(mixedRows.toSpliced(150, 1))],
+  ['a row changed behind others that are the same', batchOf(mixedRows.with(229, row(230, 'changed')))],
 ])('refuses a batch of %s under the same name', async (_, other) => {
   const { split } = world();
   await splitBatch(batchOf(mixedRows), split);
 
   await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was already split from other rows');
+});
+
+test('rows that are added are a continuation: these alone are sent, under one summary over all', async () => {
+  const one = world();
+  const more = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => row(from + at, `added ${from + at}`));
+  const grown = [...mixedRows, ...more(231, 90)];
+  const again = [...grown, ...more(321, 5)];
+  await runBatch(batchOf(mixedRows), one);
+  const paid = one.paid.length;
+
+  expect(await checkContinues(batchOf(grown), one.split)).toBe(230);
+  await runBatch(batchOf(grown), one);
+  await runBatch(batchOf(again), one);
+  await runBatch(batchOf(again), one);
+
+  expect(one.paid.length - paid).toBe(95);
+  expect(summaryOf(one.store)).toMatchObject({ rows: 325, failed: 0, chunks: 5 });
+  expect(await readBatchStatus('b1', one.storage)).toMatchObject({ status: 'done', rows: 325, rowsLeft: 0 });
+});
+
+test('a batch that grew and is not all split says so, and what differs is refused before anything is sent', async () => {
+  const one = world();
+  const grown = [...mixedRows, ...mixedRows];
+  await runBatch(batchOf(mixedRows), one);
+  await splitBatch(batchOf(grown), {
+    ...one.split,
+    send: async () => {
+      throw new Error('stopped');
+    },
+  }).catch(() => undefined);
+  const sent = one.messages.length;
+
+  const status = await readBatchStatus('b1', one.storage);
+  const changed = splitBatch(batchOf(grown.with(400, row(401, 'changed'))), one.split);
+
+  expect(status).toMatchObject({ status: 'unfinished', rows: null });
+  await expect(changed).rejects.toThrow('with rows added at the end or not');
+  expect(one.messages).toHaveLength(sent);
 });
 
 test('a batch without rows, or with only bad ones, ends at once', async () => {

@@ -72,6 +72,26 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     expect([before, claim.isHeld()]).toEqual([true, false]);
   });
 
+  test('of two workers of a payer that slept through a lease, whichever is counted says that both calls were paid', async () => {
+    const one = worker(analyze);
+    const two = worker(analyze, one.table, 'worker-2');
+    const send = async ({ cache }: typeof one) => {
+      const [looked] = await cache.look([{ text: 'good' }], 'b1.chunk-00000');
+      if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
+      await looked.claim.send();
+      return looked.claim;
+    };
+    const slept = await send(one);
+    two.pass(300_000);
+    const taken = await send(two);
+    one.pass(300_000);
+
+    const late = await slept.finish(sentimentOf({ text: 'good' }));
+    const second = await taken.finish(sentimentOf({ text: 'good' }));
+
+    expect([late, second]).toMatchObject([{ calls: 2 }, { calls: 2 }]);
+  });
+
   test('a claim that another worker has taken over is not held, whatever is left of its lease', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
