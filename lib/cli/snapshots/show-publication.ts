@@ -141,7 +141,7 @@ const REASONS = {
   empty: 'empty: no records, although the last run had some',
   shrunk: 'shrunk: fewer than half of the last run’s records',
   degraded: 'degraded: the platform kept reporting that its responses may lack rows',
-  type: 'type: a field has a different JSON type from the last run’s',
+  type: 'type: a field has none of the JSON types that it had in the last run',
   selection: 'selection: the run does not request the same records as the last run',
   platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
   incomplete: 'incomplete: nothing that was requested could be read',

@@ -58,10 +58,14 @@ export function refusals(
   return (Object.keys(gates) as GateName[]).filter((name) => gates[name]);
 }
 
-/** True if a field has a JSON type that it did not have before. Null and added or removed fields are ignored. */
+/**
+ * True if a field has none of the JSON types that it had before. Null and added or removed fields are ignored, and so is a
+ * type beside one from before: some records may be odd, which fails no run.
+ */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
     const known = own(before, name)?.filter((type) => type !== 'null') ?? [];
-    return known.length > 0 && types.some((type) => type !== 'null' && !known.includes(type));
+    const found = types.filter((type) => type !== 'null');
+    return known.length > 0 && found.length > 0 && !found.some((type) => known.includes(type));
   });
 }
