@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { foundRun } from '../../lib/cli/snapshots/show-publication.ts';
 import { printFound } from '../../lib/cli/terminal/terminal.ts';
-import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
@@ -21,9 +21,26 @@ afterAll(() => sandbox.close());
 const run = (argv: readonly string[]) => runCommand(argv, { SYNC_STORE: folder.path });
 
 /** Takes a snapshot of data files and returns its manifest. */
-async function snapshot(...ids: readonly string[]): Promise<Manifest> {
+const snapshot = (...ids: readonly string[]) => snapshotOf(sandbox, ...ids);
+
+async function snapshotOf(platform: Sandbox, ...ids: readonly string[]): Promise<Manifest> {
   const argv = ['snapshot', 'data-files', '--json', ...ids.flatMap((id) => ['--id', id])];
-  return JSON.parse((await runCommand(argv, settingsOf(sandbox, folder.path))).out);
+  return JSON.parse((await runCommand(argv, settingsOf(platform, folder.path))).out);
+}
+
+/** A run that was published, and then one that was refused, since the token has lost its rights. */
+async function refusedAfter(): Promise<Manifest> {
+  const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 };
+  const before = await startPlatform(small);
+  const [id = ''] = before.ids().dataFiles;
+  await snapshotOf(before, id);
+  await before.close();
+  await using after = await startPlatform({
+    ...small,
+    port: Number(new URL(before.url).port),
+    forbidden: [id],
+  });
+  return await snapshotOf(after, id);
 }
 
 const latest = async () => JSON.parse(await readFile(join(folder.path, 'data-files/latest.json'), 'utf8'));
@@ -59,9 +76,7 @@ describe('publish', () => {
   });
 
   test('--json prints the manifest as one JSON value', async () => {
-    const [id = ''] = sandbox.ids().dataFiles;
-    await snapshot(id);
-    const { run: refused } = await snapshot('7');
+    const { run: refused } = await refusedAfter();
 
     const { code, out, err } = await run(['publish', 'data-files', refused, '--json']);
 
@@ -69,11 +84,11 @@ describe('publish', () => {
     expect((await latest()).run).not.toBe(refused);
     expect(JSON.parse(out)).toMatchObject({
       run: refused,
-      ...{ published: false, outcome: 'refused', refused: ['empty', 'selection', 'incomplete'] },
+      ...{ published: false, outcome: 'refused', refused: ['empty', 'incomplete'] },
       forced: false,
       manifest: `work/data-files/${refused}/_manifest.json`,
     });
-    expect(err).toContain('not published; refused as: empty, selection, incomplete');
+    expect(err).toContain('not published; refused as: empty, incomplete');
   });
 
   test('of a run that started before the published one does nothing and exits 3; --force gets through', async () => {

@@ -190,7 +190,8 @@ async function tellJobs(
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
   for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
-  await run(['submit', file], { shows: false });
+  // Nothing is known of the formula that one of them sets, and nobody wants it back.
+  await run(['submit', file, '--no-undo'], { shows: false });
   const { ledger } = await openJobs(terminal);
   const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
   await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
