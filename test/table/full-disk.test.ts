@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { createSqliteTable } from '../../lib/table/sqlite-table.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+
+const folder = folderOfEach();
+const disk = () => join(folder.path, 'disk');
+const file = () => sqliteFile(join(disk(), 'jobs.db'));
+const mount = (...options: readonly string[]) =>
+  execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', disk()], { stdio: 'ignore' });
+
+/** A file system of its own needs the rights to mount one. */
+let isMounted = false;
+beforeEach(() => {
+  mkdirSync(disk());
+  try {
+    mount('-o', 'size=256k,nr_inodes=20');
+    isMounted = true;
+  } catch {
+    isMounted = false;
+  }
+});
+
+afterEach(() => {
+  file().close();
+  if (isMounted) execFileSync('umount', [disk()]);
+});
+
+const put = () =>
+  createSqliteTable(file()).put({ partition: 'p', sort: 's' }, { text: 'x' }, { expected: null, token: 't' });
+
+function leave(bytes: number): void {
+  const { bavail, bsize } = statfsSync(disk());
+  writeFileSync(join(disk(), 'others'), Buffer.alloc(bavail * bsize - bytes));
+}
+
+test.for([0, 8_192, 36_864])(
+  'with %i bytes free a write fails at once, and leaves no files',
+  async (bytes, { skip }) => {
+    skip(!isMounted, 'no right to mount a file system');
+    leave(bytes);
+    const beganMs = performance.now();
+
+    await expect(put()).rejects.toMatchObject({ failure: { kind: 'full' } });
+
+    expect(performance.now() - beganMs).toBeLessThan(3_000);
+    expect(readdirSync(disk(), { recursive: true }).length).toBeLessThan(8);
+  },
+);
+
+test('so does one where no inode is left', async ({ skip }) => {
+  skip(!isMounted, 'no right to mount a file system');
+  for (let index = 0; index < 19; index += 1) writeFileSync(join(disk(), `other-${index}`), '');
+
+  await expect(put()).rejects.toMatchObject({ failure: { kind: 'full', code: 'ENOSPC' } });
+});
+
+test('and one on a file system that is read-only', async ({ skip }) => {
+  skip(!isMounted, 'no right to mount a file system');
+  mount('-o', 'remount,ro');
+
+  await expect(put()).rejects.toMatchObject({ failure: { kind: 'read-only', code: 'EROFS' } });
+});
