@@ -112,7 +112,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
   // Without it, the report is written again.
-  storage.grantDelete(policy, ['report/latest.json']);
+  storage.grantDelete(policy, ['report/latest*']);
   Grant.addToPrincipal({
     grantee: policy,
     // `jobs` says how many are queued.

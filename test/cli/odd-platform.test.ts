@@ -137,7 +137,7 @@ async function runJobs(sandbox: Sandbox, run: Commands) {
   ];
   const file = join(folder, 'jobs.ndjson');
   await writeFile(file, jobs.map((job) => JSON.stringify({ version: 1, ...job })).join('\n'));
-  await run('run', file, '--concurrency', '1');
+  await run('run', file, '--no-undo', '--concurrency', '1');
 }
 
 async function scoreTexts(run: Commands) {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     ['snapshot', 'calculations'],
     ['snapshot', 'calculations'],
     ['score', file('texts.csv'), '--text', 'text', '--batch', 'may'],
-    ['formula', 'set', id, file('formula.txt')],
+    ['formula', 'set', id, file('formula.txt'), '--force'],
     ['report', '--output', file('report.html')],
     ['query', 'SELECT count(*) FROM calculations', '--csv'],
   ];

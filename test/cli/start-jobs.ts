@@ -70,7 +70,7 @@ export async function startJobs({
     runWithoutPlatform: (argv: readonly string[]) => begin(argv, shared).ended,
     /** Submits jobs, and works until none is left. */
     async workOff(...jobs: readonly object[]) {
-      await begin(['submit', '-'], settings, lines(jobs)).ended;
+      await begin(['submit', '-', '--no-undo'], settings, lines(jobs)).ended;
       return begin(['work', '--drain', '--json'], settings).ended;
     },
     queue,

@@ -49,7 +49,7 @@ describe('people may do no more than their commands', () => {
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObject, s3:GetObjectVersion, s3:PutObject on StorageBucket/scores/*, StorageBucket/work/*",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/formulas/*, StorageBucket/parquet/*, StorageBucket/results/*, StorageBucket/table.json",
-        "s3:DeleteObject on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*, StorageBucket/report/latest.json",
+        "s3:DeleteObject on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*, StorageBucket/report/latest*",
         "s3:GetObject on StorageBucket/results/*, StorageBucket/table.json",
         "s3:ListBucket on StorageBucket",
         "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
