@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 test.each([
-  { file: 'infra/show-stack.ts', words: ['nosuch'], says: 'FUNCTION: expected one of run-jobs, ' },
+  { file: 'infra/show-stack.ts', words: ['nosuch'], says: 'FUNCTION: expected one of move-jobs, run-jobs, ' },
   { file: 'infra/show-stack.ts', words: ['snapshot', 'no/such'], says: 'FILE: expected a file, got no/such' },
   { file: 'test/smoke/run.ts', words: ['--nosuch'], says: "Unknown option '--nosuch'" },
   { file: 'test/smoke/run.ts', words: ['stack', '--job', '{'], says: '--job: expected JSON' },

@@ -5,6 +5,7 @@ import type { Source } from '../../lib/contract.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readSettings } from '../../lib/settings.ts';
+import type { Place } from '../../lib/snapshot/keys.ts';
 import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -71,7 +72,7 @@ beforeAll(async () => {
   const { datasets, dataFiles, fileSets } = platform.ids();
   requests = {
     calculations: {},
-    cards: { datasets },
+    cards: { datasets, as: 'loads' },
     files: { filesets: fileSets },
     'data-files': { ids: dataFiles },
   };
@@ -85,6 +86,13 @@ type FunctionProperties = {
 afterAll(() => running.disposeAsync());
 
 const sources = ['calculations', 'cards', 'files', 'data-files'] as const;
+
+const places = {
+  calculations: 'calculations',
+  cards: 'cards.loads',
+  files: 'files',
+  'data-files': 'data-files',
+} as const satisfies Record<Source, Place>;
 
 /** Starts a snapshot of each source by a job, and runs the executions side by side. */
 async function takeAll(night: string, options: ExecutionOptions = {}) {
@@ -120,7 +128,7 @@ async function startedBy(id: string): Promise<string> {
 
 /** What was stored of a published run's records, in the order of the run. */
 async function publishedLines(source: Source): Promise<readonly string[]> {
-  const latest = await readLatest(store, source);
+  const latest = await readLatest(store, places[source]);
   const { parts } = await readManifest(store, latest?.manifest ?? '');
   const bodies = await Promise.all(parts.map(async ({ key }) => (await store.get(key))?.body));
   return bodies.flatMap((body) =>
@@ -136,7 +144,7 @@ const openParts = (method: 'PUT' | 'DELETE', source: Source) =>
   new Set(
     stack.requests
       .filter((request) => request.method === method && request.status < 300)
-      .flatMap(({ path }) => new RegExp(`/work/${source}/[^/]+/open-[^?]+`).exec(path) ?? []),
+      .flatMap(({ path }) => new RegExp(`/work/${places[source]}/[^/]+/open-[^?]+`).exec(path) ?? []),
   );
 
 const slicesIn = (operations: readonly string[]) =>
@@ -158,7 +166,7 @@ test('each source is published over four slices and more, while its open part is
   for (const { source, ended } of all) {
     expect(ended, faults()).toMatchObject({
       status: 'SUCCEEDED',
-      result: { kind: 'published', place: source, refused: [] },
+      result: { kind: 'published', place: places[source], refused: [] },
     });
     expect(slicesIn(ended.operations), source).toBeGreaterThanOrEqual(4);
     expect(openParts('DELETE', source).size, source).toBeGreaterThanOrEqual(10);
@@ -189,7 +197,7 @@ test('so it is if each slice is killed once and the table is throttled for a whi
   for (const { source, ended } of all) {
     expect(ended, faults()).toMatchObject({
       status: 'SUCCEEDED',
-      result: { kind: 'published', place: source, refused: [] },
+      result: { kind: 'published', place: places[source], refused: [] },
     });
     expect(slicesIn(ended.operations), source).toBeGreaterThanOrEqual(4);
     expect(ended.invocations, source).toBeGreaterThan(4);
