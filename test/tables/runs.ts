@@ -30,7 +30,8 @@ export async function takeSnapshot(
   const { observe, counts } = countCalls();
   const { call } = platformOf(sandbox, { observe });
   const clock = { now: () => Date.parse(at), random: Math.random };
-  const saved = await beginRun(request, { store, compression, platform: 'acme.example.com', ...clock });
+  const opened = { store, compression, platform: 'acme.example.com', force: accept, ...clock };
+  const saved = await beginRun(request, opened);
   const scan = await scanOfRun(saved.checkpoint, { ...clock, call, store, sleep, pageRows: 100 });
   return takeRun(saved, scan, {
     ...clock,
