@@ -12,12 +12,15 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
   await using deployed = await startDeployedWorker(platform);
   const [calculationId] = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1]);
   const [dataFileId = ''] = platform.ids().dataFiles;
+  const notBefore = new Date(Date.now() + 5_000).toISOString();
   const run = { version: 1, type: 'run-function', packageId, packageVersion: '1.0.0' };
 
   await deployed.queue.send(
     [
       { ...run, id: 'adds', functionName: 'addNumbers', inputVariables: { first: 2, second: 3 } },
       { ...run, id: 'is-not-there', functionName: 'noSuchFunction' },
+      // It goes back to the queue until then.
+      { ...run, id: 'waits', functionName: 'addNumbers', inputVariables: { first: 1, second: 1 }, notBefore },
       // Without an id of its own, it is put on the queue again with one.
       { ...run, functionName: 'addNumbers', inputVariables: { first: 4, second: 5 } },
       { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },
@@ -28,13 +31,14 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
       .map((job) => JSON.stringify(job))
       .concat('no JSON'),
   );
-  const results = await resultsOf(deployed.store, 7);
+  const results = await resultsOf(deployed.store, 8);
 
   expect(results.get('adds')).toMatchObject({
     status: 'done',
     sender: '000000000000',
     response: { result: 5 },
   });
+  expect(results.get('waits')).toMatchObject({ status: 'done', response: { result: 2 } });
   expect([...results.values()]).toContainEqual(
     expect.objectContaining({ status: 'done', response: expect.objectContaining({ result: 9 }) }),
   );

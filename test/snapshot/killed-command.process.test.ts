@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { parsePlace } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
 import { type Source, sources } from '../../lib/snapshot/sources/sources.ts';
@@ -59,8 +60,11 @@ async function killCommand({ source, sandbox, settings, folder, isTime }: Killed
   child.kill('SIGKILL');
   await ended;
   const requests = sandbox.counts().requests - before;
-  const run = (await readdir(join(folder, 'work', source))).sort().at(-1) ?? '';
-  const { checkpoint } = await readCheckpoint(createDirectoryStore(folder), source, run);
+  // A run of named datasets or FileSets has a place of its own, which only the command knows.
+  const [first = ''] = await readdir(join(folder, 'work'));
+  const place = parsePlace(first) ?? source;
+  const run = (await readdir(join(folder, 'work', place))).sort().at(-1) ?? '';
+  const { checkpoint } = await readCheckpoint(createDirectoryStore(folder), place, run);
   return { run, requests, requestsLost: requests - checkpoint.calls.requests };
 }
 
