@@ -83,7 +83,7 @@ function isReference(value: unknown): boolean {
 const generatedOf = (id: string, known: Known) =>
   (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
 
-/** The longest that it can be. Of what has no limit, such as a parameter without `MaxLength`, only AWS can tell: 0. */
+/** The greatest possible length; 0 if there is no limit (no `MaxLength`), which only AWS can then check. */
 function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   const given = known.longest?.get(JSON.stringify(part));

@@ -39,7 +39,7 @@ const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'rea
 /** Causes of an error that are looked at: errors may be each other's. */
 const MAX_CAUSES = 10;
 
-/** The failure that no time heals in an error or its causes; undefined if there is none. */
+/** The permanent failure, which no retry can cure, among an error and its causes; undefined if there is none. */
 export function lastingFailure(error: unknown, depth = 0): LastingFailure | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
   if (error instanceof ServiceError) return lastingOf(error);

@@ -51,7 +51,7 @@ async function* wantedKeys(
   }
 }
 
-/** The result of a job; undefined if there is none but of an earlier end. Its value is undefined if it is not JSON. */
+/** The result of a job; undefined if it has none, or one of an earlier end. A value that is not JSON is undefined. */
 export async function findResult(
   store: Pick<Store, 'get'>,
   row: ResultOf & { readonly finishedAt?: number },
