@@ -3,7 +3,13 @@ import { countsOf, failedIn, type Report } from './counts.ts';
 
 const file = (status: string, ...tests: readonly string[]) => ({
   status,
-  assertionResults: tests.map((each, at) => ({ status: each, fullName: `test ${at}` })),
+  name: 'test/some.test.ts',
+  message: status === 'failed' ? 'SyntaxError: there\n  at line 3' : '',
+  assertionResults: tests.map((each, at) => ({
+    status: each,
+    fullName: `test ${at}`,
+    failureMessages: each === 'failed' ? ['AssertionError: expected 1\nto be 2'] : [],
+  })),
 });
 
 const report: Report = {
@@ -21,7 +27,7 @@ test('tests are counted as vitest counts them', () => {
 
   expect(countsOf(report, 0)).toEqual({ passed: 2, failed: 0 });
   expect(countsOf(failing, 1)).toEqual({ passed: 2, failed: 1 });
-  expect(failedIn(failing)).toEqual(['test 1']);
+  expect(failedIn(failing)).toEqual([{ name: 'test 1', reason: 'AssertionError: expected 1' }]);
 });
 
 test.each([
@@ -31,6 +37,9 @@ test.each([
 ])('a file that %s is a failure, in addition to the tests that failed', (_, broken) => {
   const testResults = [...report.testResults, broken];
 
+  expect(failedIn({ ...report, testResults })).toEqual([
+    { name: 'test/some.test.ts', reason: 'SyntaxError: there' },
+  ]);
   expect(countsOf({ ...report, testResults }, 1)).toEqual({ passed: 2, failed: 1 });
   expect(countsOf({ ...report, testResults, numFailedTests: 3 }, 1)).toEqual({ passed: 2, failed: 4 });
 });

@@ -9,20 +9,26 @@ export type Report = {
   readonly numFailedTests: number;
   readonly testResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly name: string;
+    /** Why the file did not load, or its hook threw. */
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
   }[];
 };
+
+/** A test that failed by the names of its groups and its own, or a file that broke outside its tests; and why. */
+export type Failure = { readonly name: string; readonly reason: string };
 
 /**
  * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test, but
  * counts as a failure all the same. So does an error outside all files, which only vitest's exit code reports.
  */
 export function countsOf({ numPassedTests, numFailedTests, testResults }: Report, exitCode: number): Outcome {
-  const files = testResults.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
-  );
-  const failed = numFailedTests + files.length;
+  const failed = numFailedTests + testResults.filter(isBroken).length;
   return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
@@ -30,7 +36,7 @@ export function countsOf({ numPassedTests, numFailedTests, testResults }: Report
 export function outcomeIn(
   file: string,
   exitCode: number,
-): Outcome & { readonly failures: readonly string[] } {
+): Outcome & { readonly failures: readonly Failure[] } {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8'));
     return { ...countsOf(report, exitCode), failures: failedIn(report) };
@@ -40,8 +46,25 @@ export function outcomeIn(
   }
 }
 
-/** The tests that failed, by the names of their groups and their own. */
-export const failedIn = ({ testResults }: Report): readonly string[] =>
-  testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
-  );
+/** What failed: tests, and files that broke outside their tests. */
+export const failedIn = ({ testResults }: Report): readonly Failure[] =>
+  testResults.flatMap((file) => {
+    if (isBroken(file)) return [{ name: file.name, reason: firstLine(file.message) }];
+    return file.assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => ({
+        name: fullName,
+        reason: firstLine(failureMessages?.[0] ?? ''),
+      }));
+  });
+
+/** As a line of the last lines of a run, which is all that CI shows of a failure. */
+export const printFailure = ({ name, reason }: Failure): string =>
+  `FAILED: ${name.length > 120 ? `${name.slice(0, 120)}…` : name}${reason === '' ? '' : `: ${reason}`}`;
+
+/** A file that failed though none of its tests did. */
+const isBroken = ({ status, assertionResults }: Report['testResults'][number]): boolean =>
+  status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
+
+/** The first line of a message, at most 200 characters of it. */
+export const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? '').slice(0, 200);

@@ -1,4 +1,4 @@
-import type { Outcome } from './counts.ts';
+import type { Failure, Outcome } from './counts.ts';
 
 /** More failures than this at once have a reason, and are not tried again. */
 const MOST = 3;
@@ -9,11 +9,11 @@ const MOST = 3;
  */
 export async function withoutFlaky(
   { passed, failed }: Outcome,
-  names: readonly string[],
+  failures: readonly Pick<Failure, 'name'>[],
   passesAlone: (name: string) => boolean | Promise<boolean>,
 ): Promise<Outcome> {
   let flaky = 0;
-  for (const name of names.length > MOST ? [] : names)
+  for (const { name } of failures.length > MOST ? [] : failures)
     if ((await passesAlone(name)) && (await passesAlone(name))) {
       console.log(`flaky: ${name}`);
       flaky += 1;

@@ -3,7 +3,7 @@ import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Outcome, outcomeIn } from './counts.ts';
+import { type Failure, type Outcome, outcomeIn, printFailure } from './counts.ts';
 import { withoutFlaky } from './flaky.ts';
 
 /*
@@ -104,7 +104,7 @@ async function tests({
   workers,
   named,
   environment = {},
-}: Tests): Promise<Outcome & { readonly failures: readonly string[] }> {
+}: Tests): Promise<Outcome & { readonly failures: readonly Failure[] }> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder.path, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
@@ -119,7 +119,7 @@ async function tests({
     environment,
   ).ended;
   const outcome = outcomeIn(report, status);
-  for (const name of outcome.failures) console.log(`FAILED: ${name}`);
+  for (const failure of outcome.failures) console.log(printFailure(failure));
   return outcome;
 }
 

@@ -50,7 +50,7 @@ const [counts, differing] = [{ passed: 0, failed: 0 }, [] as string[]];
 for (const bench of benches.filter(({ name }) => requested.length === 0 || requested.includes(name))) {
   let rows = await measured(bench);
   if (!holds(rows)) {
-    const tried = RACES.includes(bench) ? [] : [bench.name];
+    const tried = RACES.includes(bench) ? [] : [bench];
     await withoutFlaky({ passed: 0, failed: 1 }, tried, async () => {
       rows = await measured(bench);
       return holds(rows);

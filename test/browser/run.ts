@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, outcomeIn } from '../counts.ts';
+import { type Failure, type Outcome, outcomeIn, printFailure } from '../counts.ts';
 import { withoutFlaky } from '../flaky.ts';
 import { findBrowser, installBrowser } from './find-browser.ts';
 
@@ -31,7 +31,10 @@ async function tests(program: string): Promise<Outcome> {
   });
 }
 
-function run(CHROMIUM: string, words: readonly string[]): Outcome & { readonly failures: readonly string[] } {
+function run(
+  CHROMIUM: string,
+  words: readonly string[],
+): Outcome & { readonly failures: readonly Failure[] } {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'platform-sync-browser-'));
   const file = join(folder.path, 'report.json');
   const { status } = spawnSync(
@@ -43,5 +46,7 @@ function run(CHROMIUM: string, words: readonly string[]): Outcome & { readonly f
     ],
     { stdio: 'inherit', env: { ...process.env, CHROMIUM } },
   );
-  return outcomeIn(file, status ?? 1);
+  const outcome = outcomeIn(file, status ?? 1);
+  for (const failure of outcome.failures) console.log(printFailure(failure));
+  return outcome;
 }

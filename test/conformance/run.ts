@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import type { Engines } from '../base/aws/engines.ts';
+import { printFailure } from '../counts.ts';
 import { numberOption, readUsage } from '../proofs/usage.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownDifferences } from './known-differences.ts';
@@ -121,12 +122,13 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
     });
     const known = knownDifferences.filter((each) => each.suite === suite && each.engine === engineOf(run));
     const verdict = judge(report, known);
+    for (const failure of verdict.failures) console.error(printFailure(failure));
     for (const complaint of verdict.complaints) console.error(`FAILED: ${complaint}`);
     return { ...verdict, durationMs: Date.now() - startedAt };
   } catch (error) {
     stopped.signal.throwIfAborted();
     console.error(`FAILED: ${suite} on ${engineOf(run)}: ${messageOf(error)}`);
-    const none = { tests: 0, passed: 0, knownDifferences: 0, complaints: [] };
+    const none = { tests: 0, passed: 0, knownDifferences: 0, failures: [], complaints: [] };
     return { ...none, failed: 1, durationMs: Date.now() - startedAt };
   }
 }

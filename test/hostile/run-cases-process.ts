@@ -11,14 +11,16 @@ import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
 
 /*
- * Runs all hostile command lines one after another in this process, whose heap its starter limits, and prints how each
- * ended as a line of JSON.
+ * Runs the hostile command lines of the group that is named one after another in this process, whose heap its starter
+ * limits, and prints how each ended as a line of JSON.
  */
+const group = process.argv[2] ?? '';
+if (!(group in commandCases)) throw new RangeError(`expected ${Object.keys(commandCases)}, got ${group}`);
 
 // What every command loads is loaded before any is measured.
 await end({ name: 'none', argv: ['runs'], code: 0, says: /^/ });
 
-for (const each of Object.values(commandCases).flat())
+for (const each of commandCases[group as keyof typeof commandCases])
   process.stdout.write(`${JSON.stringify(await end(each))}\n`);
 
 async function end({ name, argv, settings = {}, files = {}, ...hostile }: CommandCase): Promise<CommandEnd> {

@@ -4,7 +4,7 @@ import { judge, type Report } from './judge.ts';
 
 const report = (...tests: Report['tests']): Report => ({ tests, broken: [] });
 const passed = { name: 'a works', state: 'passed' } as const;
-const failed = { name: 'b works', state: 'failed' } as const;
+const failed = { name: 'b works', state: 'failed', reason: 'expected 1' } as const;
 const differs = (test: string): KnownDifference => ({
   suite: 's3',
   engine: 'MinIO',
@@ -16,7 +16,18 @@ const differs = (test: string): KnownDifference => ({
 const skipped = { name: 'c works', state: 'skipped' } as const;
 
 test.for([
-  ['differs', report(passed, failed), [], { tests: 2, passed: 1, failed: 1, knownDifferences: 0 }],
+  [
+    'differs',
+    report(passed, failed),
+    [],
+    {
+      tests: 2,
+      passed: 1,
+      failed: 1,
+      knownDifferences: 0,
+      failures: [{ name: 'b works', reason: 'expected 1' }],
+    },
+  ],
   [
     'differs only where it is known to',
     report(passed, failed),

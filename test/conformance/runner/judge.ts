@@ -1,3 +1,4 @@
+import type { Failure } from '../../counts.ts';
 import type { KnownDifference } from '../known-differences.ts';
 
 /** What happened to the tests of a run. */
@@ -5,8 +6,10 @@ export type Report = {
   readonly tests: readonly {
     readonly name: string;
     readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
+    /** The first line of why it failed. */
+    readonly reason?: string;
   }[];
-  /** What went wrong outside the tests: files that did not load, hooks that threw. */
+  /** What went wrong outside the tests, and why: files that did not load, hooks that threw. */
   readonly broken: readonly string[];
 };
 
@@ -15,6 +18,8 @@ export type Verdict = {
   readonly passed: number;
   readonly failed: number;
   readonly knownDifferences: number;
+  /** The tests that failed and are not known to. */
+  readonly failures: readonly Failure[];
   /** Why a run failed though its tests did as they should. */
   readonly complaints: readonly string[];
 };
@@ -27,8 +32,8 @@ export function judge({ tests, broken }: Report, known: readonly KnownDifference
   const ran = tests.filter(({ state }) => state === 'passed' || state === 'failed');
   const stateOf = new Map(ran.map(({ name, state }) => [name, state]));
   const isKnown = new Set(known.map(({ test }) => test));
-  const failures = ran.filter(({ state }) => state === 'failed');
-  const differing = failures.filter(({ name }) => isKnown.has(name));
+  const failed = ran.filter(({ state }) => state === 'failed');
+  const failures = failed.filter(({ name }) => !isKnown.has(name));
   const complaints = [
     ...broken.map((where) => `${where}: broken outside its tests`),
     ...known.flatMap(({ test, engine }) => {
@@ -40,9 +45,10 @@ export function judge({ tests, broken }: Report, known: readonly KnownDifference
   ];
   return {
     tests: ran.length,
-    passed: ran.length - failures.length,
-    failed: failures.length - differing.length + complaints.length,
-    knownDifferences: differing.length,
+    passed: ran.length - failed.length,
+    failed: failures.length + complaints.length,
+    knownDifferences: failed.length - failures.length,
+    failures: failures.map(({ name, reason = '' }) => ({ name, reason })),
     complaints,
   };
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
+import { firstLine } from '../../counts.ts';
 import type { Report } from './judge.ts';
 
 /** Writes what `judge` needs into the file that CONFORMANCE_REPORT names. Vitest's JSON says nothing of hooks that threw. */
@@ -12,6 +13,7 @@ export default class OutcomeReporter implements Reporter {
         [...module.children.allTests()].map((test) => ({
           name: test.fullName.replaceAll(' > ', ' '),
           state: test.result().state,
+          reason: firstLine(test.result().errors?.[0]?.message ?? ''),
         })),
       ),
       broken: [...modules.flatMap(brokenIn), ...errors.map(() => 'an error outside all tests')],
@@ -24,5 +26,9 @@ export default class OutcomeReporter implements Reporter {
 function brokenIn(module: TestModule): readonly string[] {
   const groups = [module, ...module.children.allSuites()].filter((each) => each.errors().length > 0);
   const unfinished = [...module.children.allTests()].some((test) => test.result().state === 'pending');
-  return [...groups.map(() => module.relativeModuleId), ...(unfinished ? [module.relativeModuleId] : [])];
+  const whys = groups.map((group) => firstLine(group.errors()[0]?.message ?? ''));
+  return [
+    ...whys.map((why) => `${module.relativeModuleId}: ${why}`),
+    ...(unfinished ? [module.relativeModuleId] : []),
+  ];
 }

@@ -21,5 +21,5 @@ const faults = rows.flatMap(({ by, ...grant }) => {
   if (isWritten || said === undefined || said.by === by || !said.by.startsWith('test/')) return [];
   return [`${what}: ${PAGE} names ${said.by}, which did not; npm run test:processes -- --write`];
 });
-for (const fault of faults) console.log(fault);
+for (const fault of faults) console.log(`FAILED: what roles may do: ${fault}`);
 process.exitCode = faults.length > 0 ? 1 : 0;
