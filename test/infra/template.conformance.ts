@@ -69,6 +69,17 @@ const configurations = {
 /** Warnings that say nothing of a deployment. */
 const accepted: Readonly<Record<string, string>> = {
   W3005: 'CDK lists dependencies that a reference implies too',
+  W3037: "cfn-lint's list of actions lacks one that the API has",
+};
+
+/** Actions that AWS documents and cfn-lint does not list, in lower case as it prints them. */
+const UNLISTED_ACTIONS = ['describealarmcontributors'];
+
+const isAccepted = ({ Level, Message, Rule }: Finding): boolean => {
+  if (Level === 'Error' || accepted[Rule.Id] === undefined) return false;
+  return (
+    Rule.Id !== 'W3037' || UNLISTED_ACTIONS.some((action) => Message.startsWith(`'${action}' is not one of`))
+  );
 };
 
 type Finding = {
@@ -114,7 +125,7 @@ test.each(Object.keys(configurations))(
 
     expect(
       found
-        .filter(({ Level, Rule }) => Level === 'Error' || accepted[Rule.Id] === undefined)
+        .filter((finding) => !isAccepted(finding))
         .map(({ Rule, Location, Message }) => `${Rule.Id} ${Location.Path.join('.')}: ${Message}`),
     ).toEqual([]);
   },

@@ -162,7 +162,7 @@ test.each([nodes[0], nodes.at(-1)])(
     const stages = JSON.parse(await printedBy(['node', 'stages.mjs'], of));
 
     expect(app).toBe('');
-    expect(stages).toEqual({ one: 7, two: 7, staged: 7, files: 7 });
+    expect(stages).toEqual({ one: 8, two: 8, staged: 8, files: 8 });
   },
   240_000,
 );

@@ -1,3 +1,6 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -77,9 +80,10 @@ describe.each(Object.entries(places))('the token in a %s', (kind, { open, create
 });
 
 test('a command takes its token from the secret', async () => {
+  await using store = await mkdtempDisposable(join(tmpdir(), 'platform-sync-tokens-'));
   await using sandbox = await startPlatform({ calculations: 0, datasets: 0, cards: 0, dataFiles: 0 });
   const { settings } = await createSecret(sandbox.token);
-  const { PLATFORM_TOKEN: _, ...others } = settingsOf(sandbox, '');
+  const { PLATFORM_TOKEN: _, ...others } = settingsOf(sandbox, store.path);
   const add = ['call', codePackages[0]?.id ?? '', '1.0.0', 'addNumbers'];
 
   const { code, out } = await runCommand([...add, '--input', '{"first":40,"second":2}'], {

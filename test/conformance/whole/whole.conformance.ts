@@ -32,7 +32,7 @@ type Bus = Awaited<ReturnType<typeof startBus>>;
 
 async function submit(jobs: readonly MixedJob[], environment: Environment): Promise<void> {
   const input = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
-  const { code, err } = await runCommand(['submit', '-'], environment, input);
+  const { code, err } = await runCommand(['submit', '-', '--no-undo'], environment, input);
   if (code !== 0) throw new Error(`submit: ${err}`);
 }
 
