@@ -184,10 +184,11 @@ const PATIENCE = 5;
 export async function moveDeadLetters({
   from,
   to,
-  polls = LONG_POLLS,
+  polls: given = LONG_POLLS,
   signal,
 }: MoveParts): Promise<MovedDeadLetters> {
-  const { waitSeconds } = polls;
+  const polls = from.polls ?? given;
+  const waitSeconds = polls.areCountsExact === true ? 0 : polls.waitSeconds;
   const notMoved = new Map<string, string>();
   const isEmpty = createEmptyCheck(from, polls);
   let moved = 0;

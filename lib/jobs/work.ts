@@ -21,14 +21,14 @@ export type WorkOptions = {
   readonly concurrency: number;
   /** How long a message is hidden at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
-  /** End when the queue is empty, which takes more than 20 s of long polls to know; otherwise only on the signal. */
+  /** End when the queue is empty, which takes more than 20 s of long polls of SQS to know; otherwise only on the signal. */
   readonly drain: boolean;
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: a timer. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Those of the queue if not given. */
+  /** For a queue that names none of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
   /** Somebody watches, who would rather know at once that the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
@@ -43,7 +43,7 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { worker, queue, visibilitySeconds, drain, signal } = options;
-  const polls = options.polls ?? queue.polls ?? LONG_POLLS;
+  const polls = queue.polls ?? options.polls ?? LONG_POLLS;
   const counts = { done: 0, later: 0, failed: 0 };
   const lanes = createLanes(options);
   const isEmpty = createEmptyCheck(queue, polls);
@@ -62,6 +62,9 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   };
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
+    // With exact counts no poll is waited for that can return nothing.
+    if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ isQuiet: true })))
+      return 'empty';
     const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
     hasPolled = true;
     for (const message of messages) {
@@ -69,9 +72,8 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
       if (lanes.room()[lane] > 0) lanes.add(lane, handle(message));
       else await waitOnQueue(message);
     }
-    const isNothingDue = polls.areCountsExact === true || dueAtMs <= worker.now();
-    const isQuiet = wasIdle && messages.length === 0 && isNothingDue;
-    return drain && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
+    const isQuiet = wasIdle && messages.length === 0 && dueAtMs <= worker.now();
+    return drain && polls.areCountsExact !== true && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
   const look = async () => {
     await lookAt(worker);

@@ -50,13 +50,12 @@ export async function startJobs({
   const queue = await openQueue(SYNC_QUEUE_URL, shared);
   const deadLetters = await openQueue(SYNC_DEAD_LETTER_URL, shared, 'dead');
   const { table } = await openTable(SYNC_TABLE, shared, { leases: LEASES });
-  const polls = isInAws ? {} : { polls: { waitSeconds: 0.1, quiet: 1, areCountsExact: true } };
   const begin = (
     argv: readonly string[],
     environment: Readonly<Record<string, string>>,
     input?: string,
     screen?: Terminal['screen'],
-  ) => beginCommand(argv, environment, { input, screen, ...polls });
+  ) => beginCommand(argv, environment, { input, screen });
   const running = started.move();
   return {
     folder,

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
-import type { Queue } from '../../lib/jobs/queue/queue.ts';
+import { EXACT_POLLS, type Queue } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
 import { type WorkOptions, work } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -43,6 +43,32 @@ test.for([1, 2, 3, 4, 5, 6])(
     expect(queue.bodies()).toEqual([]);
   },
 );
+
+test('of a queue that knows what it holds, no poll is waited for that returns nothing', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
+  const received: number[] = [];
+
+  const counts = await work({
+    ...options,
+    worker: fake.worker,
+    lease: leaseOf(fake),
+    queue: {
+      ...queue,
+      polls: EXACT_POLLS,
+      async receive(asked) {
+        const messages = await queue.receive(asked);
+        received.push(messages.length);
+        return messages;
+      },
+    },
+    concurrency: 1,
+    sleep,
+  });
+
+  expect(counts).toEqual({ done: 1, later: 0, failed: 0 });
+  expect(received).toEqual([1]);
+});
 
 const awsError = (name: string) =>
   new AwsError('queue', 'receive', Object.assign(new Error(name), { code: name, name }));

@@ -30,7 +30,7 @@ export type QueueLimits = {
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
 export type Polls = {
-  /** How long one poll waits for a message, 0 to 20. */
+  /** How long one poll waits for a message, 0 to 20; whole seconds for SQS. */
   readonly waitSeconds: number;
   /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
   readonly quiet: number;
@@ -131,18 +131,19 @@ const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/g
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 
-/** For a queue of this host, which knows what it holds. */
-export const EXACT_POLLS: Polls = { waitSeconds: 2, quiet: 1, areCountsExact: true };
+/** For a queue of this host, which knows what it holds: a command ends so soon after its last job. */
+export const EXACT_POLLS: Polls = { waitSeconds: 0.25, quiet: 1, areCountsExact: true };
 
 /**
- * Says after each poll whether the queue is empty. Counts are approximate and may be a minute old: enough polls in a row
- * must have been quiet, then the counts empty, and then one more poll quiet.
+ * Says after each poll whether the queue is empty. Unless they are exact, counts are approximate and may be a minute old:
+ * enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
   let isConfirming = false;
   /** `isQuiet`: the poll returned nothing, and nothing is known to come. `staying`: messages that are to stay there. */
   return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
+    if (polls.areCountsExact === true) return total(await queue.counts()) <= staying;
     quiet = isQuiet ? quiet + 1 : 0;
     if (quiet >= polls.quiet && isConfirming) return true;
     isConfirming = quiet >= polls.quiet && total(await queue.counts()) <= staying;
