@@ -1,24 +1,16 @@
 import { createRequire } from 'node:module';
-import { Command, CommanderError } from 'commander';
-import { errorText, nearestName, PeerMissingError, printJson, shortened, shownJson } from '../base/index.ts';
+import { Command } from 'commander';
+import { nearestName, printJson, shortened, shownJson } from '../base/index.ts';
 import { DEFAULT_STORE } from '../places.ts';
-import { PlatformError } from '../platform/index.ts';
-import { SettingsError } from '../settings.ts';
-import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
-import { checkStoreExists, StoreError } from '../store/index.ts';
-import { NEW_LEDGER, NEW_LEDGER_RISK, TableError } from '../table/index.ts';
-import { QueryError } from '../tables/duckdb/query-error.ts';
+import { checkStoreExists } from '../store/index.ts';
+import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
 import { addCommand, type CommandDefinition, pathOf } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
-import { type ErrorJson, factsOf } from './errors/error-json.ts';
-import { SentOnceError } from './errors/sent-once.ts';
-import { UsageError } from './errors/usage-error.ts';
-import { whatToDo } from './errors/what-to-do.ts';
+import { explain, LONGEST_MESSAGE } from './errors/explain.ts';
 import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
-import { OutputError } from './terminal/process-output.ts';
 import { processTerminal } from './terminal/process-terminal.ts';
 import { type Ended, exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
 
@@ -97,9 +89,6 @@ const printsHints = (path: string): boolean =>
 /** A word that is shortened where commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
 
-/** The most characters of one message: more than 50 faults or a line of the log have. */
-const LONGEST_MESSAGE = 32_768;
-
 /** The program with all commands, which write to the terminal and throw where commander would end the process. */
 export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {
   const program = new Command('platform-sync')
@@ -123,7 +112,10 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
   for (const [path, definition] of Object.entries(commands)) {
     const command = addCommand(program, path, definition);
     const load = loads[path as keyof typeof loads];
-    if (load === undefined) continue;
+    if (load === undefined) {
+      command.configureOutput({ outputError: (text, write) => write(`${text}${namedBelow(text, command)}`) });
+      continue;
+    }
     command.action(async (...all) => {
       const { default: run } = await load();
       const [given, flags] = [all.slice(0, -2), all.at(-2)];
@@ -152,6 +144,7 @@ const loads: {
 } = {
   init: () => import('./commands/init.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  'snapshot all': () => import('./commands/snapshot-all.ts'),
   'snapshot calculations': () => import('./commands/snapshot.ts'),
   'snapshot files': () => import('./commands/snapshot.ts'),
   'snapshot cards': () => import('./commands/snapshot.ts'),
@@ -200,6 +193,12 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
+/** For a command that does nothing but lead to others: their names. */
+const namedBelow = (error: string, { commands: below }: Command): string =>
+  error.startsWith('error: unknown command')
+    ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
+    : '';
+
 /** For a command that takes an argument and has others below it: `jobs canel ID` has one argument too many. */
 function meantBy(error: string, program: Command): string {
   const [, name, first = ''] =
@@ -208,48 +207,4 @@ function meantBy(error: string, program: Command): string {
   const names = below.map((each) => each.name());
   const meant = nearestName(first, names);
   return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
-}
-
-/** How an error ended a command, and the error as `--json` prints it, if it is one. */
-type Explained = { readonly ended: Ended; readonly error?: ErrorJson };
-
-function explain(error: unknown, { err, signal, environment }: Terminal): Explained {
-  if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
-  // Commander has shown it.
-  if (error instanceof CommanderError)
-    return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
-  if (signal.aborted && !(error instanceof SentOnceError)) {
-    // Who closed the output knows, and nobody else has stopped it.
-    if (signal.reason instanceof OutputError) return { ended: 'failed' };
-    const message = 'interrupted: stopped as requested';
-    err(message);
-    const { run } = factsOf(error);
-    return {
-      ended: run === undefined ? 'stopped' : 'incomplete',
-      error: { kind: 'interrupted', message, ...(run === undefined ? {} : { run }) },
-    };
-  }
-  const given = errorText(error);
-  const message = shownLines(shortened(given, LONGEST_MESSAGE));
-  const advice = whatToDo(error, environment);
-  err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));
-  const kind = isUsage(error) ? 'usage' : 'other';
-  const isStopped = signal.aborted && !(signal.reason instanceof OutputError);
-  return {
-    ended: isUsage(error) ? 'usage' : isStopped ? 'stopped' : 'failed',
-    error: { kind, message, ...factsOf(error), ...(advice === undefined ? {} : { advice }) },
-  };
-}
-
-const USAGE_ERRORS = [SettingsError, UsageError, PeerMissingError] as const;
-
-function isUsage(error: unknown): boolean {
-  if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);
-  if (USAGE_ERRORS.some((usage) => error instanceof usage)) return true;
-  if (error instanceof PlatformError) return error.failure.kind === 'input';
-  if (error instanceof QueryError) return error.failure.kind === 'sql';
-  if (error instanceof TableError) return error.failure.kind === 'bad-table';
-  if (!(error instanceof StoreError)) return false;
-  const { failure } = error;
-  return failure.kind === 'bad-location' || (failure.kind === 'missing' && failure.what === 'bucket');
 }

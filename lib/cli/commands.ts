@@ -88,10 +88,16 @@ export const commands = {
     examples: ['doctor', 'doctor --profile acme', 'doctor --json'],
   },
   snapshot: {
-    does: 'Copy all records of a source into the store, and publish them.',
+    does: `Copy records into the store, and publish them: all places once more, or one of ${sources.join(', ')}.`,
     needsStore: false,
     json: false,
-    examples: ['snapshot calculations', 'snapshot calculations --resume last'],
+    examples: ['snapshot all', 'snapshot calculations', 'snapshot calculations --resume last'],
+  },
+  'snapshot all': {
+    does: 'Take each place that has a published run once more, as it was selected then; in an empty store all calculations, then the cards of their datasets. Ends with the worst of their exit codes: 2, 1, 3, 0.',
+    needsStore: false,
+    options: [NO_TABLES],
+    examples: ['snapshot all', 'snapshot all --json'],
   },
   'snapshot calculations': snapshotOf('calculations', [
     'snapshot calculations',

@@ -86,7 +86,10 @@ export const wrongWords: readonly WrongUse[] = [
   ['score - --text review', '-: expected a file that can be read more than once, got standard input'],
 
   ['nonsense', "unknown command 'nonsense'"],
-  ['snapshot kalkulations', "unknown command 'kalkulations'"],
+  ['snapshot kalkulations', 'expected one of all, calculations, files, cards, data-files'],
+  ['snapshot all calculations', "too many arguments for 'all'"],
+  ['snapshot all --force', "unknown option '--force'"],
+  ['formula nonsense', 'expected one of check, set, '],
   ['completion tcsh', 'bash, zsh, fish'],
   ['env', '--stack: expected the name of a stack, got nothing'],
 

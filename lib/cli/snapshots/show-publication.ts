@@ -22,7 +22,7 @@ import {
 type EndFlags = {
   readonly json?: true;
   /** False: the tables are not made. */
-  readonly tables?: boolean;
+  readonly tables?: boolean | undefined;
   /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
   readonly countsMissing?: boolean | undefined;
 };
@@ -33,11 +33,12 @@ export async function endWith(
   store: Store,
   { json, tables = true, countsMissing = false }: EndFlags,
   terminal: Terminal,
+  print = (found: Found): Ended => printFound(found, json, terminal),
 ): Promise<Ended> {
   const place = publication.manifest.source as Place;
   if (publication.kind === 'published') await clearAfter(store, place, warnOn(terminal));
   const found = foundRun(publication, store, countsMissing);
-  const ended = printFound(found, json, terminal);
+  const ended = print(found);
   if (json && ended !== 'done') terminal.err(shownLines(found.words));
   if (tables && publication.kind === 'published') await makeTablesOf(publication, store, terminal);
   return ended;

@@ -1,0 +1,78 @@
+import { sleep } from '../../base/index.ts';
+import { PlatformError } from '../../platform/index.ts';
+import type { Session } from '../../session.ts';
+import type { Publication } from '../../snapshot/publish/publish.ts';
+import { KnownRefusalError, scanOfRun } from '../../snapshot/run/begin-run.ts';
+import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
+import type { Saved } from '../../snapshot/run/slice-progress.ts';
+import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
+import { takeRun } from '../../snapshot/run/take-run.ts';
+import type { Store } from '../../store/index.ts';
+import { snapshotCommand } from '../options/command-lines.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
+
+type TakeHere = {
+  readonly session: Session;
+  readonly store: Store;
+  /** Publish the run although a gate refuses it. */
+  readonly force: boolean;
+  /** Whether an earlier process began it. */
+  readonly isResumed: boolean;
+};
+
+/** Takes an open run to its end in this process and publishes it, with its progress. A run that stops says how it is resumed. */
+export async function takeHere(
+  saved: Saved,
+  { session, store, force, isResumed }: TakeHere,
+  terminal: Terminal,
+): Promise<Publication> {
+  const { settings, call, callCounts, paceCounts } = session;
+  const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
+  // Said before the first request, so that whoever kills the process knows what to resume.
+  terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
+  const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+  const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
+  using _held = terminal.awaits?.({ lost: LOST });
+  try {
+    return await takeRun(saved, scan, {
+      ...{ store, force, callCounts, paceCounts, now: Date.now, random: Math.random },
+      platform: new URL(settings.PLATFORM_BASE_URL).host,
+      partMs: settings.SYNC_PART_SECONDS * 1_000,
+      ...{ onProgress: progress.update, onRead: progress.publishing, signal: terminal.signal },
+    });
+  } catch (error) {
+    if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
+      terminal.err(`stopped; to resume: ${snapshotCommand(place, error.run)}`);
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+/** What an end at once loses of a run: the rest is resumed. */
+const LOST = 'what was read since the last part was stored, which a resumed run reads again';
+
+/**
+ * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before
+ * anything was durable.
+ */
+async function canResume(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
+  const failure = cause instanceof PlatformError ? cause.failure : undefined;
+  if (failure?.kind === 'input') return false;
+  if (failure?.kind !== 'status' || failure.status !== 400) return true;
+  // If the checkpoint cannot be read, it is not known, so the command is shown.
+  const records = await readCheckpoint(store, source, run).then(
+    ({ checkpoint }) => checkpoint.records,
+    () => undefined,
+  );
+  return records !== 0;
+}
+
+/** What is known before the first request refuses a run as what was read would. Throws any other error. */
+export function foundRefused(error: unknown, { err }: Terminal): Found {
+  if (!(error instanceof KnownRefusalError)) throw error;
+  err(shown(`platform-sync: ${error.message}; nothing was requested`));
+  err('to give the snapshot a place of its own: --as NAME; to publish it here all the same: --force');
+  return { json: { ...error.failure, published: false }, words: [], ended: 'incomplete' };
+}

@@ -1,0 +1,58 @@
+import { canonicalJson } from '../../base/index.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import { readBy } from '../changes/record-key.ts';
+import { runKeys } from '../changes/run-keys.ts';
+import { type Place, partsOf, placeOf } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+import { givenIds } from '../run/begin-run.ts';
+import { linkedTo, placeOfRequest, type SnapshotRequest } from '../sources/request.ts';
+import { sourceDefinitions } from '../sources/sources.ts';
+
+type Published = Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>;
+
+type Again = { readonly store: Store; readonly signal?: AbortSignal | undefined };
+
+/**
+ * The request that a published run was taken by, so that its place can be taken once more. Throws `StoredObjectError` if
+ * its ids are too many for its manifest and do not follow from its records.
+ */
+export async function requestAgain(
+  place: Place,
+  published: Published,
+  options: Again,
+): Promise<SnapshotRequest> {
+  const { source, name } = partsOf(place);
+  const { selection } = published;
+  const request: Record<string, unknown> = { ...selection, source };
+  const { ids } = sourceDefinitions[source];
+  if (ids !== undefined && linkedTo(source, selection) !== undefined) delete request[ids.field];
+  else if (ids !== undefined && !Array.isArray(selection[ids.field]))
+    request[ids.field] = await idsOfRun(place, published, ids.field, options);
+  const unnamed = request as unknown as SnapshotRequest;
+  // A place that was named after its selection is found by the selection.
+  return name === undefined || isNamedAfter(place, unnamed) ? unnamed : { ...unnamed, as: name };
+}
+
+/** True for the place of a narrowed request that nobody has named. */
+export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
+  place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
+
+/** The ids of a run whose manifest has only their number and hash: each left a record, or is among the missing. */
+async function idsOfRun(
+  place: Place,
+  { run, selection, parts, missing }: Published,
+  field: string,
+  { store, signal }: Again,
+): Promise<readonly string[]> {
+  const { source } = partsOf(place);
+  const { key } = sourceDefinitions[source].records;
+  const found = new Set(missing.map(({ id }) => id));
+  for await (const keys of runKeys({ store, source, run: { parts }, signal }))
+    for (const each of keys) found.add(readBy(key, each));
+  const ids = [...found].sort();
+  if (canonicalJson(givenIds(ids)) === canonicalJson(selection[field])) return ids;
+  throw new StoredObjectError(
+    'invalid',
+    `${place}: expected the ${field} of run ${run} to follow from its records, but some have none; take it with the list that it was taken with`,
+  );
+}

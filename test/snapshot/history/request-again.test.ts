@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { requestAgain } from '../../../lib/snapshot/history/request-again.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { monday, publishLines } from '../changes/publish-lines.ts';
+
+const ids = Array.from({ length: 1_001 }, (_, index) => String(40_009 + 7 * index));
+
+/** A request for the place `data-files`, whose run had more ids than its manifest lists, all but the first with a record. */
+async function againOf(missing: readonly string[]) {
+  const store = createMemoryStore();
+  const lines = ids.slice(1).map((id) => JSON.stringify({ dataFileId: Number(id) }));
+  await publishLines(store, {
+    ...{ place: 'data-files', run: monday, lines },
+    manifest: {
+      selection: { ids: givenIds(ids) },
+      missing: missing.map((id) => ({ id, status: 404, since: monday.startedAt })),
+    },
+  });
+  const { manifest } = await readLastPublication(store, 'data-files');
+  if (manifest === undefined) throw new Error('expected a manifest');
+  return requestAgain('data-files', manifest, { store });
+}
+
+test('ids that are too many for a manifest follow from the records and the missing ones', async () => {
+  expect(await againOf([ids[0] ?? ''])).toEqual({ source: 'data-files', ids: ids.toSorted() });
+});
+
+test('ids of which some left neither a record nor a gap are not guessed', async () => {
+  await expect(againOf([])).rejects.toThrow('to follow from its records');
+});
