@@ -14,7 +14,7 @@ What erases (\`forget\`, \`prune\`) asks first at a terminal; \`--yes\` says so 
 
 Ctrl-C saves what was read as a durable part and says how to resume. A response that was paid for, or that nothing else could show (of a function, of an update of a formula), is waited for: the first Ctrl-C says what, and for how long at most; the second says what is lost, and ends at once. SIGTERM and a closed terminal (SIGHUP) are a first Ctrl-C, and so is output that nobody reads any more (\`work 2>&1 | head\`): it is quiet. A full disk behind standard output is one line, and exits 1. If \`call\` or \`formula set\` fails, it says whether the request had left and may have taken effect, and what to look at before you repeat it.
 
-A shell completes commands, options and sources after \`eval "$(platform-sync completion bash)"\` in \`~/.bashrc\`, \`source <(platform-sync completion zsh)\` in \`~/.zshrc\` after \`compinit\`, or \`platform-sync completion fish > ~/.config/fish/completions/platform-sync.fish\`.
+Where \`npm install --global\` has put the command on the path, a shell completes commands, options and sources after \`eval "$(platform-sync completion bash)"\` in \`~/.bashrc\`, \`source <(platform-sync completion zsh)\` in \`~/.zshrc\` after \`compinit\`, or \`platform-sync completion fish > ~/.config/fish/completions/platform-sync.fish\`.
 `;
 
 /** Where the manual says more of a command. */
@@ -62,7 +62,7 @@ function sections(command: Command, definition: CommandDefinition, path: string)
     ...(takes.length + options.length === 0
       ? []
       : ['| takes | meaning |', '|---|---|', ...takes, ...options, '']),
-    ...definition.examples.map((line) => `- ${code(`platform-sync ${line}`)}`),
+    ...definition.examples.map((line) => `- ${code(`npx platform-sync ${line}`)}`),
     '',
   ];
 }

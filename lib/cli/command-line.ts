@@ -104,7 +104,8 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     // These two are those of each command below it, too: it throws instead of ending the process.
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.out(text.trimEnd()),
+      // Help has lines to paste, and is printed before the hook of a command.
+      writeOut: (text) => terminal.out(pasted(terminal.environment, {})(text.trimEnd())),
       // What was typed may come from elsewhere, such as a list of names in a script.
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
       outputError: (text, write) => write(`${text}${meantBy(text, program)}`),

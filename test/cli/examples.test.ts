@@ -26,7 +26,7 @@ describe.each(commands.map((command) => [pathOf(command), command] as const))(
 
       expect(lines.join('')).not.toBe('');
       for (const line of lines) {
-        const [argv = []] = parseLine(line).stages.map(argumentsOf);
+        const [argv = []] = parseLine(`npx ${line}`).stages.map(argumentsOf);
         expect(line.startsWith(`platform-sync ${path}`)).toBe(true);
         expect(await faultsOfLine(argv)).toBe('');
       }

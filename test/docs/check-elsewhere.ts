@@ -21,7 +21,7 @@ export async function checkElsewhere(text: string, words: string): Promise<void>
 
 /** The arguments of each `npx platform-sync` of a line, whatever else is in it. */
 const commandsIn = (line: string): readonly (readonly string[])[] =>
-  [...line.matchAll(/(?:^|&& |\| )((?:npx )?platform-sync [^|&]*)/g)].flatMap(([, command = '']) =>
+  [...line.matchAll(/(?:^|&& |\| )(npx platform-sync [^|&]*)/g)].flatMap(([, command = '']) =>
     parseLine(command).stages.flatMap((stage) => {
       const argv = argumentsOf(stage);
       return argv === undefined ? [] : [argv];

@@ -34,13 +34,13 @@ beforeAll(async () => {
   environment = { ...settingsOf(platform, join(folder, 'store')), LOG_LEVEL: 'silent' };
   // What pages look at: two runs with changes between them, as any reader has who comes back.
   for (const line of [
-    'platform-sync snapshot calculations',
-    'platform-sync snapshot files --fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8',
-    'platform-sync snapshot cards --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112',
+    'npx platform-sync snapshot calculations',
+    'npx platform-sync snapshot files --fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8',
+    'npx platform-sync snapshot cards --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112',
   ])
     await runLine(line, { environment, folder });
   platform.churn(20);
-  await runLine('platform-sync snapshot calculations', { environment, folder });
+  await runLine('npx platform-sync snapshot calculations', { environment, folder });
 }, 60_000);
 
 afterAll(() => running.disposeAsync());
@@ -74,7 +74,7 @@ const kinds = {
   'json inbox': ({ text }) => checkInbox(text),
   sql: async ({ text }) => {
     for (const statement of linesOf(text.replaceAll(/ *--.*$/gm, '')))
-      await runLine(`platform-sync query "${statement.replace(/;$/, '')}"`, { environment, folder });
+      await runLine(`npx platform-sync query "${statement.replace(/;$/, '')}"`, { environment, folder });
   },
   // Looked at, not run.
   text: () => undefined,
@@ -89,11 +89,8 @@ const kinds = {
 function kindOf({ language, words }: Block): keyof typeof kinds | undefined {
   const isFile = /^[\w-]+(\.[\w-]+)*\.\w+$/.test(words) && language !== 'sh';
   const kind = [language, isFile ? 'FILE' : words.replace(/:.*$/, '')].join(' ').trim();
-  const found = language === 'sh' && isScript(words) ? 'sh' : kind;
-  return found in kinds ? (found as keyof typeof kinds) : undefined;
+  return kind in kinds ? (kind as keyof typeof kinds) : undefined;
 }
-
-const isScript = (words: string) => /^[\w-]+\.sh$/.test(words);
 
 async function runShell({ text }: Block): Promise<void> {
   for (const line of linesOf(text)) await runLine(line, { environment, folder });
@@ -134,7 +131,7 @@ test('a block that nobody runs is found', () => {
 });
 
 test('a line that fails is found', async () => {
-  await expect(runLine('platform-sync runs --none', { environment, folder })).rejects.toThrow(
+  await expect(runLine('npx platform-sync runs --none', { environment, folder })).rejects.toThrow(
     'expected exit code 0, got 2',
   );
 });

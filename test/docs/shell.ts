@@ -43,8 +43,7 @@ export function parseLine(line: string): ShellLine {
 const unquoted = (word: string) =>
   word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double);
 
-/** The arguments of `platform-sync`, or undefined for another program. */
-export function argumentsOf({ words }: Stage): readonly string[] | undefined {
-  const [first, ...rest] = words[0] === 'npx' ? words.slice(1) : words;
-  return first === 'platform-sync' ? rest : undefined;
+/** The arguments of `npx platform-sync`, or undefined for another program: a clone has no `platform-sync` of its own. */
+export function argumentsOf({ words: [npx, name, ...rest] }: Stage): readonly string[] | undefined {
+  return npx === 'npx' && name === 'platform-sync' ? rest : undefined;
 }
