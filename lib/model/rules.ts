@@ -92,7 +92,7 @@ export type Use = {
   readonly user: Thing;
   readonly used: Thing;
   readonly relation: Relation;
-  /** What the link says of itself, as sent; null if it says nothing. */
+  /** What the link says of itself, in lower case; null if it says nothing. */
   readonly validity: string | null;
   /** The field that states it first. */
   readonly statedBy: Statement;
@@ -106,12 +106,21 @@ export const statingFields = {
 
 export type StatingSource = keyof typeof statingFields;
 
+/**
+ * A value of a list, such as a status or a sentiment, in the one spelling that it has at every door: the platform's case
+ * differs. What is no text is as it is.
+ */
+export const spelled = <Value>(value: Value): Value =>
+  typeof value === 'string' ? (value.toLowerCase() as Value) : value;
+
 /** True if what a link says of itself makes it a broken one: anything but VALID, whatever its case. */
 export const isBroken = (validity: string | null): boolean =>
-  validity !== null && validity.toUpperCase() !== 'VALID';
+  validity !== null && spelled(validity) !== VALID;
 
 export const isInvalid = (status: unknown): boolean =>
-  typeof status === 'string' && status !== '' && status.toUpperCase() !== 'VALID';
+  typeof status === 'string' && status !== '' && spelled(status) !== VALID;
+
+const VALID = 'valid';
 
 /**
  * Calls `see` with what a record, as `parseJson` returns it, says of who uses whom, in the order of its links: the same pair
@@ -152,13 +161,13 @@ export function datasetsUsed(record: unknown): readonly LinkedId[] {
     if (used === undefined) return;
     const { id = idText(target) ?? used.id, isGone = true } = found.get(used.id) ?? {};
     const isKnown = found.has(used.id) && validity === null;
-    found.set(used.id, { id, isGone: isGone && (isKnown || validity?.toUpperCase() === ILLEGAL_REFERENCE) });
+    found.set(used.id, { id, isGone: isGone && (isKnown || validity === ILLEGAL_REFERENCE) });
   });
   return [...found.values()];
 }
 
 /** The validity of a link to what was deleted. */
-const ILLEGAL_REFERENCE = 'ILLEGAL_REFERENCE';
+const ILLEGAL_REFERENCE = 'illegal_reference';
 
 const adding =
   (see: (use: Use) => void): Add =>
@@ -179,7 +188,7 @@ type Link = {
 
 /** What a link's `valid` says. */
 const validityIn = (valid: unknown): string | null =>
-  typeof valid === 'string' && valid !== '' ? valid : null;
+  typeof valid === 'string' && valid !== '' ? spelled(valid) : null;
 
 type Add = (
   user: Thing | undefined,

@@ -2,14 +2,14 @@ import { recordKey } from '../../snapshot/changes/record-key.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../columns/read-columns.ts';
 import type { Model } from '../compute/compute-model.ts';
-import { canonicalId } from '../rules.ts';
+import { canonicalId, spelled } from '../rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
 export type Description = {
   /** Of a card its title, of a file its path. */
   readonly name: string | null;
-  /** Of a calculation its status, of a card its type, of a file its file type, of a data file its scan state. */
+  /** Of a calculation its status, of a card its type, of a file its file type, of a data file its scan state: in lower case. */
   readonly type: string | null;
   readonly owner: string | null;
 };
@@ -98,7 +98,7 @@ function readSaid(group: RowGroup, source: Source) {
   const scanStates = read(source === 'data-files' ? 'currentrevision.scanstate' : undefined);
   return (row: number) => ({
     name: names(row) ?? null,
-    type: types(row) ?? scanStates(row) ?? null,
+    type: spelled(types(row) ?? scanStates(row) ?? null),
     owner: owners(row) ?? null,
     fileset: filesets(row) ?? null,
   });

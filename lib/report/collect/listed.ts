@@ -1,5 +1,5 @@
 import { asText, type ModelColumns, type RowGroup } from '../../model/index.ts';
-import { canonicalId } from '../../model/rules.ts';
+import { canonicalId, spelled } from '../../model/rules.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Counts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText } from './values.ts';
@@ -105,8 +105,8 @@ export const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) 
 /** An id, however it was written. */
 export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
 
-/** The same of an enumeration, of which letters may come in any case. */
-export const countedEnum = (utf8: Uint8Array): string => shownText(asText(utf8).toUpperCase() || NOT_STATED);
+/** The same of a value of a list. */
+export const countedEnum = (utf8: Uint8Array): string => shownText(spelled(asText(utf8)) || NOT_STATED);
 
 /** Counts how often each value occurs; none, as `NOT_STATED`. */
 export function createCountedValues() {

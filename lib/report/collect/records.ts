@@ -1,9 +1,11 @@
 import { asText, groupsOf } from '../../model/index.ts';
+import { spelled } from '../../model/rules.ts';
 import { ISO_TIME } from '../../tables/catalog/view.ts';
 import type { DataFileFacts, FileFacts } from '../facts.ts';
 import {
   chosenRows,
   columnsOf,
+  countedEnum,
   countedText,
   createCountedValues,
   createLargest,
@@ -27,8 +29,8 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   for await (const { group } of groupsOf(options.columns.files)) {
     options.signal.throwIfAborted();
     const filesetOf = group.texts('_filesetid', countedText);
-    const types = group.texts('filetype', countedText);
-    const states = group.texts('indexstatus', countedText);
+    const types = group.texts('filetype', countedEnum);
+    const states = group.texts('indexstatus', countedEnum);
     const sizes = group.values('size');
     const see = (row: number) => {
       const size = sizeIn(sizes(row));
@@ -64,8 +66,8 @@ type FileRow = ReturnType<ReturnType<typeof readFile>> & {
 const readFile = textsOf({
   path: ['path', asText],
   name: ['name', asText],
-  type: ['filetype', countedText, NOT_STATED],
-  status: ['indexstatus', countedText, NOT_STATED],
+  type: ['filetype', countedEnum, NOT_STATED],
+  status: ['indexstatus', countedEnum, NOT_STATED],
   owner: ['createdby', idText],
   created: ['created', asText],
 });
@@ -98,7 +100,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
     const uploads = [current('uploadtimemillis'), current('datetimeuploaded')];
     const times = group.values('datetimecreated_at');
     const see = (row: number) => {
-      const state = textIn(states(row))?.toUpperCase() ?? NOT_STATED;
+      const state = spelled(textIn(states(row))) ?? NOT_STATED;
       const created = numberIn(times(row));
       const uploaded = uploads.map((at) => numberIn(at(row))).find((ms) => ms !== null);
       const range = rangeOf(uploaded ?? created, nowMs);

@@ -15,7 +15,6 @@ import {
   chosenRows,
   columnsOf,
   countedEnum,
-  countedText,
   createCountedValues,
   createFlags,
   createLargest,
@@ -116,7 +115,7 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
   for (let edge = 0; edge < graph.user.length; edge += 1) {
     const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
     if (relation === 'built on' || relation === 'drills from') continue;
-    const name = names.get(validity) ?? shownText(validity?.toUpperCase() ?? '');
+    const name = names.get(validity) ?? shownText(validity ?? '');
     names.set(validity, name);
     values.add(name);
     if (graph.isBrokenAt(edge)) brokenLinks += 1;
@@ -148,8 +147,8 @@ export async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>
   const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
     signal.throwIfAborted();
-    const type = held.group.texts('type', countedText);
-    const chartType = held.group.texts('charttype', countedText);
+    const type = held.group.texts('type', countedEnum);
+    const chartType = held.group.texts('charttype', countedEnum);
     const access = held.group.values('access');
     const see = (row: number, at: number): CardSeen | undefined => {
       const node = nodes[at] ?? 0;
@@ -181,7 +180,7 @@ type CardSeen = { readonly node: number; readonly id: string; readonly flags: nu
 
 const readCard = textsOf({
   title: ['title', asText],
-  type: ['type', countedText, NOT_STATED],
+  type: ['type', countedEnum, NOT_STATED],
   ownDataset: ['datasourceid', idText],
   listedFor: ['_datasetid', idText],
 });
@@ -244,7 +243,7 @@ export function graphOf({ graph, things, flags }: Model, listed: readonly number
     const [from, to] = [numberOf(by), numberOf(of)];
     if (from === undefined || to === undefined) continue;
     if (graph.isBrokenAt(edge))
-      invalid.push([user.length, shownText(graph.validityAt(edge)?.toUpperCase() ?? '')]);
+      invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
     user.push(from);
     used.push(to);
     relation.push(relations.indexOf(graph.relationAt(edge)));

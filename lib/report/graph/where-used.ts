@@ -250,7 +250,7 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
       if (!isAsked('file')) continue;
       const own = pathOf(file.name ?? '');
       // A directory need not have a record of its own.
-      const directory = { kind: 'file', id: path, name: path, type: 'DIRECTORY', fileset } as const;
+      const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
       if (own === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
       else if (path !== '' && own.startsWith(`${path}/`))

@@ -133,7 +133,7 @@ test('records of any shape and size are counted, and nothing of them grows witho
 
   expect(facts.faults).toEqual([]);
   expect(facts.calculations).toMatchObject({ total: 2, brokenLinks: 10_000 });
-  expect(facts.calculations?.links.values).toEqual([['NO', 10_000]]);
+  expect(facts.calculations?.links.values).toEqual([['no', 10_000]]);
   expect(facts.calculations?.list.columns.id).toEqual(['1', '7']);
   expect(facts.cards?.list.columns.id).toEqual(['12345678901234567890']);
   expect(facts.graph.user).toHaveLength(10_001);

@@ -25,7 +25,7 @@ function naiveCounts(texts: readonly string[]) {
 const byText = (counts: readonly (readonly [string, number])[]) =>
   counts.toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : 'unknown');
+const textOf = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : 'unknown');
 const sizeOf = (value: unknown) => (typeof value === 'number' && value >= 0 ? value : undefined);
 
 test('files are counted as by hand, and a list that is cut has the largest', async () => {

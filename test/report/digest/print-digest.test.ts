@@ -101,7 +101,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     '',
     'New with broken links: 1. A link of it says that it is not VALID.',
     '  calculation Sales (4)',
-    '    saved on dataset d0: ILLEGAL_REFERENCE',
+    '    saved on dataset d0: illegal_reference',
     '    in the platform: https://acme.example.com/calculations/4',
     '',
     'Removed: 1',

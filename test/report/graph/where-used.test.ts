@@ -80,7 +80,7 @@ describe('what depends on a thing', () => {
       {
         kind: 'calculation',
         name: 'Margin',
-        type: 'VALID',
+        type: 'valid',
         owner: '5',
         inSnapshot: true,
         total: 2,
@@ -149,7 +149,7 @@ describe('files', () => {
         kind: 'file',
         id: 'i-1',
         name: '/reports',
-        type: 'DIRECTORY',
+        type: 'directory',
         fileset: 'F-1',
         inSnapshot: true,
         total: 2,
@@ -171,7 +171,7 @@ describe('files', () => {
     await publish('data-files', { dataFileId: 40009, name: 'a.csv', currentRevision: { scanState: 'SAFE' } });
 
     expect((await find('40009')).found).toMatchObject([
-      { kind: 'data-file', name: 'a.csv', type: 'SAFE', total: 0 },
+      { kind: 'data-file', name: 'a.csv', type: 'safe', total: 0 },
     ]);
   });
 });
@@ -213,7 +213,7 @@ describe('the command', () => {
     const { out } = await run('gone');
 
     expect(out).toContain('  not in any snapshot, but 1 record names it, all by a broken link');
-    expect(out).toContain('calculation 3 “Drilled”  saved on dataset gone (broken: ILLEGAL_REFERENCE)');
+    expect(out).toContain('calculation 3 “Drilled”  saved on dataset gone (broken: illegal_reference)');
   });
 
   test('prints one JSON value', async () => {

@@ -158,7 +158,7 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
 function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Props) {
   const to = (view: View, param: string) => (value: string) => hashOf(view, { [param]: value });
   const linksOf = (value: string) =>
-    value === 'VALID' ? hashOf('calculations') : hashOf('broken', { valid: value });
+    value === 'valid' ? hashOf('calculations') : hashOf('broken', { valid: value });
   return (
     <>
       {calculations && (
