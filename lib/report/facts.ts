@@ -143,7 +143,7 @@ export type Graph = {
   readonly used: readonly number[];
   /** Positions in `relations` of the model. */
   readonly relation: readonly number[];
-  /** Edges whose link is not VALID: what it is instead, in capitals. */
+  /** Edges whose link is not valid: what it is instead. */
   readonly invalid: readonly (readonly [edge: number, valid: string])[];
 };
 
@@ -233,7 +233,7 @@ export type DataFileFacts = {
 /** Counts of sentiments, in lower case. */
 export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_applicable' | 'other'>;
 
-export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'cached' | 'tokens'> & {
+export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'bad' | 'cached' | 'tokens'> & {
   readonly batch: string;
   /** Undefined for a batch that the command scored: it has no job whose end is recorded. */
   readonly finishedAt: number | undefined;
@@ -241,7 +241,7 @@ export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'cached' | 'tok
   readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
   /** True if it has more parts than were read: days, the most negative and failures are then those of its first texts. */
   readonly isCut: boolean;
-  /** By day, where a column holds a date in at least nine of ten texts. */
+  /** By day, where at least nine of ten texts have one: that of their first column with a date. `column`: mostly. */
   readonly overTime:
     | {
         readonly column: string;

@@ -81,8 +81,8 @@ describe('score', () => {
     );
     expect(err).toMatch(/ --columns shop --batch mine$/m);
     expect(rows).toMatchObject([
-      { id: '1', columns: { shop: 'A' }, topicSentiments: { support: 'POSITIVE' } },
-      { id: '2', topicSentiments: { delivery: 'NEGATIVE' } },
+      { id: '1', columns: { shop: 'A' }, topicSentiments: { support: 'positive' } },
+      { id: '2', topicSentiments: { delivery: 'negative' } },
       { id: '3', line: 4, columns: { shop: 'C' }, error: 'review: expected text, got an empty value' },
       { id: '4' },
     ]);
@@ -181,11 +181,11 @@ describe('score', () => {
     expect(out).toContain(`\noutput: ${output}: 5 rows`);
     expect((await readFile(output, 'utf8')).split('\n')).toEqual([
       'id,review,shop,sentiment,model,error',
-      expect.stringMatching(/^1,The support team was wonderful!,A,POSITIVE,\S+,$/),
-      expect.stringMatching(/^2,The delivery .*,B,NEGATIVE,/),
+      expect.stringMatching(/^1,The support team was wonderful!,A,positive,\S+,$/),
+      expect.stringMatching(/^2,The delivery .*,B,negative,/),
       '3,,C,,,',
-      expect.stringMatching(/^4,.*,D,POSITIVE,/),
-      expect.stringMatching(/^2,awful,E,NEGATIVE,/),
+      expect.stringMatching(/^4,.*,D,positive,/),
+      expect.stringMatching(/^2,awful,E,negative,/),
       '',
     ]);
     expect(JSON.parse(again.out)).toMatchObject({
@@ -352,8 +352,9 @@ describe('forget', () => {
     const [first, second] = await scoredRows('one');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ cacheRows: 1, parts: 1, rows: 1, batches: ['one'] });
-    expect(first).toEqual({ id: '2', line: 2, erased: true, batch: 'one', chunk: 0 });
-    expect(second).toMatchObject({ sentiment: 'NEGATIVE' });
+    expect(first).toMatchObject({ id: '2', line: 2, erased: true, outcome: 'erased' });
+    expect(first).not.toHaveProperty('textHash');
+    expect(second).toMatchObject({ sentiment: 'negative' });
     expect(JSON.parse(again.out)).toMatchObject({ cached: 1, calls: 1 });
   });
 

@@ -4,7 +4,7 @@ import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
 import { readBatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';
-import type { Costs } from '../../lib/jobs/texts/batch/chunk-counts.ts';
+import type { RowCosts as Costs } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { failChunk } from '../../lib/jobs/texts/batch/score-chunk.ts';
 import { scoredBatch } from './scored-batch.ts';
 import { crashing } from './texts/fakes.ts';

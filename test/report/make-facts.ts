@@ -267,6 +267,7 @@ function batch(): ReportFacts['batches'][number] {
     texts: 12_400,
     scored: 12_391,
     failed: 9,
+    bad: 2,
     cached: 3_120,
     tokens: 1_804_211,
     topics: [

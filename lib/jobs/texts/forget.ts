@@ -14,7 +14,7 @@ import {
   scoresFolder,
   stagedFolder,
 } from './batch/batch.ts';
-import { countRowsOf } from './batch/chunk-counts.ts';
+import { addedCosts, countRows } from './batch/chunk-counts.ts';
 import {
   erasedRow,
   parsePart,
@@ -216,7 +216,8 @@ async function eraseFromParts(
     for (const [key, rows] of holding) {
       if (stored !== undefined && stored.row.part !== key) continue;
       const left = rows.map(
-        (row): ScoredRow => (row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row),
+        (row): ScoredRow =>
+          row.textHash === textHash ? { id: row.id, line: row.line, erased: true, ...addedCosts(row) } : row,
       );
       hasChanged ||= !(await replacePart(chunkId, stored, left, options));
     }
@@ -238,7 +239,7 @@ async function replacePart(
   await options.store.put(part, body);
   if (stored === undefined || !hasPart(stored.row)) return true;
   const { row, token } = stored;
-  const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
+  const next = { ...row, part, counts: countRows(rows) };
   const now = await writeChunkRow(chunkId, next, token, options);
   if (now?.row === next) return true;
   if (now?.row.part !== part) await options.store.delete(part);

@@ -1,10 +1,11 @@
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
+import { outcomeOf, parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
 import { findSummary } from '../../jobs/texts/batch/finish-batch.ts';
+import { dateIn } from '../../jobs/texts/rows/date-column.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
-import { createLargest } from './listed.ts';
+import { createCountedValues, createLargest } from './listed.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
 type BatchesToRead = Reading & {
@@ -50,7 +51,7 @@ async function readBatch(batch: string, room: Room, options: BatchesToRead): Pro
   room.parts -= read.length;
   const facts: BatchFacts = {
     ...{ batch: shownText(batch), finishedAt: options.ends.get(batch) },
-    ...{ texts: rows, scored, failed: failed + bad, cached, tokens: tokens.total },
+    ...{ texts: rows, scored, failed, bad, cached, tokens: tokens.total },
     topics: all.map(([topic, counts]) => ({ topic: shownText(topic), sentiments: sentimentsOf(counts) })),
     isCut: read.length < keys.length,
     ...(await readParts(batch, read, options)),
@@ -97,7 +98,7 @@ function createScoredRows() {
   return {
     add(row: ScoredRow) {
       const id = shownText(row.id ?? `line ${row.line}`);
-      if (row.error !== undefined && failures.length < MOST_NAMED)
+      if (row.error !== undefined && outcomeOf(row) !== 'bad' && failures.length < MOST_NAMED)
         failures.push({ id, reason: shownText(row.error) });
       const sentiments = sentimentsIn(row);
       days.add(row.columns, Object.values(sentiments));
@@ -122,37 +123,34 @@ function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Recor
   return Object.fromEntries(all.map(([topic, value]) => [topic, sentimentName(String(value))]));
 }
 
-const MOST_COLUMNS = 50;
 const MOST_DAYS = 4_000;
-/** The share of rows whose cell must be a date. */
+/** The share of rows that must have a date. */
 const SHARE = 0.9;
 
-type Column = { dates: number; readonly days: Map<string, SentimentCounts> };
-
-/** Counts sentiments by day, for each column that may hold dates. */
+/** Counts sentiments by day, where the rows have one. */
 function createDays() {
-  const columns = new Map<string, Column>();
-  let rows = 0;
-  const addTo = (name: string, cell: string, sentiments: readonly Name[]) => {
-    const day = dayIn(cell);
-    const column = columns.get(name) ?? { dates: 0, days: new Map() };
-    if (day === undefined || (column.dates === 0 && columns.size >= MOST_COLUMNS)) return;
-    columns.set(name, column);
-    column.dates += 1;
-    const counts = column.days.get(day) ?? noSentiments();
-    if (column.days.size < MOST_DAYS) column.days.set(day, counts);
-    for (const sentiment of sentiments) counts[sentiment] += 1;
-  };
+  const days = new Map<string, SentimentCounts>();
+  const columns = createCountedValues();
+  let [rows, dates] = [0, 0];
   return {
-    add(cells: ScoredRow['columns'] = {}, sentiments: readonly Name[]) {
+    add(cells: ScoredRow['columns'], sentiments: readonly Name[]) {
       rows += 1;
-      for (const [name, cell] of Object.entries(cells)) addTo(name, cell, sentiments);
+      const date = dateIn(cells);
+      if (date === undefined) return;
+      dates += 1;
+      columns.add(date.column);
+      const counts = days.get(date.day) ?? noSentiments();
+      if (days.size < MOST_DAYS) days.set(date.day, counts);
+      for (const sentiment of sentiments) counts[sentiment] += 1;
     },
     facts(): BatchFacts['overTime'] {
-      const [best] = [...columns].toSorted(([, a], [, b]) => b.dates - a.dates);
-      if (best === undefined || best[1].dates < SHARE * rows) return undefined;
-      const days = [...best[1].days].toSorted(([a], [b]) => (a < b ? -1 : 1));
-      return { column: shownText(best[0]), days: days.map(([day, sentiments]) => ({ day, sentiments })) };
+      const [best] = columns.counts().values;
+      if (best === undefined || dates < SHARE * rows) return undefined;
+      const sorted = [...days].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return {
+        column: shownText(best[0]),
+        days: sorted.map(([day, sentiments]) => ({ day, sentiments })),
+      };
     },
   };
 }
@@ -171,23 +169,5 @@ const noSentiments = (): SentimentCounts => ({
 
 /** The name that a sentiment is counted under. */
 function sentimentName(sentiment: string): Name {
-  const name = sentiment.toLowerCase();
-  return Object.hasOwn(noSentiments(), name) ? (name as Name) : 'other';
-}
-
-const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})\b/;
-const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
-
-/**
- * The day that a cell of a table holds as it is written there, whatever its zone, `2026-11-22`; undefined if it holds none. Day
- * and month of `11/12/2026` cannot be told apart, and a number may be anything, but for one that is the milliseconds of these
- * decades.
- */
-export function dayIn(cell: string): string | undefined {
-  const text = cell.slice(0, 64).trim();
-  const { year = '', month = '', day = '' } = (SORTED.exec(text) ?? DOTTED.exec(text))?.groups ?? {};
-  const ms = /^1\d{12}$/.test(text)
-    ? Number(text)
-    : Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
-  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
+  return Object.hasOwn(noSentiments(), sentiment) ? (sentiment as Name) : 'other';
 }

@@ -93,7 +93,7 @@ test('a text that is forgotten again after a crash is not in the part of a job t
 
   await scoreChunk(message, { ...one.scoring, ...late });
 
-  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+  expect(partLines(one.store)[0]).toMatchObject({ id: 'user-1', line: 1, erased: true });
 });
 
 test('a chunk that was staged, but has no row yet, is erased too', async () => {

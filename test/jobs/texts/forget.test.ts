@@ -40,7 +40,7 @@ test('erases a text everywhere, and its rows keep their lines', async () => {
   expect(erased).toEqual({ cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1, batches: ['b1'] });
   expect(await everything(one)).not.toContain(HASH);
   expect(await everything(one)).not.toContain('"good 0"');
-  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+  expect(partLines(one.store)[0]).toMatchObject({ id: 'user-1', line: 1, erased: true });
   const after = summaryOf(one.store);
   expect(after).toEqual({
     ...before,
@@ -68,7 +68,7 @@ test('erases a text from staged chunks, whose jobs then end without it', async (
   for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   expect(erased).toMatchObject({ stagedChunks: 1, parts: 0, batches: ['b1'] });
-  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+  expect(partLines(one.store)[0]).toMatchObject({ id: 'user-1', line: 1, erased: true });
   expect(summaryOf(one.store)).toMatchObject({ scored: 1, erased: 1 });
   expect(one.paid).toEqual(['bad']);
 });

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dayIn, readBatches } from '../../../lib/report/collect/batches.ts';
+import { dayIn } from '../../../lib/jobs/texts/rows/date-column.ts';
+import { readBatches } from '../../../lib/report/collect/batches.ts';
 import { readFormulas } from '../../../lib/report/collect/formulas.ts';
 import { summaryOf } from '../../jobs/summary-of.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -21,7 +22,7 @@ const SUMMARY = {
   ]),
   ...{ rows: 4, scored: 2, failed: 1, bad: 1, cached: 1 },
   tokens: { input: 0, output: 0, total: 12, reasoning: 0 },
-  sentiments: { overall: {}, topics: { delivery: { Negative: 2, odd: 1 }, support: { not_applicable: 2 } } },
+  sentiments: { overall: {}, topics: { delivery: { negative: 2, odd: 1 }, support: { not_applicable: 2 } } },
 };
 
 const ROWS = [
@@ -29,14 +30,15 @@ const ROWS = [
     id: 'u1',
     line: 2,
     columns: { on: '2026-11-01', note: '2026' },
-    topicSentiments: { delivery: 'NEGATIVE', support: 'negative' },
+    topicSentiments: { delivery: 'negative', support: 'negative' },
   },
   {
     line: 3,
     columns: { on: '02.11.2026', note: 'x' },
     topicSentiments: { delivery: 'negative', support: 7 },
   },
-  { id: 'u3', line: 4, columns: { on: '2026-11-02T08:00:00+02:00' }, error: 'too long' },
+  { id: 'u3', line: 4, columns: { on: '2026-11-02T08:00:00+02:00' }, textHash: 'h', error: 'too long' },
+  { line: 5, columns: { on: '3.11.2026' }, error: 'no text' },
 ];
 
 async function scored(parts: readonly (readonly unknown[])[], summary: unknown = SUMMARY) {
@@ -61,7 +63,8 @@ test('a batch has its shares by topic, by day, its most negative texts by id, an
     finishedAt: 7,
     texts: 4,
     scored: 2,
-    failed: 2,
+    failed: 1,
+    bad: 1,
     cached: 1,
     tokens: 12,
   });
@@ -74,6 +77,7 @@ test('a batch has its shares by topic, by day, its most negative texts by id, an
     days: [
       { day: '2026-11-01', sentiments: { negative: 2 } },
       { day: '2026-11-02', sentiments: { negative: 1 } },
+      { day: '2026-11-03', sentiments: { negative: 0 } },
     ],
   });
   expect(batch?.mostNegative).toEqual([
@@ -98,7 +102,7 @@ test('of a batch with more than a thousand parts the first are read, and it says
 test('a batch without topics has one entry, and a part that is gone is named', async () => {
   const sentiments = { overall: { positive: 3 }, topics: {} };
   const { options, faults } = reading(
-    await scored([[{ id: 'u1', sentiment: 'Negative' }]], { ...SUMMARY, sentiments }),
+    await scored([[{ id: 'u1', sentiment: 'negative' }]], { ...SUMMARY, sentiments }),
   );
 
   const [batch] = await readBatches(options);

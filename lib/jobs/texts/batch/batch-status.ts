@@ -1,7 +1,7 @@
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
 import { type ChunkCounts, sumOf } from './chunk-counts.ts';
-import { parsePart } from './chunk-objects.ts';
+import { outcomeOf, parsePart } from './chunk-objects.ts';
 import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
 import { findSummary } from './finish-batch.ts';
 
@@ -74,9 +74,10 @@ export async function failedRows(
     if (found.length >= most) break;
     if (!hasPart(row) || row.counts.failed === 0) continue;
     const stored = await storage.store.get(row.part);
-    // A bad row has no text.
-    for (const { line, id, error, textHash } of stored ? parsePart(row.part, stored.body) : [])
-      if (error !== undefined && textHash !== undefined) found.push({ line, ...(id && { id }), error });
+    for (const scored of stored ? parsePart(row.part, stored.body) : []) {
+      const { line, id, error } = scored;
+      if (error !== undefined && outcomeOf(scored) !== 'bad') found.push({ line, ...(id && { id }), error });
+    }
   }
   return found.slice(0, most);
 }

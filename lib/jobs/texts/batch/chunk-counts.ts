@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../../base/index.ts';
 import { tokensOf } from '../../../platform/index.ts';
-import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import type { ScoredRow } from './chunk-objects.ts';
+import { outcomeOf, type RowCosts, type ScoredRow } from './chunk-objects.ts';
 
 const count = z.number();
 const counts = recordOf(count);
@@ -30,8 +29,6 @@ export const countsSchema = z.object({
 
 export type ChunkCounts = z.infer<typeof countsSchema>;
 
-export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
-
 const NO_SENTIMENTS: ChunkCounts['sentiments'] = { overall: {}, topics: {} };
 
 /** Adds the numbers of two objects by their names, at any depth. */
@@ -44,43 +41,44 @@ function added<Counts extends object>(one: Counts, other: Counts): Counts {
   return Object.fromEntries(sums) as Counts;
 }
 
-export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts =>
-  chunks.reduce(added, countChunk([], [], { badRows: [] }));
+export const sumOf = (chunks: readonly ChunkCounts[]): ChunkCounts => chunks.reduce(added, countRows([]));
 
-export const costsIn = ({ cached, calls, paidAgain, tokens }: ChunkCounts): Costs => ({
-  cached,
-  calls,
-  paidAgain,
-  tokens,
-});
+export const costsIn = ({
+  cached = 0,
+  calls = 0,
+  paidAgain = 0,
+  tokens = NO_TOKENS,
+}: Partial<RowCosts>): RowCosts => ({ cached, calls, paidAgain, tokens });
 
-/** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
-export function countChunk(
-  rows: readonly ScoredRow[],
-  results: readonly TextResult[],
-  chunk: { readonly badRows: readonly unknown[]; readonly counts?: ChunkCounts | undefined },
-): ChunkCounts {
-  const costs = costsOf(results);
-  const all = chunk.counts === undefined ? costs : added(costs, costsIn(chunk.counts));
-  return { ...countRowsOf(rows, chunk.badRows.length), ...all };
+const NO_TOKENS = tokensOf(undefined);
+
+/** What two tries of a row have cost together, if anything. */
+export function addedCosts(one: Partial<RowCosts> = {}, other: Partial<RowCosts> = {}): Partial<RowCosts> {
+  const costs = added(costsIn(one), costsIn(other));
+  return costs.calls + costs.cached === 0 ? {} : costs;
 }
 
-export const costsOf = (results: readonly TextResult[]): Costs =>
-  results.map(costOf).reduce(added, costOf({ cached: false, calls: 0, paidAgain: 0 }));
+export const costsOf = (results: readonly TextResult[]): RowCosts =>
+  results.map(costOf).reduce(added, costsIn({}));
 
-function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'id'>): Costs {
-  const tokens = tokensOf(calls > 0 ? result : undefined);
-  return { cached: cached ? 1 : 0, calls, paidAgain, tokens };
+export function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'id'>): RowCosts {
+  return { cached: cached ? 1 : 0, calls, paidAgain, tokens: tokensOf(calls > 0 ? result : undefined) };
 }
 
-/** Counts the rows of a part; `bad` of them were bad from the start. A part does not show what was paid. */
-export function countRowsOf(rows: readonly ScoredRow[], bad: number): Omit<ChunkCounts, keyof Costs> {
-  const erased = rows.filter((row) => row.erased === true).length;
-  const failed = rows.filter(({ error }) => error !== undefined).length - bad;
-  const cancelled = rows.filter(({ error }) => error?.startsWith(CANCELLED)).length;
-  const scored = rows.length - bad - erased - failed;
-  const sentiments = rows.map(sentimentsOf).reduce(added, NO_SENTIMENTS);
-  return { rows: rows.length, scored, failed, cancelled, bad, erased, sentiments };
+/** Counts the rows of a part. */
+export function countRows(rows: readonly ScoredRow[]): ChunkCounts {
+  const ended = rows.map(outcomeOf);
+  const having = (...wanted: readonly string[]) => ended.filter((outcome) => wanted.includes(outcome)).length;
+  return {
+    rows: rows.length,
+    scored: having('scored'),
+    failed: having('failed', 'cancelled'),
+    cancelled: having('cancelled'),
+    bad: having('bad'),
+    erased: having('erased'),
+    ...rows.map(costsIn).reduce(added, costsIn({})),
+    sentiments: rows.map(sentimentsOf).reduce(added, NO_SENTIMENTS),
+  };
 }
 
 function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['sentiments'] {
@@ -93,5 +91,4 @@ function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['s
 }
 
 /** The table accepts only well-formed text. */
-const once = (sentiment: unknown) =>
-  typeof sentiment === 'string' ? { [sentiment.toLowerCase().toWellFormed()]: 1 } : {};
+const once = (sentiment: unknown) => (typeof sentiment === 'string' ? { [sentiment.toWellFormed()]: 1 } : {});

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { messageOf, parseJson, printJson, recordOf } from '../../../base/index.ts';
+import { spelled } from '../../../model/rules.ts';
 import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
+import { CANCELLED } from '../../ledger/job-row.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/score-cache.ts';
+import { dateIn } from '../rows/date-column.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
 
 /* The two objects of a chunk: its rows as they wait for their job, and the part with its results. */
@@ -70,46 +73,83 @@ export type ChunkJob = ScoreJob & ChunkId;
 const textsOf = (rows: readonly StagedRow[]) =>
   rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : []));
 
-/** One line of a part. Names are written in this order. */
-export type ScoredRow = {
-  readonly id?: string | undefined;
-  readonly line: number;
-  readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** The hash that the text is forgotten by. */
-  readonly textHash?: string;
-  readonly topicSentiments?: unknown;
-  readonly sentiment?: unknown;
-  readonly model?: unknown;
-  readonly error?: string;
-  readonly erased?: true;
+/** What a row has cost, an earlier try of it too: `cached` is 1 if its result was there already. */
+export type RowCosts = Readonly<Record<'cached' | 'calls' | 'paidAgain', number>> & {
+  readonly tokens: Readonly<Record<'input' | 'output' | 'total' | 'reasoning', number>>;
 };
+
+type Sentiments = { readonly topicSentiments?: unknown; readonly sentiment?: unknown };
+
+/** One line of a part. Names are written in this order. */
+export type ScoredRow = Sentiments &
+  Partial<RowCosts> & {
+    readonly id?: string | undefined;
+    readonly line: number;
+    readonly columns?: Readonly<Record<string, string>> | undefined;
+    /** The hash that the text is forgotten by. */
+    readonly textHash?: string;
+    /** The sentiments as the platform sent them, where it spells them otherwise. */
+    readonly sent?: Sentiments | undefined;
+    readonly model?: unknown;
+    readonly error?: string;
+    readonly erased?: true;
+  };
+
+export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
+
+/** How a row ended. `bad`: it had no text to score; `cancelled`: its job was. */
+export function outcomeOf({ error, erased, textHash }: ScoredRow): (typeof outcomes)[number] {
+  if (erased) return 'erased';
+  if (error === undefined) return 'scored';
+  if (textHash === undefined) return 'bad';
+  return error.startsWith(CANCELLED) ? 'cancelled' : 'failed';
+}
 
 export type Score = {
   readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
   readonly error?: string | undefined;
 };
 
-/** A row with its result; `scored` is undefined if its job did not score it. */
-export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow {
+/** A row with its result, and what it has cost; `scored` is undefined if its job did not score it. */
+export function scoredRow(
+  row: StagedRow,
+  scored: Score | undefined,
+  costs: Partial<RowCosts> = {},
+): ScoredRow {
   const { line, id } = row;
   if ('fault' in row) return { id, line, columns: row.columns, error: row.fault };
-  if ('erased' in row) return { id, line, erased: true };
+  if ('erased' in row) return { id, line, erased: true, ...costs };
   const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;
   const about = { id, line, columns, textHash: textHashOf(row.text) };
   if (scored?.result === undefined)
-    return { ...about, error: messageOf(scored?.error ?? 'the text was not scored') };
+    return { ...about, error: messageOf(scored?.error ?? 'the text was not scored'), ...costs };
   const { topicSentiments, sentiment, model } = scored.result;
-  return { ...about, topicSentiments, sentiment, model };
+  const sent: Sentiments = { topicSentiments, sentiment };
+  const words: Sentiments = {
+    topicSentiments: spelledTopics(topicSentiments),
+    sentiment: spelled(sentiment),
+  };
+  const isSame = printJson(sent) === printJson(words);
+  return { ...about, ...words, sent: isSame ? undefined : sent, model, ...costs };
 }
+
+const spelledTopics = (sentiments: unknown): unknown =>
+  typeof sentiments === 'object' && sentiments !== null
+    ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, spelled(value)]))
+    : sentiments;
 
 /** The start of the keys of the parts that replace the chunk's row with this token. */
 export const partsOver = (chunkId: ChunkId, token: string): string =>
   `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
 
-/** A part with these rows, each with its batch and chunk. Only what replaces the chunk's row with this token names its key. */
+/** A part with these rows, each with how it ended, its day, its batch and chunk. Only what replaces the chunk's row with this token names its key. */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
-  const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
+  const lines = rows.map((row) => {
+    const made = { outcome: outcomeOf(row), day: dateIn(row.columns)?.day };
+    return `${printJson({ ...row, ...made, batch, chunk })}\n`;
+  });
+  const body = gzipSync(lines.join(''));
   // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
   body[9] = 255;
   return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
@@ -120,7 +160,8 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
     return rows.map((row) => {
-      const { batch: _, chunk: __, ...scored } = parseJson(row.toString()) as ScoredRow & ChunkId;
+      const { outcome, day, batch, chunk, ...scored } = parseJson(row.toString()) as ScoredRow &
+        ChunkId & { readonly outcome?: string; readonly day?: string };
       return scored;
     });
   } catch {
@@ -131,8 +172,8 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
 export type OpenChunk = StagedChunk & {
   /** Its texts that have no score. */
   readonly texts: ScoreJob['texts'];
-  /** The scores of its part, by line, if it ended and was reopened: they are paid for. */
-  readonly prior: ReadonlyMap<number, Score>;
+  /** The rows of its part, by line, if it ended and was reopened: what is scored is paid for. */
+  readonly prior: ReadonlyMap<number, ScoredRow>;
 };
 
 /** `part`: as the chunk's row names it; if it is gone, all texts are scored again. Throws `StoredObjectError`. */
@@ -145,7 +186,10 @@ export async function readOpenChunk(
   if (staged === undefined) throw missingObject(store, stagedKey(chunkId), 'a chunk');
   const stored = part === undefined ? undefined : await store.get(part);
   const rows = part === undefined || stored === undefined ? [] : parsePart(part, stored.body);
-  const scored = rows.filter(({ error, erased }) => error === undefined && erased !== true);
-  const prior = new Map(scored.map((row) => [row.line, { result: row }]));
-  return { ...staged, texts: textsOf(staged.rows.filter((row) => !prior.has(row.line))), prior };
+  const prior = new Map(rows.map((row) => [row.line, row]));
+  return { ...staged, texts: textsOf(staged.rows.filter(({ line }) => !hasScore(prior.get(line)))), prior };
 }
+
+/** Whether a row of a part needs no call any more. */
+export const hasScore = (row: ScoredRow | undefined): row is ScoredRow =>
+  row !== undefined && outcomeOf(row) === 'scored';

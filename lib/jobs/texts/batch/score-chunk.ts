@@ -5,8 +5,8 @@ import type { TextOutcome } from '../scoring/score-text.ts';
 import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
-import { type Costs, costsIn, countChunk } from './chunk-counts.ts';
-import { partsOver, printPart, readOpenChunk, type Score, scoredRow } from './chunk-objects.ts';
+import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
+import { hasScore, partsOver, printPart, type RowCosts, readOpenChunk, scoredRow } from './chunk-objects.ts';
 import { type EndedChunkRow, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 
@@ -57,7 +57,7 @@ export type EndedChunk =
   | {
       readonly kind: 'ended' | 'was-ended';
       readonly part: string;
-      readonly costs: Costs;
+      readonly costs: RowCosts;
       readonly summary: Summary | undefined;
     }
   | { readonly kind: 'gone' };
@@ -72,15 +72,19 @@ export async function endChunk(
   options: BatchStorage,
 ): Promise<EndedChunk> {
   const { store } = options;
-  const scores = new Map(results.map((result): [number, Score] => [Number(result.id), result]));
+  const scores = new Map(results.map((result) => [Number(result.id), result]));
   for (;;) {
     const found = await findChunk(chunkId, options);
     if (found.kind !== 'open') return found;
     const { row: open, token } = found;
     const { rows: staged, prior } = await readOpenChunk(chunkId, open.part, store);
-    const rows = staged.map((row) => scoredRow(row, prior.get(row.line) ?? scores.get(row.line)));
+    const rows = staged.map((row) => {
+      const [before, now] = [prior.get(row.line), scores.get(row.line)];
+      if (hasScore(before) && 'text' in row) return before;
+      return scoredRow(row, now, addedCosts(before, now && costOf(now)));
+    });
     const part = printPart(chunkId, rows, token);
-    const counts = countChunk(rows, results, open);
+    const counts = countRows(rows);
     await store.put(part.key, part.body);
     const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
     const now = await writeChunkRow(chunkId, ended, token, options);

@@ -23,7 +23,7 @@ export function BatchesView() {
 }
 
 function Batch({ of }: { readonly of: BatchFacts }) {
-  const { batch, finishedAt, texts, scored, failed, cached, tokens, topics, overTime, isCut } = of;
+  const { batch, finishedAt, texts, scored, failed, bad, cached, tokens, topics, overTime, isCut } = of;
   return (
     <section class="batch">
       <h3>
@@ -31,7 +31,7 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       </h3>
       {finishedAt !== undefined && <p class="quiet-line">Finished {time(finishedAt)}</p>}
       <dl class="numbers-line">
-        {Object.entries({ texts, scored, 'from the cache': cached, failed, tokens }).map(([name, value]) => (
+        {Object.entries({ texts, scored, 'from the cache': cached, failed, bad, tokens }).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{count(value)}</dd>

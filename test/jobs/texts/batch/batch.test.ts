@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
@@ -78,8 +79,13 @@ test('every row has a line in its part, in source order', async () => {
       line: 2,
       columns: { shop: 'Bonn', n: '1' },
       textHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      sentiment: 'POSITIVE',
+      sentiment: 'positive',
+      sent: { sentiment: 'POSITIVE' },
       model: 'm1',
+      calls: 1,
+      cached: 0,
+      paidAgain: 0,
+      tokens: { input: 4, output: 1, total: 5, reasoning: 0 },
     },
     { line: 3, error: 'no text' },
     {
@@ -113,8 +119,8 @@ test('the summary agrees with a count of the lines', async () => {
     sentiments: {
       overall: {},
       topics: {
-        Price: { negative: of('negative'), positive: of('POSITIVE') },
-        Service: { negative: of('negative'), positive: of('POSITIVE') },
+        Price: { negative: of('negative'), positive: of('positive') },
+        Service: { negative: of('negative'), positive: of('positive') },
       },
     },
     badRows: [50, 100, 150, 200].map((line) => ({ line, fault: 'no text' })),
@@ -298,6 +304,17 @@ test('the last to finish writes the summary: a chunk, or the splitter', async ()
   );
 });
 
+const withoutHash = (text: string) => text.replaceAll(/-[0-9a-f]{12}\.ndjson/g, '');
+
+/** The lines of parts, without what each cost, which a crash changes; and without the hash of that in their names. */
+const withoutCosts = (parts: Readonly<Record<string, string>>) =>
+  Object.entries(parts).map(([key, body]) => [
+    withoutHash(key),
+    gunzipSync(Buffer.from(body, 'latin1'))
+      .toString()
+      .replaceAll(/"(?:cached|calls|paidAgain)":\d+,?|"tokens":\{[^}]*\},?/g, ''),
+  ]);
+
 test.each([true, false])(
   'a crash at any write (made: %s) and a second run give the same parts and summary',
   async (made) => {
@@ -337,9 +354,9 @@ test.each([true, false])(
       const summary = JSON.parse(results['scores/b1/_summary.json'] ?? '');
       // The cost of the crash shows only in the counts of calls and tokens.
       delete results['scores/b1/_summary.json'];
-      expect(results, `at ${at}`).toEqual(parts);
+      expect(withoutCosts(results), `at ${at}`).toEqual(withoutCosts(parts));
       const { calls, cached, paidAgain, tokens, ...rest } = summary;
-      expect(rest).toEqual(counts);
+      expect(withoutHash(JSON.stringify(rest))).toEqual(withoutHash(JSON.stringify(counts)));
       const repeats = platform.paid.length - new Set(platform.paid).size;
       expect(paidAgain).toBeGreaterThanOrEqual(repeats);
       expect(calls - paidAgain + cached).toBe(rest.scored);

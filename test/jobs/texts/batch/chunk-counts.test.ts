@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CANCELLED } from '../../../../lib/jobs/ledger/job-row.ts';
-import {
-  type ChunkCounts,
-  costsOf,
-  countChunk,
-  countRowsOf,
-} from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
+import { addedCosts, costsOf, countRows } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import type { ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Sentiment } from '../../../../lib/platform/records.ts';
@@ -48,37 +43,39 @@ describe('the costs of texts', () => {
 });
 
 describe('the rows of a part', () => {
+  const tokens = { input: 4, output: 1, total: 5, reasoning: 0 };
   const rows: readonly ScoredRow[] = [
-    { line: 1, sentiment: 'POSITIVE' },
+    { line: 1, textHash: 'a', sentiment: 'positive', cached: 0, calls: 2, paidAgain: 1, tokens },
     { line: 2, error: 'no text' },
-    { line: 3, error: 'the platform responded with 400' },
-    { line: 4, error: `${CANCELLED}, by a person` },
-    { line: 5, erased: true },
-    { line: 6, sentiment: 'negative' },
+    { line: 3, textHash: 'b', error: 'the platform responded with 400', calls: 1 },
+    { line: 4, textHash: 'c', error: `${CANCELLED}, by a person` },
+    { line: 5, erased: true, cached: 0, calls: 1, paidAgain: 0, tokens },
+    { line: 6, textHash: 'd', sentiment: 'negative', cached: 1 },
   ];
 
-  test('are scored, failed, cancelled, bad or erased', () => {
-    expect(countRowsOf(rows, 1)).toEqual({
+  test('are scored, failed, cancelled, bad or erased, and have their costs', () => {
+    expect(countRows(rows)).toEqual({
       rows: 6,
       scored: 2,
       failed: 2,
       cancelled: 1,
       bad: 1,
       erased: 1,
+      cached: 1,
+      calls: 4,
+      paidAgain: 1,
+      tokens: { input: 8, output: 2, total: 10, reasoning: 0 },
       sentiments: { overall: { positive: 1, negative: 1 }, topics: {} },
     });
   });
 
-  test('count each sentiment by its topic, in lower case', () => {
-    const counted = countRowsOf(
-      [
-        { line: 1, topicSentiments: { Service: 'Bad', Price: 'GOOD' } },
-        { line: 2, topicSentiments: { Price: 'good', Lone: 'a\uD800', '\uD800': 'b' } },
-        { line: 3, topicSentiments: null },
-        { line: 4, topicSentiments: 'none', sentiment: 5 },
-      ],
-      0,
-    );
+  test('count each sentiment by its topic', () => {
+    const counted = countRows([
+      { line: 1, topicSentiments: { Service: 'bad', Price: 'good' } },
+      { line: 2, topicSentiments: { Price: 'good', Lone: 'a\uD800', '\uD800': 'b' } },
+      { line: 3, topicSentiments: null },
+      { line: 4, topicSentiments: 'none', sentiment: 5 },
+    ]);
 
     expect(counted.sentiments).toEqual({
       overall: {},
@@ -87,32 +84,14 @@ describe('the rows of a part', () => {
   });
 });
 
-test('a chunk counts on from what it cost before it was reopened', () => {
-  const before: ChunkCounts = {
-    ...countRowsOf([], 0),
-    cached: 10,
-    calls: 20,
-    paidAgain: 30,
-    tokens: { input: 1, output: 2, total: 3, reasoning: 4 },
-  };
+test('two tries of a row cost what both did, or nothing', () => {
+  const tokens = { input: 1, output: 2, total: 3, reasoning: 4 };
 
-  const counts = countChunk(
-    [
-      { line: 1, error: 'no text' },
-      { line: 2, sentiment: 'good' },
-    ],
-    [resultOf({}), resultOf({ cached: true, calls: 0 })],
-    { badRows: [{ line: 1, fault: 'no text' }], counts: before },
-  );
-
-  expect(counts).toMatchObject({
-    rows: 2,
-    scored: 1,
-    failed: 0,
-    bad: 1,
-    cached: 11,
-    calls: 21,
-    paidAgain: 30,
-    tokens: { input: 5, output: 3, total: 8, reasoning: 4 },
+  expect(addedCosts({ calls: 2, paidAgain: 1, tokens }, { calls: 1, cached: 0, tokens })).toEqual({
+    cached: 0,
+    calls: 3,
+    paidAgain: 1,
+    tokens: { input: 2, output: 4, total: 6, reasoning: 8 },
   });
+  expect(addedCosts({}, { calls: 0, cached: 0 })).toEqual({});
 });

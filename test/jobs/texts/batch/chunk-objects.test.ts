@@ -24,7 +24,13 @@ describe('a part', () => {
     expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{8}-[0-9a-f]{12}\.ndjson\.gz$/);
     const lines = gunzipSync(body).toString().split('\n');
     expect(lines).toHaveLength(3);
-    expect(JSON.parse(lines[0] ?? '')).toEqual({ line: 1, error: 'no text', batch: 'b1', chunk: 3 });
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      line: 1,
+      error: 'no text',
+      outcome: 'bad',
+      batch: 'b1',
+      chunk: 3,
+    });
     expect(body[9]).toBe(255);
     expect(printPart(CHUNK, rows, 'later').key).not.toBe(key);
     expect(parsePart(key, body)).toEqual(JSON.parse(JSON.stringify(rows)));
@@ -80,6 +86,6 @@ describe('an open chunk', () => {
     const open = await readOpenChunk(chunk, key, store);
 
     expect(open.texts.map(({ id }) => id)).toEqual(['2', '3']);
-    expect([...open.prior]).toEqual([[1, { result: scored }]]);
+    expect([...open.prior]).toEqual(rows.map((row) => [row.line, row]));
   });
 });

@@ -144,7 +144,7 @@ describe('while a chunk is being ended', () => {
     );
 
     expect(ended).toMatchObject({ kind: 'was-ended', part: partsIn(one)[0] });
-    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { error: 'no result' }]);
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'positive' }, { error: 'no result' }]);
     expect(summaryOf(one.store)).toMatchObject({ scored: 1, failed: 1 });
   });
 
@@ -183,7 +183,7 @@ describe('a chunk whose job failed', () => {
     const ended = await failChunk(CHUNK, failure, one.storage);
 
     expect(ended).toMatchObject({ kind: 'ended', summary: { scored: 1, failed: 1, cached: 1, calls: 2 } });
-    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { error: 'the job failed' }]);
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'positive' }, { error: 'the job failed' }]);
     expect(await one.table.get(BAD)).toBeUndefined();
   });
 
@@ -279,6 +279,6 @@ describe('reopening a chunk', () => {
     const ended = await endChunk(CHUNK, [scored('2', 'bad')], one.storage);
 
     expect(ended).toMatchObject({ summary: { scored: 2, calls: 3, cached: 0 } });
-    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { sentiment: 'negative' }]);
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'positive' }, { sentiment: 'negative' }]);
   });
 });

@@ -65,7 +65,7 @@ describe('a job of a chunk', () => {
 
     expect(scored).toMatchObject({ results: [{ id: '2' }] });
     expect(one.paid).toEqual(['good', 'bad']);
-    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { sentiment: 'negative' }]);
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'positive' }, { sentiment: 'negative' }]);
     expect(summaryOf(one.store)).toMatchObject({ scored: 2, failed: 0 });
   });
 });

@@ -53,14 +53,14 @@ test('the rows of a CSV get columns, in its own form, and bad and refused ones s
   expect(count).toBe(7);
   expect(text.split('\n').map((line) => line.replace(/acme\S+/, 'HOST'))).toEqual([
     '\uFEFFid;text;sentiment;sentiment_2;model;error',
-    '007;"good; ""fast""";old;POSITIVE;m1;',
+    '007;"good; ""fast""";old;positive;m1;',
     '8;"line',
     'break";;negative;m1;',
     expect.stringMatching(/^9;refused;x;;;line 5: .*400/),
     '10;" ";y;;;line 6: text: expected text, got an empty value',
     '11;a;b;;;line 7: the row: expected 3 fields, got 4',
     expect.stringMatching(/^;;;;;line 8: a broken quote/),
-    '13;good;;POSITIVE;m1;',
+    '13;good;;positive;m1;',
     '',
   ]);
 });
@@ -68,14 +68,14 @@ test('the rows of a CSV get columns, in its own form, and bad and refused ones s
 test('rows that were left out are there, without a score', async () => {
   const { text } = await scored('text,n\ngood,1\n,2\nbad,3\n', 'scored.csv', { skipEmpty: true });
 
-  expect(text).toBe('text,n,sentiment,model,error\ngood,1,POSITIVE,m1,\n,2,,,\nbad,3,negative,m1,\n');
+  expect(text).toBe('text,n,sentiment,model,error\ngood,1,positive,m1,\n,2,,,\nbad,3,negative,m1,\n');
 });
 
 test('each topic has its column', async () => {
   const { text } = await scored('text\ngood\n', 'scored.tsv', { topics: ['price', 'service'] });
 
   expect(text).toBe(
-    'text\tsentiment\tsentiment_price\tsentiment_service\tmodel\terror\ngood\t\tPOSITIVE\tPOSITIVE\tm1\t\n',
+    'text\tsentiment\tsentiment_price\tsentiment_service\tmodel\terror\ngood\t\tpositive\tpositive\tm1\t\n',
   );
 });
 
@@ -86,7 +86,7 @@ test('objects stay as they were sent, with one member more', async () => {
   const { text } = await scored(source, 'scored.ndjson.gz', { format: 'ndjson' });
 
   expect(text.trimEnd().split('\n')).toEqual([
-    '{"id":12345678901234567890,"text":"good","score":1.50,"score_2":{"line":1,"sentiment":"POSITIVE","model":"m1"}}',
+    '{"id":12345678901234567890,"text":"good","score":1.50,"score_2":{"line":1,"sentiment":"positive","model":"m1"}}',
     '{"score_2":{"line":2,"error":"line 2: the line: expected a JSON object, got invalid JSON"}}',
     '{ "text" : "bad" , "a":[1, 2],"score_2":{"line":3,"sentiment":"negative","model":"m1"}}',
     '{"score_2":{"line":4,"error":"line 4: text: expected a field, got none"}}',
@@ -101,10 +101,10 @@ test('from a CSV to NDJSON, and from a JSON array to CSV', async () => {
   );
 
   expect(toNdjson.text).toBe(
-    '{"2":"1","text":"good","score":{"line":2,"sentiment":"POSITIVE","model":"m1"}}\n',
+    '{"2":"1","text":"good","score":{"line":2,"sentiment":"positive","model":"m1"}}\n',
   );
   expect(toCsv.text).toBe(
-    'text,n,o,z,sentiment,model,error\ngood,12345678901234567890,"{""a"":null}",,POSITIVE,m1,\nbad,,,,negative,m1,\n',
+    'text,n,o,z,sentiment,model,error\ngood,12345678901234567890,"{""a"":null}",,positive,m1,\nbad,,,,negative,m1,\n',
   );
 });
 
@@ -154,6 +154,6 @@ test('many rows are joined over many parts', async () => {
 
   expect(count).toBe(2_500);
   expect(text.trimEnd().split('\n').slice(1)).toEqual(
-    lines.map((line) => `${line},${line.includes('good') ? 'POSITIVE' : 'negative'},m1,`),
+    lines.map((line) => `${line},${line.includes('good') ? 'positive' : 'negative'},m1,`),
   );
 });
