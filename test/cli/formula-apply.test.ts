@@ -105,7 +105,7 @@ describe('formula apply', () => {
     const june = await run('formula', 'apply', later, '--name', 'june');
 
     expect(june.code).toBe(0);
-    const set = JSON.parse(await readFile(join(folder.path, 'formulas/sets/june/set.json'), 'utf8'));
+    const set = JSON.parse(await readFile(join(folder.path, 'formulas/sets/june/_set.json'), 'utf8'));
     expect(set.rows).toEqual([{ id: ids[0], name: null, expression: '3', was: '1' }]);
   });
 

@@ -110,7 +110,8 @@ function statedByCalculation(record: NaiveRecord, own: string): Stated[] {
   };
   for (const link of list(record['links']).map(object)) {
     const { type, id } = object(link['resource']);
-    const validity = typeof link['valid'] === 'string' && link['valid'] !== '' ? link['valid'].toLowerCase() : null;
+    const validity =
+      typeof link['valid'] === 'string' && link['valid'] !== '' ? link['valid'].toLowerCase() : null;
     if (typeof type === 'string') state(type.toUpperCase(), id, link['visible'] === false, validity);
   }
   if (!Array.isArray(record['activeLinks']))

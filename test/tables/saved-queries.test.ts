@@ -152,6 +152,10 @@ async function writeScores(store: Store): Promise<void> {
     line,
     columns: { Channel: 'é' },
     textHash: `h${line}`,
+    calls: 1,
+    cached: 0,
+    paidAgain: 0,
+    tokens: { input: 10, output: 1, total: 11, reasoning: 0 },
     ...scores,
   });
   const parts = [
@@ -339,12 +343,14 @@ test('failed-and-unknown-jobs counts them by day, type and kind of error', async
   ]);
 });
 
-test('tokens-by-batch adds up what the jobs of a batch report', async () => {
+test('tokens-by-batch adds up what the rows of a batch have cost, scored by jobs or without', async () => {
   const rows = await saved('tokens-by-batch');
 
   expect(rows.map((row) => Object.values(row).map(String).join(' '))).toEqual([
-    `May ${dayOf(8)} ${dayOf(1)} 3 1 5 2 0 50 5 55`,
-    `june ${dayOf(1)} ${dayOf(1)} 1 0 1 1 0 10 1 11`,
+    `May ${dayOf(8)} ${dayOf(1)} 2 1 5 0 0 50 5 55`,
+    `june ${dayOf(1)} ${dayOf(1)} 1 0 1 0 0 10 1 11`,
+    'by-command null null 1 0 1 0 0 10 1 11',
+    'reviews-20261125T091500Z null null 1 0 1 0 0 10 1 11',
   ]);
 });
 

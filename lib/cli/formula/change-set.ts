@@ -140,7 +140,8 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
   return { last, lastExpression: typeof before === 'string' ? before : undefined, isApplied };
 }
 
-const keyOf = (name: string) => `formulas/sets/${name}/set.json`;
+/** No SQL engine reads a name that begins with `_`: a set is no formula. */
+const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
  * Stores a set before it is sent, once: what its formulas were is known only now. Throws `UsageError` if another set has its

@@ -242,8 +242,7 @@ export function graphOf({ graph, things, flags }: Model, listed: readonly number
     if (!isShown(by) || !isShown(of)) continue;
     const [from, to] = [numberOf(by), numberOf(of)];
     if (from === undefined || to === undefined) continue;
-    if (graph.isBrokenAt(edge))
-      invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
+    if (graph.isBrokenAt(edge)) invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
     user.push(from);
     used.push(to);
     relation.push(relations.indexOf(graph.relationAt(edge)));

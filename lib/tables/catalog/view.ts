@@ -1,7 +1,21 @@
 import type { ModelTable } from '../../model/model-columns.ts';
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 
-type ViewColumn = { readonly type: HiveType; readonly about: string };
+/** What a query may make of a column beyond its type. */
+export type ColumnUse = {
+  /** An id of the platform: it compares with numbers, and without regard to case. */
+  readonly isId?: true;
+  /** A value of a list, such as a status, in lower case: it compares without regard to case. */
+  readonly isWord?: true;
+  /** The column that has the same time as a timestamp. */
+  readonly moment?: string;
+  /** Names that people guess: the error names the column. */
+  readonly guesses?: readonly string[];
+  /** The field that it is made of and that the platform sends in no list: the query says so if it is null in all rows. */
+  readonly unsent?: string;
+};
+
+export type ViewColumn = ColumnUse & { readonly type: HiveType; readonly about: string };
 
 /**
  * As people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and other views.
@@ -19,8 +33,18 @@ export type View = {
   readonly withoutModel?: string;
 };
 
-/** A column that is computed: its type, the expression of SQL, and a line of meaning. */
-export type Made = readonly [type: HiveType, sql: string, about: string];
+/** A column: its type, the expression of SQL that makes it, and a line of meaning. */
+export type Made = readonly [type: HiveType, sql: string, about: string, use?: ColumnUse];
+
+export const text = (sql: string, about: string, use: ColumnUse = {}): Made => ['string', sql, about, use];
+export const number = (sql: string, about: string, use: ColumnUse = {}): Made => ['bigint', sql, about, use];
+export const moment = (sql: string, about: string): Made => ['timestamp', sql, about];
+export const id = (sql: string, about: string, guesses: readonly string[] = []): Made =>
+  text(sql, about, { isId: true, guesses });
+
+/** A value of a list, in the one spelling that it has everywhere, whatever the platform sends. */
+export const word = (sql: string, about: string, use: ColumnUse = {}): Made =>
+  text(`lower(${sql})`, about, { isWord: true, ...use });
 
 const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
   `SELECT ${Object.entries(columns)
@@ -28,7 +52,9 @@ const select = (columns: Readonly<Record<string, Made>>, from: string): string =
     .join(', ')} ${from}`;
 
 const described = (columns: Readonly<Record<string, Made>>): View['columns'] =>
-  Object.fromEntries(Object.entries(columns).map(([name, [type, , about]]) => [name, { type, about }]));
+  Object.fromEntries(
+    Object.entries(columns).map(([name, [type, , about, use]]) => [name, { type, about, ...use }]),
+  );
 
 export const viewOf = (
   name: string,
@@ -56,8 +82,7 @@ export const epochMoment = (epochMs: string): string =>
   `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
 
 /** When the runs of the model were the last ones. */
-export const AS_OF: Made = [
-  'timestamp',
+export const AS_OF: Made = moment(
   epochMoment('as_of'),
   'when the runs that the flags are of were the latest, in UTC',
-];
+);

@@ -1,7 +1,20 @@
 import type { Place } from '../../snapshot/keys.ts';
 import { tableNames } from './glue-tables.ts';
 import { recordViews } from './record-views.ts';
-import { AS_OF, epochMoment, latestModel, type Made, momentOf, type View, viewOf } from './view.ts';
+import {
+  AS_OF,
+  epochMoment,
+  id,
+  latestModel,
+  type Made,
+  moment,
+  momentOf,
+  number,
+  text,
+  type View,
+  viewOf,
+  word,
+} from './view.ts';
 
 /** All tables of SQL over a store with these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
@@ -10,9 +23,6 @@ export const viewsOver = (places: readonly Place[]): readonly View[] => [
 ];
 
 type Columns = Readonly<Record<string, Made>>;
-
-const text = (sql: string, about: string): Made => ['string', sql, about];
-const number = (sql: string, about: string): Made => ['bigint', sql, about];
 
 const member = (column: string, name: string) => `json_extract_scalar(${column}, '$.${name}')`;
 const numberIn = (name: string) => `TRY_CAST(${member('response', name)} AS bigint)`;
@@ -23,14 +33,14 @@ const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score'
 const run: Columns = {
   place: text('place', 'what was taken: a source, or a narrowed snapshot'),
   source: text('source', 'calculations, files, cards or data-files'),
-  run: text('run', 'the name of the run'),
-  dt: text('dt', 'the day on which it began, as text'),
+  run: text('run', 'the name of the run', { guesses: ['id', 'run_id'] }),
+  dt: text('dt', 'the day on which it began, as text', { guesses: ['day', 'date'] }),
   latest: ['boolean', 'latest', 'whether it is the latest of its place'],
-  started_at: ['timestamp', momentOf('startedat'), 'when it began, in UTC'],
-  finished_at: ['timestamp', momentOf('finishedat'), 'when it had read everything, in UTC'],
-  records: number('records', 'how many records it has'),
+  started_at: moment(momentOf('startedat'), 'when it began, in UTC'),
+  finished_at: moment(momentOf('finishedat'), 'when it had read everything, in UTC'),
+  records: number('records', 'how many records it has', { guesses: ['rows', 'count', 'total'] }),
   missing: number('missing', 'how many ids could not be read'),
-  consistency: text('consistency', 'proved, or best-effort'),
+  consistency: word('consistency', 'proved, or best-effort', { guesses: ['status', 'state'] }),
   against: text('against', 'the run that it was compared with'),
   added: number('added', 'how many records that one lacks'),
   removed: number('removed', 'how many records of that one are gone'),
@@ -45,44 +55,68 @@ const run: Columns = {
   forced: ['boolean', 'forced', 'whether it was published by force'],
   refused: ['array<string>', 'refused', 'the reasons for which it was to be refused'],
   platform: text('platform', 'the host of the platform'),
-  startedat: ['timestamp', momentOf('startedat'), 'the same as started_at'],
-  finishedat: ['timestamp', momentOf('finishedat'), 'the same as finished_at'],
+  startedat: moment(momentOf('startedat'), 'the same as started_at'),
+  finishedat: moment(momentOf('finishedat'), 'the same as finished_at'),
 };
 
 const job: Columns = {
-  job_id: text('id', 'the id of the job'),
+  job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
   type: text('type', 'run-function, score, update-formula, data-files or snapshot'),
-  status: text('status', 'done, failed or unknown'),
-  error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one'),
-  error_message: text(member('error', 'message'), 'what went wrong, in words'),
+  status: word('status', 'done, failed or unknown', { guesses: ['state', 'outcome'] }),
+  error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
+  error_message: text(member('error', 'message'), 'what went wrong, in words', {
+    guesses: ['message', 'reason'],
+  }),
   batch: text(BATCH, 'the batch that the job scored a chunk of'),
   chunk: number(numberIn('chunk'), 'the number of the chunk in its batch'),
-  attempts: number('attempts', 'how often a send was started'),
-  started_at: ['timestamp', momentOf('startedat'), 'when the job was first claimed, in UTC'],
-  finished_at: ['timestamp', momentOf('finishedat'), 'when it ended, in UTC'],
+  attempts: number('attempts', 'how often a send was started', { guesses: ['tries', 'retries'] }),
+  started_at: moment(momentOf('startedat'), 'when the job was first claimed, in UTC'),
+  finished_at: moment(momentOf('finishedat'), 'when it ended, in UTC'),
   id: text('id', 'the same as job_id'),
-  startedat: text('startedat', 'the same as started_at, as text'),
-  finishedat: text('finishedat', 'the same as finished_at, as text'),
+  startedat: text('startedat', 'the same as started_at, as text', {
+    moment: 'started_at',
+    guesses: ['created_at', 'created'],
+  }),
+  finishedat: text('finishedat', 'the same as finished_at, as text', {
+    moment: 'finished_at',
+    guesses: ['ended_at', 'completed_at'],
+  }),
   sender: text('sender', 'who sent the message'),
   note: text('note', 'what a person said of the outcome'),
   error: text('error', 'the error, as JSON'),
-  response: text('response', 'what the platform returned, as JSON'),
-  dt: text('dt', 'the day on which the job was first claimed, as text'),
+  response: text('response', 'what the platform returned, as JSON', { guesses: ['result', 'output'] }),
+  dt: text('dt', 'the day on which the job was first claimed, as text', { guesses: ['day', 'date'] }),
 };
 
 const score: Columns = {
   batch: text('batch', 'the batch'),
   text_id: text('id', 'your id of the text'),
-  line: number('line', 'its line in your file'),
-  sentiment: text('sentiment', 'the sentiment of the text as a whole; null if it was scored by topics'),
+  line: number('line', 'its line in your file', { guesses: ['row'] }),
+  outcome: word('outcome', 'scored, failed, cancelled, bad (it had no text), or erased', {
+    guesses: ['status', 'state'],
+  }),
+  sentiment: word(
+    'sentiment',
+    'the sentiment of the text as a whole, in lower case; null if it was scored by topics',
+    { guesses: ['score'] },
+  ),
   topic_sentiments: text(
     'topicsentiments',
-    'topics and their sentiments, as JSON; a row each in score_topics',
+    'topics and their sentiments in lower case, as JSON; a row each in score_topics',
+    { guesses: ['topics', 'topic'] },
   ),
+  sent: text('sent', 'the sentiments as the platform sent them, as JSON, where it spells them otherwise'),
   model: text('model', 'the model that scored it'),
   error: text('error', 'why it has no score'),
   erased: ['boolean', 'erased', 'true if the text was erased by `forget`'],
   columns: ['map<string,string>', 'columns', 'the columns of your file'],
+  day: text('day', 'the day in the first of these that holds a date, as text', { guesses: ['date', 'dt'] }),
+  calls: number('calls', 'calls that were paid for; of equal texts of a chunk the first has them'),
+  cached: number('cached', '1 if it cost nothing, since its score was known'),
+  paid_again: number('paidagain', 'calls that may have been paid for twice'),
+  input_tokens: number('tokens.input', 'tokens that were sent'),
+  output_tokens: number('tokens.output', 'tokens that were returned'),
+  total_tokens: number('tokens.total', 'both together, as the platform counts', { guesses: ['tokens'] }),
   text_hash: text('texthash', 'the SHA-256 of the text'),
   chunk: number('chunk', 'the chunk of the batch that it was in'),
   id: text('id', 'the same as text_id'),
@@ -92,69 +126,83 @@ const score: Columns = {
 
 const scoreTopic: Columns = {
   batch: text('s.batch', 'the batch'),
-  text_id: text('s.id', 'your id of the text'),
+  text_id: text('s.id', 'your id of the text', { guesses: ['id'] }),
   line: number('s.line', 'its line in your file'),
   chunk: number('s.chunk', 'the chunk of the batch that it was in'),
   topic: text('t.topic', 'the topic; null if the text was scored as a whole'),
-  sentiment: text(
-    "lower(coalesce(json_extract_scalar(t.value, '$'), s.sentiment))",
+  sentiment: word(
+    "coalesce(json_extract_scalar(t.value, '$'), s.sentiment)",
     'positive, negative, neutral or not_applicable',
   ),
+  day: text('s.day', 'the day in the first column of the text that holds a date, as text', {
+    guesses: ['date', 'dt', 'week'],
+  }),
 };
+
+/** What is counted of the rows of a batch: by how they ended, then what they have cost. */
+const counted = (outcomes: string) => `count(*) FILTER (WHERE s.outcome IN (${outcomes}))`;
 
 const batch: Columns = {
-  batch: text('coalesce(s.batch, j.batch)', 'the name of the batch'),
-  texts: number('coalesce(s.texts, 0)', 'how many texts have a row in its parts'),
+  batch: text('coalesce(s.batch, j.batch)', 'the name of the batch', { guesses: ['name', 'id'] }),
+  texts: number('coalesce(s.texts, 0)', 'how many rows it has in its parts', { guesses: ['rows', 'count'] }),
   scored: number('coalesce(s.scored, 0)', 'how many of them have a score'),
-  failed: number('coalesce(s.failed, 0)', 'how many of them have none'),
+  failed: number('coalesce(s.failed, 0)', 'how many failed, those whose job was cancelled too', {
+    guesses: ['failures', 'errors'],
+  }),
+  bad: number('coalesce(s.bad, 0)', 'how many had no text to score'),
+  erased: number('coalesce(s.erased, 0)', 'how many were erased by `forget`'),
   first_day: text('j.first_day', 'the day of its first job; null if it was scored without jobs'),
-  last_day: text('j.last_day', 'the day of its last job'),
-  chunks: number('coalesce(j.chunks, 0)', 'how many jobs of it have ended'),
-  not_done: number('coalesce(j.not_done, 0)', 'how many of these are not done'),
-  calls: number('j.calls', 'calls that were paid for'),
-  cached: number('j.cached', 'texts that cost nothing, since the cache had their score'),
-  paid_again: number('j.paid_again', 'calls that may have been paid for twice'),
-  input_tokens: number('j.input_tokens', 'tokens that were sent'),
-  output_tokens: number('j.output_tokens', 'tokens that were returned'),
-  total_tokens: number('j.total_tokens', 'both together, as the platform counts'),
+  last_day: text('j.last_day', 'the day of its last job', { guesses: ['dt', 'day', 'finished_at'] }),
+  chunks: number('coalesce(s.chunks, j.chunks, 0)', 'how many chunks of it have ended'),
+  not_done: number('coalesce(j.not_done, 0)', 'how many of its jobs ended otherwise than done'),
+  calls: number('s.calls', 'calls that were paid for'),
+  cached: number('s.cached', 'texts that cost nothing, since their score was known'),
+  paid_again: number('s.paid_again', 'calls that may have been paid for twice'),
+  input_tokens: number('s.input_tokens', 'tokens that were sent'),
+  output_tokens: number('s.output_tokens', 'tokens that were returned'),
+  total_tokens: number('s.total_tokens', 'both together, as the platform counts', {
+    guesses: ['tokens', 'cost'],
+  }),
 };
 
-const sum = (column: string, name: string) => `sum(${numberIn(column)}) AS ${name}`;
-
 const BATCHES = `FROM (
-  SELECT batch, count(*) AS texts, count(*) FILTER (WHERE error IS NULL) AS scored, count(error) AS failed
-  FROM scores WHERE batch IS NOT NULL GROUP BY batch
+  SELECT s.batch, count(*) AS texts, ${counted("'scored'")} AS scored, ${counted("'failed', 'cancelled'")} AS failed,
+    ${counted("'bad'")} AS bad, ${counted("'erased'")} AS erased, count(DISTINCT s.chunk) AS chunks,
+    ${['calls', 'cached', 'paid_again', 'input_tokens', 'output_tokens', 'total_tokens'].map((name) => `coalesce(sum(s.${name}), 0) AS ${name}`).join(', ')}
+  FROM scores AS s WHERE s.batch IS NOT NULL GROUP BY s.batch
 ) AS s FULL JOIN (
   SELECT batch, min(dt) AS first_day, max(dt) AS last_day, count(*) AS chunks,
-    count(*) FILTER (WHERE status <> 'done') AS not_done, ${sum('calls', 'calls')}, ${sum('cached', 'cached')},
-    ${sum('paidAgain', 'paid_again')}, ${sum('tokens.input', 'input_tokens')},
-    ${sum('tokens.output', 'output_tokens')}, ${sum('tokens.total', 'total_tokens')}
+    count(*) FILTER (WHERE status <> 'done') AS not_done
   FROM jobs WHERE type = 'score' AND batch IS NOT NULL GROUP BY batch
 ) AS j ON s.batch = j.batch`;
 
 const formula: Columns = {
-  calculation_id: text('id', 'the calculation'),
-  modified_at: [
-    'timestamp',
+  calculation_id: id('id', 'the calculation', ['id']),
+  modified_at: moment(
     epochMoment('lastmodified'),
     'when our update changed it, by the clock of the platform, in UTC',
-  ],
+  ),
   name: text('name', 'its name then'),
-  expression: text('expression', 'its formula from then on'),
-  status: text('status', 'VALID, or what the platform said instead'),
+  expression: text('expression', 'its formula from then on', { guesses: ['formula'] }),
+  status: word('status', 'valid, or what the platform said instead, in lower case'),
+  status_sent: text('status', 'the status as the platform sent it', { isWord: true }),
 };
 
 const change: Columns = {
   place: text('place', 'what changed: a source, or a narrowed snapshot'),
   dt: text('dt', 'the day of the run that found it'),
   run: text('run', 'the run that found it'),
-  change: text('change', 'added, removed or changed'),
-  key: text('key', 'the key of the record: its id, after FileSet or dataset and a slash where it has one'),
+  change: word('change', 'added, removed or changed', { guesses: ['type', 'kind', 'action', 'status'] }),
+  key: id('key', 'the key of the record: its id, after FileSet or dataset and a slash where it has one', [
+    'id',
+    'record_id',
+    'calculation_id',
+  ]),
   name: text(
     `coalesce(${['path', 'name', 'title'].map((each) => member('coalesce(after, before)', each)).join(', ')})`,
     'its path, name or title',
   ),
-  fields: ['array<string>', 'fields', 'the fields that differ'],
+  fields: ['array<string>', 'fields', 'the fields that differ', { guesses: ['field'] }],
   before: text('before', 'the record before, as JSON'),
   after: text('after', 'the record after, as JSON'),
 };
@@ -162,65 +210,84 @@ const change: Columns = {
 const refused: Columns = {
   message_id: text('messageid', 'the id of the message on the queue'),
   sender: text('sender', 'who sent it'),
-  sent_at: ['timestamp', momentOf('sentat'), 'when it was sent, in UTC'],
+  sent_at: moment(momentOf('sentat'), 'when it was sent, in UTC'),
   faults: ['array<string>', 'faults', 'every reason why it is no job'],
   body: text('body', 'the message'),
   messageid: text('messageid', 'the same as message_id'),
-  sentat: text('sentat', 'the same as sent_at, as text'),
+  sentat: text('sentat', 'the same as sent_at, as text', { moment: 'sent_at' }),
 };
 
 const revision: Columns = {
-  data_file_id: text('f.datafileid', 'the data file'),
-  revision_id: text('r.datafilerevisionid', 'the id of the revision'),
-  owner_id: text('r.uploaduserid', 'the id of the user who uploaded it'),
-  size_bytes: number('r.sizebytes', 'its size in bytes'),
-  content_type: text('r.contenttype', 'its media type'),
-  scan_state: text('r.scanstate', 'what its scan found'),
-  uploaded_at: ['timestamp', epochMoment('r.datetimeuploaded'), 'when it was uploaded, in UTC'],
-  md5: text('r.md5hash', 'its MD5'),
-  sha256: text('r.sha256hashvalue', 'its SHA-256'),
+  data_file_id: id('f.datafileid', 'the data file'),
+  revision_id: id('r.datafilerevisionid', 'the id of the revision'),
+  owner_id: id('r.uploaduserid', 'the id of the user who uploaded it'),
+  owner_name: text('name_of_owner', 'the name of that user, if a card gives it'),
+  size_bytes: number('r.sizebytes', 'its size in bytes', { guesses: ['size', 'bytes'] }),
+  content_type: text('r.contenttype', 'its media type', { isWord: true }),
+  scan_state: word('r.scanstate', 'what its scan found, in lower case'),
+  uploaded_at: moment(epochMoment('r.datetimeuploaded'), 'when it was uploaded, in UTC'),
+  md5: text('r.md5hash', 'its MD5', { isWord: true }),
+  sha256: text('r.sha256hashvalue', 'its SHA-256', { isWord: true }),
 };
 
 const REVISIONS = `FROM stored_latest_data_files AS f CROSS JOIN UNNEST(f.revisions)
-  AS r (datafilerevisionid, datafileid, contenttype, uploaduserid, sizebytes, uploadtimemillis, md5hash, datetimeuploaded, scanstate, sha256hashvalue)`;
+  AS r (datafilerevisionid, datafileid, contenttype, uploaduserid, sizebytes, uploadtimemillis, md5hash, datetimeuploaded, scanstate, sha256hashvalue)
+  LEFT JOIN (SELECT user_id AS id_of_owner, name AS name_of_owner FROM owners) AS of_owner ON id_of_owner = lower(r.uploaduserid)`;
 
 const fileset: Columns = {
-  fileset_id: text('_filesetid', 'the id of the FileSet'),
-  files: number(
-    "count(*) FILTER (WHERE upper(coalesce(filetype, '')) <> 'DIRECTORY')",
-    'how many files it has',
-  ),
-  directories: number("count(*) FILTER (WHERE upper(filetype) = 'DIRECTORY')", 'how many directories it has'),
-  size_bytes: number('sum(size)', 'the size of all files together, in bytes'),
+  fileset_id: id('fileset_id', 'the id of the FileSet', ['id', 'fileset']),
+  files: number("count(*) FILTER (WHERE coalesce(file_type, '') <> 'directory')", 'how many files it has'),
+  directories: number("count(*) FILTER (WHERE file_type = 'directory')", 'how many directories it has', {
+    guesses: ['folders'],
+  }),
+  size_bytes: number('sum(size_bytes)', 'the size of all files together, in bytes', {
+    guesses: ['size', 'bytes'],
+  }),
 };
 
 const cardDataset: Columns = {
-  card_id: text('user_id', 'the card'),
-  dataset_id: text('used_id', 'a dataset that it uses'),
+  card_id: id('user_id', 'the card'),
+  dataset_id: id('used_id', 'a dataset that it uses'),
 };
 
 const use: Columns = {
-  user_kind: text('user_kind', 'calculation or card: what uses'),
-  user_id: text('user_id', 'its id, as in calculation_id and card_id'),
-  used_kind: text(
+  user_kind: word('user_kind', 'calculation or card: what uses', { guesses: ['from_kind', 'user_type'] }),
+  user_id: id('user_id', 'its id, as in calculation_id and card_id', [
+    'from_id',
+    'source_id',
+    'calculation_id',
+    'card_id',
+    'user',
+  ]),
+  used_kind: word(
     'used_kind',
     'calculation, card, dataset or other: what is used, and breaks its users if it goes',
+    { guesses: ['to_kind', 'used_type', 'kind'] },
   ),
-  used_id: text('used_id', 'its id; of another kind, TYPE:ID'),
-  relation: text(
+  used_id: id('used_id', 'its id; of another kind, TYPE:ID', [
+    'to_id',
+    'target_id',
+    'dataset_id',
+    'used',
+    'id',
+  ]),
+  relation: word(
     'relation',
     'how, read as user relation used: saved on, used on, refers to, uses, built on, drills from, links to',
+    { guesses: ['type'] },
   ),
-  validity: text('validity', 'what the link says of itself; null if it says nothing'),
+  validity: word('validity', 'what the link says of itself, in lower case; null if it says nothing', {
+    guesses: ['valid', 'status'],
+  }),
   broken: ['boolean', 'broken', 'whether that makes it a broken link'],
   stated_by: text('stated_by', 'the field that states it first'),
-  stater_kind: text('stater_kind', 'the kind of the thing whose record states it'),
-  stater_id: text('stater_id', 'the id of that thing'),
+  stater_kind: word('stater_kind', 'the kind of the thing whose record states it'),
+  stater_id: id('stater_id', 'the id of that thing'),
   as_of: AS_OF,
 };
 
 const dataset: Columns = {
-  dataset_id: text('dataset_id', 'the id of the dataset'),
+  dataset_id: id('dataset_id', 'the id of the dataset', ['id', 'dataset']),
   cards: number('cards', 'how many cards use it'),
   calculations: number('calculations', 'how many calculations use it'),
   broken_links: number('broken_links', 'how many of both do so by a link that is broken'),
@@ -228,18 +295,19 @@ const dataset: Columns = {
 };
 
 const owner: Columns = {
-  user_id: text('user_id', 'the id of the user, as in owner_id'),
-  name: text('name', 'the name, if a card gives it'),
+  user_id: id('user_id', 'the id of the user', ['id', 'owner', 'user']),
+  name: text('name', 'the name, if a card gives it', { guesses: ['user_name', 'display_name'] }),
+  owner_id: id('user_id', 'the same as user_id'),
+  owner_name: text('name', 'the same as name'),
   calculations: number('calculations', 'how many calculations are theirs'),
   cards: number('cards', 'how many cards are'),
   files: number('files', 'how many files are'),
   data_files: number('data_files', 'how many data files are'),
   locked: number('locked', 'how many of the calculations are locked'),
-  oldest_modified_at: [
-    'timestamp',
+  oldest_modified_at: moment(
     epochMoment('oldest_modified'),
     'when the calculation that was not touched for longest was last changed, in UTC',
-  ],
+  ),
   broken_links: number('broken_links', 'how many of the calculations and cards have broken links'),
   invalid: number('invalid', 'how many are invalid'),
   missing_target: number('missing_target', 'how many use what does not exist'),
@@ -268,7 +336,7 @@ export const otherViews: readonly View[] = [
     'filesets',
     'a FileSet of the latest published run of files',
     fileset,
-    'FROM stored_latest_files GROUP BY _filesetid',
+    'FROM files GROUP BY fileset_id',
   ),
   viewOf('revisions', 'a revision of a data file, where they were asked for', revision, REVISIONS),
   viewOf('formulas', 'a formula that an update of ours stored', formula, 'FROM stored_formulas'),
@@ -281,7 +349,7 @@ export const otherViews: readonly View[] = [
     scoreTopic,
     `FROM stored_scores AS s
   LEFT JOIN UNNEST(map_entries(try(CAST(json_parse(s.topicsentiments) AS map(varchar, json))))) AS t (topic, value) ON TRUE
-  WHERE s.error IS NULL`,
+  WHERE s.outcome = 'scored'`,
   ),
   viewOf('batches', 'a batch of scored texts, with what it has cost', batch, BATCHES),
   viewOf(

@@ -1,14 +1,16 @@
-import { nearestName } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/index.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
 import { type DuckDb, openDatabase, withInterrupt } from './database.ts';
 import { execute, type ResultRows } from './execute.ts';
+import { fitTypes } from './fit-types.ts';
 import type { LocalCopies } from './local-copies.ts';
 import { loadPieces, type NeededPieces, neededPieces } from './needed-pieces.ts';
 import { onlyTables } from './only-tables.ts';
 import { QueryError, queryErrorOf } from './query-error.ts';
+import { withHints } from './query-hints.ts';
+import { columnOf, parseQuery } from './query-tree.ts';
 import { createSchema } from './schema.ts';
 import { onlyQuery } from './split-statements.ts';
 import type { Table } from './table.ts';
@@ -53,13 +55,14 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   return await readAgain(read, ({ faults }) => faults);
 }
 
-async function runQuery(sql: string, context: QueryContext, hasModel: boolean): Promise<QueryResult> {
+async function runQuery(text: string, context: QueryContext, hasModel: boolean): Promise<QueryResult> {
   const { store, signal } = context;
-  const [faults, notes] = [new Set<string>(), new Set<string>()];
+  const [faults, notes, asked] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const session = {
     ...context,
     report: (fault: string) => void faults.add(fault),
     note: (words: string) => void notes.add(words),
+    asks: (column: string) => asked.has(column),
   };
   const places = await placesWithTables(store);
   const tables = tablesOf(session, places);
@@ -67,7 +70,7 @@ async function runQuery(sql: string, context: QueryContext, hasModel: boolean): 
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const needed = await planned(sql, { tables, views }, context);
+  const { sql, needed } = await planned(text, { tables, views, asked }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const output = `${context.folder}/result.parquet`;
@@ -88,12 +91,19 @@ async function runQuery(sql: string, context: QueryContext, hasModel: boolean): 
   }
 }
 
-/** Finds out what a query reads, on a database of its own that can read no file. */
+type ToPlan = {
+  readonly tables: readonly Table[];
+  readonly views: readonly View[];
+  /** Gets the names of the columns that the query names. */
+  readonly asked: Set<string>;
+};
+
+/** Finds out what a query reads, on a database of its own that can read no file; and the query as it is to be run. */
 async function planned(
-  sql: string,
-  { tables, views }: { readonly tables: readonly Table[]; readonly views: readonly View[] },
+  text: string,
+  { tables, views, asked }: ToPlan,
   context: QueryContext,
-): Promise<readonly NeededPieces[]> {
+): Promise<{ readonly sql: string; readonly needed: readonly NeededPieces[] }> {
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
@@ -102,22 +112,13 @@ async function planned(
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
-    if (context.onlyTables) await onlyTables(connection, sql);
-    return await neededPieces(connection, tables, sql).catch((error: unknown) =>
-      failNearest(error, sql, views),
-    );
+    const tree = await parseQuery(connection, text);
+    if (context.onlyTables) onlyTables(tree);
+    for (const node of tree.nodes) asked.add(columnOf(node) ?? '');
+    const sql = fitTypes(text, tree, views);
+    const needed = await neededPieces(connection, tables, sql).catch((error: unknown) => {
+      throw withHints(error, tree, views);
+    });
+    return { sql, needed };
   });
-}
-
-const NO_COLUMN = /(?:does not have a column named|Cannot extract field) ["']([^"']+)["']/;
-
-/** Names the nearest column of the tables that a query names, where DuckDB says only that there is no such column. */
-function failNearest(error: unknown, sql: string, views: readonly View[]): never {
-  const [, missing] = NO_COLUMN.exec(String(error)) ?? [];
-  if (!(error instanceof QueryError) || missing === undefined) throw error;
-  const words = new Set(sql.toLowerCase().match(/\w+/g));
-  const columns = views.filter(({ name }) => words.has(name)).flatMap((view) => Object.keys(view.columns));
-  const meant = nearestName(missing.toLowerCase(), columns);
-  if (meant === undefined) throw error;
-  throw new QueryError(`${error.message}\nDid you mean "${meant}"?`, error.failure, { cause: error });
 }

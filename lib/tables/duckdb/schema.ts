@@ -95,9 +95,10 @@ export function createOfGroups(table: Table, groups: readonly PieceGroup[]): str
 }
 
 function createView({ name, sql, columns }: View): string {
-  const typed = Object.entries(columns).map(
-    ([column, { type }]) => `CAST(${identifier(column)} AS ${duckDbType(type)}) AS ${identifier(column)}`,
-  );
+  const typed = Object.entries(columns).map(([column, { type, isId, isWord }]) => {
+    const collated = isId || isWord ? ' COLLATE NOCASE' : '';
+    return `CAST(${identifier(column)} AS ${duckDbType(type)})${collated} AS ${identifier(column)}`;
+  });
   return `CREATE VIEW ${identifier(name)} AS SELECT ${typed.join(', ')} FROM (${overStored(sql)})`;
 }
 

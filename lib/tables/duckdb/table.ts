@@ -9,6 +9,8 @@ export type Session = {
   readonly report: (fault: string) => void;
   /** Reports what was found elsewhere, since it is damaged, or is not there since nobody published it, in words. */
   readonly note: (words: string) => void;
+  /** True if the query names a column like this, in lower case. */
+  readonly asks: (column: string) => boolean;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };

@@ -86,6 +86,7 @@ describe('of hundreds of runs', () => {
     copies: createLocalCopies(tmpdir()),
     report: () => undefined,
     note: () => undefined,
+    asks: () => false,
     signal: AbortSignal.timeout(60_000),
   };
   const table: Table = {

@@ -83,7 +83,7 @@ describe('a wrong query', () => {
 
   test.each([
     ['SELECT c.nam FROM calculations AS c', 'name'],
-    ['SELECT cards.owner FROM cards JOIN datasets USING (dataset_id)', 'owners'],
+    ['SELECT cards.owner FROM cards JOIN datasets USING (dataset_id)', 'owner_id'],
     ['SELECT calculations.lastmodifed FROM calculations', 'lastmodified'],
   ])('of a table that lacks the column gets the nearest one: %s', async (sql, nearest) => {
     expect((await errorOf(sql)).message).toContain(`Did you mean "${nearest}"?`);

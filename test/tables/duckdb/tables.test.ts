@@ -165,7 +165,7 @@ test('refused messages and scores', async () => {
       'SELECT batch, chunk, line, id, columns, topicsentiments, sentiment, error FROM scores ORDER BY line',
     ),
   ).toEqual([
-    ['may', 3, 2, '7', { channel: 'mail' }, '{"price":"NEGATIVE"}', 'NEUTRAL', null],
+    ['may', 3, 2, '7', { channel: 'mail' }, '{"price":"NEGATIVE"}', 'neutral', null],
     ['may', 3, 3, null, null, null, null, 'empty'],
   ]);
 });

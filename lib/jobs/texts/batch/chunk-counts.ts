@@ -68,7 +68,7 @@ export function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'i
 /** Counts the rows of a part. */
 export function countRows(rows: readonly ScoredRow[]): ChunkCounts {
   const ended = rows.map(outcomeOf);
-  const having = (...wanted: readonly string[]) => ended.filter((outcome) => wanted.includes(outcome)).length;
+  const having = (...wanted: typeof ended) => ended.filter((outcome) => wanted.includes(outcome)).length;
   return {
     rows: rows.length,
     scored: having('scored'),

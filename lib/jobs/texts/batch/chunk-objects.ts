@@ -95,10 +95,11 @@ export type ScoredRow = Sentiments &
     readonly erased?: true;
   };
 
-export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
+/** `bad`: it had no text to score; `cancelled`: its job was. */
+type Outcome = 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased';
 
-/** How a row ended. `bad`: it had no text to score; `cancelled`: its job was. */
-export function outcomeOf({ error, erased, textHash }: ScoredRow): (typeof outcomes)[number] {
+/** How a row ended. */
+export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
   if (erased) return 'erased';
   if (error === undefined) return 'scored';
   if (textHash === undefined) return 'bad';

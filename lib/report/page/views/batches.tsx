@@ -31,12 +31,14 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       </h3>
       {finishedAt !== undefined && <p class="quiet-line">Finished {time(finishedAt)}</p>}
       <dl class="numbers-line">
-        {Object.entries({ texts, scored, 'from the cache': cached, failed, bad, tokens }).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{count(value)}</dd>
-          </div>
-        ))}
+        {Object.entries({ texts, scored, 'from the cache': cached, failed, bad, tokens }).map(
+          ([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{count(value)}</dd>
+            </div>
+          ),
+        )}
       </dl>
       {topics.length > 0 && <Topics topics={topics} />}
       {overTime !== undefined && overTime.days.length > 1 && <Days batch={batch} over={overTime} />}

@@ -81,7 +81,7 @@ async function filesBelow(
 ): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const listed = await Array.fromAsync(store.list(prefix, { signal }));
-  const objects = listed.filter(({ key }) => /\.json$|\/part-/.test(key));
+  const objects = listed.filter(({ key }) => /\/(?:[^_/][^/]*\.json|part-[^/]*)$/.test(key));
   const columns = withOther(storedTables[table.name].columns);
   return [...groupsOf(objects)].map((group) =>
     fileOf(session, {

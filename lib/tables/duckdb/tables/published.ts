@@ -6,6 +6,7 @@ import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
 import { isSource, sourceDefinitions } from '../../../snapshot/sources/sources.ts';
 import { StoredObjectError, StoreError, unlessDamaged } from '../../../store/index.ts';
 import { gluePartitionKeys } from '../../catalog/glue-tables.ts';
+import { unsentColumns } from '../../catalog/record-views.ts';
 import { parquetOfRun } from '../../made/made-files.ts';
 import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
 import { makeRun } from '../../make/make-run.ts';
@@ -86,7 +87,13 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
     await makeParquetOf(session, place, at);
     return await stored();
   });
-  const { columns } = sourceDefinitions[sourceOf(place)];
+  const source = sourceOf(place);
+  const { columns } = sourceDefinitions[source];
+  for (const [column, field] of unsentColumns(source))
+    if (session.asks(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
+      session.note(
+        `${column} is null in all ${source}: the platform sends no ${field} in a list. What is known of formulas is in the table formulas`,
+      );
   const found = await stored();
   return manifest.parts.map((part, index) =>
     fileOf(session, {

@@ -1,0 +1,138 @@
+import type { View, ViewColumn } from '../catalog/view.ts';
+import { columnOf, nodesIn, placeOf, type QueryNode, type QueryTree, viewsIn } from './query-tree.ts';
+
+/** A piece of a query, from one byte up to another, and what stands in its place. */
+type Edit = { readonly from: number; readonly to: number; readonly text: string };
+
+type Query = {
+  readonly bytes: Buffer;
+  /** The columns that mean the same in all tables that the query names. */
+  readonly columns: ReadonlyMap<string, ViewColumn>;
+};
+
+/**
+ * A query in which ids compare with numbers, and epoch milliseconds with times, as people write them: DuckDB would cast the
+ * column, and fail at the first id that is no number. An id that is compared with a number by size is that number.
+ */
+export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
+  const query = { bytes: Buffer.from(sql), columns: sharedColumns(viewsIn(tree, views)) };
+  const edits = tree.nodes.flatMap((node) => [...editsOf(node, query)]);
+  return applied(query.bytes, edits);
+}
+
+function sharedColumns(views: readonly View[]): Query['columns'] {
+  const found = new Map<string, ViewColumn>();
+  for (const [name, column] of views.flatMap((view) => Object.entries(view.columns))) {
+    const known = found.get(name);
+    const { isId, moment, ...rest } = column;
+    found.set(
+      name,
+      known === undefined
+        ? column
+        : {
+            ...rest,
+            type: known.type === column.type ? column.type : '',
+            ...(isId && known.isId && { isId }),
+            ...(moment !== undefined && known.moment === moment && { moment }),
+          },
+    );
+  }
+  return found;
+}
+
+const BY_SIZE =
+  /^COMPARE_(?:GREATERTHAN|LESSTHAN|GREATERTHANOREQUALTO|LESSTHANOREQUALTO|BETWEEN|NOT_BETWEEN)$/;
+const COMPARES = /^COMPARE_/;
+
+function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
+  const { type = '', left, right, input, lower, upper, children = [], child } = node;
+  if (COMPARES.test(type)) {
+    const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
+    for (const operand of operands) {
+      const others = operands.filter((each) => each !== operand);
+      yield* comparedEdits({ operand, others, isBySize: BY_SIZE.test(type) }, query);
+    }
+  } else if (type === 'FUNCTION' && isOfTimes(node))
+    for (const each of children) yield* momentEdits(each, query);
+  else if (type === 'OPERATOR_CAST' && isTimeType(node) && child !== undefined)
+    yield* momentEdits(child, query);
+}
+
+type Compared = {
+  readonly operand: QueryNode;
+  readonly others: readonly QueryNode[];
+  readonly isBySize: boolean;
+};
+
+function* comparedEdits({ operand, others, isBySize }: Compared, query: Query): Generator<Edit> {
+  const column = query.columns.get(columnOf(operand) ?? '');
+  if (column === undefined) return;
+  if (column.moment !== undefined && others.some(isTime)) yield* momentEdits(operand, query);
+  const digits = others.flatMap((other) => digitsAt(other, query) ?? []);
+  if (column.type !== 'string' || digits.length === 0) return;
+  if (!isBySize) yield* digits;
+  else if (column.isId && digits.length === others.length) {
+    const name = nameAt(operand, query);
+    if (name !== undefined) yield { ...name, text: `TRY_CAST(${name.text} AS HUGEINT)` };
+  }
+}
+
+/** The timestamp in the place of a column that has the same time otherwise. */
+function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
+  const column = query.columns.get(columnOf(node) ?? '');
+  const name = column?.moment === undefined ? undefined : nameAt(node, query);
+  if (name !== undefined) yield { ...name, text: name.text.replace(/[^.\s]+$/, column?.moment ?? '') };
+}
+
+const PART = String.raw`(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)`;
+const NAME = new RegExp(String.raw`^${PART}(?:\s*\.\s*${PART})*`, 'u');
+
+const nameAt = (node: QueryNode, query: Query): Edit | undefined => pieceAt(node, query, NAME);
+
+/** The digits of an integer as text, as ids are. */
+function digitsAt(node: QueryNode, query: Query): Edit | undefined {
+  if (node.type !== 'VALUE_CONSTANT') return undefined;
+  const piece = pieceAt(node, query, /^\d+(?![\d.eE_])/);
+  return piece && { ...piece, text: `'${BigInt(piece.text)}'` };
+}
+
+function pieceAt(node: QueryNode, { bytes }: Query, pattern: RegExp): Edit | undefined {
+  const from = placeOf(node);
+  const [text] = from === undefined ? [] : (pattern.exec(bytes.toString('utf8', from)) ?? []);
+  return from === undefined || text === undefined
+    ? undefined
+    : { from, to: from + Buffer.byteLength(text), text };
+}
+
+const TIME_FUNCTIONS =
+  /^(?:now|today|current_date|current_timestamp|get_current_timestamp|date_trunc|datetrunc|make_date|make_timestamp|to_timestamp|epoch_ms|strptime|date_add|date_sub)$/i;
+const OF_TIMES =
+  /^(?:date_trunc|datetrunc|date_part|datepart|date_diff|datediff|date_sub|datesub|age|year|quarter|month|week|weekofyear|yearweek|day|dayofmonth|dayofweek|dayofyear|dayname|monthname|hour|minute|last_day|strftime|time_bucket)$/i;
+const TIME = /^\d{4}-\d\d/;
+
+const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
+
+/** Whether a function takes times: by its name, or since it adds to one or takes it from one. */
+const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode): boolean =>
+  OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some(isTime));
+
+/** Whether an expression is a time, as far as its words say. */
+const isTime = (expression: QueryNode): boolean =>
+  nodesIn(expression).some((node) => {
+    const { type, value, function_name: name = '', column_names: names = [] } = node;
+    if (type === 'VALUE_CONSTANT' && typeof value?.value === 'string') return TIME.test(value.value);
+    if (type === 'OPERATOR_CAST') return isTimeType(node);
+    return TIME_FUNCTIONS.test(type === 'COLUMN_REF' && names.length === 1 ? (names[0] ?? '') : name);
+  });
+
+/** Applies edits that do not overlap; of those of one piece the first. */
+function applied(bytes: Buffer, edits: readonly Edit[]): string {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { from, to, text } of edits.toSorted((a, b) => a.from - b.from)) {
+    if (from < at) continue;
+    pieces.push(bytes.subarray(at, from), Buffer.from(text));
+    at = to;
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)]).toString();
+}

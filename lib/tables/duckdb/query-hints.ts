@@ -1,0 +1,81 @@
+import { nearestName } from '../../base/index.ts';
+import type { View } from '../catalog/view.ts';
+import { QueryError } from './query-error.ts';
+import { columnOf, type QueryTree, viewsIn } from './query-tree.ts';
+
+/** What people call a table. */
+const TABLE_GUESSES: Readonly<Record<string, string>> = {
+  snapshots: 'runs',
+  history: 'changes',
+  diff: 'changes',
+  diffs: 'changes',
+  dependencies: 'uses',
+  usage: 'uses',
+  usages: 'uses',
+  edges: 'uses',
+  references: 'uses',
+  people: 'owners',
+  charts: 'cards',
+  visualizations: 'cards',
+  datasources: 'datasets',
+  sentiments: 'score_topics',
+  sentiment: 'score_topics',
+  topics: 'score_topics',
+  texts: 'scores',
+  results: 'jobs',
+  executions: 'jobs',
+  functions: 'jobs',
+  failures: 'jobs',
+  errors: 'jobs',
+  formula_log: 'formulas',
+};
+
+/** The error of a query that could not be planned, with the names that it most likely means. */
+export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
+  if (!(error instanceof QueryError)) return error;
+  const hints = [...tableHints(tree, views), ...columnHints(tree, views)].filter(
+    (hint) => !error.message.includes(hint),
+  );
+  return hints.length === 0
+    ? error
+    : new QueryError([error.message, ...new Set(hints)].join('\n'), error.failure, { cause: error });
+}
+
+const meant = (name: string) => `Did you mean "${name}"?`;
+
+function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<string> {
+  const names = views.map(({ name }) => name);
+  const known = new Set([...names, ...namedIn(nodes)]);
+  for (const { type, table_name: name } of nodes) {
+    const written = name?.toLowerCase() ?? '';
+    if (type !== 'BASE_TABLE' || known.has(written)) continue;
+    const table = TABLE_GUESSES[written] ?? nearestName(written, names);
+    if (table !== undefined) yield meant(table);
+  }
+}
+
+/** Of each column that no table of the query has: the one that it is a guess of, or else the nearest. */
+function* columnHints(tree: QueryTree, views: readonly View[]): Generator<string> {
+  const columns = viewsIn(tree, views).flatMap((view) => Object.entries(view.columns));
+  const names = columns.map(([name]) => name);
+  const known = new Set([...names, ...namedIn(tree.nodes)]);
+  for (const node of tree.nodes) {
+    const name = columnOf(node);
+    if (name === undefined || known.has(name)) continue;
+    const guessed = columns.flatMap(([column, { guesses }]) => (guesses?.includes(name) ? [column] : []));
+    const nearest = guessed.length > 0 ? guessed : [nearestName(name, names) ?? []].flat();
+    for (const column of nearest) yield meant(column);
+  }
+}
+
+/** The names that a query gives itself. */
+const namedIn = (nodes: QueryTree['nodes']): readonly string[] =>
+  nodes.flatMap((node) => [node.alias, ...keysOf(node)]).flatMap((name) => name?.toLowerCase() || []);
+
+/** The names of common table expressions. */
+const keysOf = (node: object): readonly string[] =>
+  'cte_map' in node
+    ? (((node.cte_map as { readonly map?: readonly { readonly key?: string }[] }).map ?? []).flatMap(
+        ({ key }) => key ?? [],
+      ) as readonly string[])
+    : [];
