@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { jobTypes } from '../../lib/contract.ts';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { enginesOf } from '../base/aws/engines.ts';
 import { objectCreated } from '../local-aws/stack/object-created.ts';
 import { startStack } from '../local-aws/stack/start-stack.ts';
 import { synthStack } from '../local-aws/stack/synth-stack.ts';
@@ -17,15 +19,20 @@ const instance = {
   textsQueue: true,
 };
 
-/** The deployed functions that run jobs and split texts, by their roles, against the local AWS and a platform. */
+/**
+ * The deployed functions that run jobs and split texts, by their roles, against the local AWS and a platform; their table
+ * is in the engine that the runner of the conformance tests names, if there is one.
+ */
 export async function startDeployedWorker(platform: Sandbox) {
   await using started = new AsyncDisposableStack();
   const { folder } = started.use(await synthStack(instance));
+  const { dynamoDb } = enginesOf(process.env);
   const stack = started.use(
     await startStack({
       ...(await readStack(folder)),
       texts: { [instance.baseUrl]: platform.url },
       secret: platform.token,
+      dynamoDb: dynamoDb && { ...dynamoDb, accessKeyId: randomBytes(10).toString('hex') },
     }),
   );
   started.use(await stack.poll());

@@ -22,13 +22,15 @@ export const askFauxqs =
     return { status: response.statusCode, headers: response.headers, body: response.rawPayload };
   };
 
-/** Asks a server on this machine. `close` ends its idle connections. */
-export function askServer(endpoint: string): { readonly ask: Ask; close(): void } {
+/** Asks a server on this machine, signed with this access key. `close` ends its idle connections. */
+export function askServer(endpoint: string, accessKeyId: string): { readonly ask: Ask; close(): void } {
   const { hostname, port } = new URL(endpoint);
   const agent = new Agent({ keepAlive: true });
   const ask: Ask = async (given) => {
     const { method, body } = given;
-    const headers = forwardedHeaders(given);
+    const { authorization = '', ...others } = forwardedHeaders(given);
+    const signature = authorization.replace(SIGNER, `Credential=${accessKeyId}/`);
+    const headers = { ...others, authorization: signature };
     const request = openRequest({ hostname, port, agent, method, path: urlOf(given), headers });
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -36,6 +38,8 @@ export function askServer(endpoint: string): { readonly ask: Ask; close(): void 
   };
   return { ask, close: () => agent.destroy() };
 }
+
+const SIGNER = /Credential=[^/]+\//;
 
 // Node has already responded to the `Expect`, and assembled the chunks.
 function forwardedHeaders({ headers, body }: AwsRequest) {

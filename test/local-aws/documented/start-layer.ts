@@ -1,4 +1,5 @@
 import { buildApp } from 'fauxqs';
+import { credentials } from '../identity.ts';
 import { createQueue } from '../services/create-queue.ts';
 import { startDynamoDb } from '../services/start-dynamo-db.ts';
 import { isMembers, type Members, parseMembers, parseRequest, type ServiceName } from './aws-request.ts';
@@ -87,7 +88,7 @@ export async function startLayer({ only, seed = 1, now = Date.now, onAsk }: Laye
 async function startTable(started: AsyncDisposableStack): Promise<Ask> {
   const server = await startDynamoDb(['table']);
   started.defer(server.close);
-  const { ask, close } = askServer(server.endpoint);
+  const { ask, close } = askServer(server.endpoint, credentials.accessKeyId);
   started.defer(close);
   return ask;
 }

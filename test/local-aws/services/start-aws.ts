@@ -6,7 +6,7 @@ import { serveLayer } from '../documented/serve-layer.ts';
 import { askFauxqs, askServer, type FauxqsApp } from '../documented/stand-ins.ts';
 import { ACCOUNT, credentials, REGION } from '../identity.ts';
 import { createQueue, type QueueOptions } from './create-queue.ts';
-import { startDynamoDb } from './start-dynamo-db.ts';
+import { createTables, startDynamoDb } from './start-dynamo-db.ts';
 
 /** A bucket by its name; with versioning if it says so, and with the encryption that its policy demands. */
 export type BucketOptions =
@@ -29,6 +29,8 @@ export type AwsOptions = {
   readonly seed?: number;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
+  /** What stands in dynalite's place. It holds a database for each access key: all signers share this one's. */
+  readonly dynamoDb?: { readonly endpoint: string; readonly accessKeyId: string } | undefined;
   /** The clock of the rules, in epoch milliseconds; the machine's if absent. */
   readonly now?: () => number;
 };
@@ -58,12 +60,17 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   await using started = new AsyncDisposableStack();
   const app = buildApp({ logger: false, defaultRegion: REGION });
   started.defer(async () => void (await app.close()));
-  const dynamoDb = await startDynamoDb(tables);
-  started.defer(dynamoDb.close);
+  const startRows = async () => {
+    const { endpoint, close } = await startDynamoDb([]);
+    started.defer(close);
+    return { endpoint, accessKeyId: credentials.accessKeyId };
+  };
+  const { endpoint: rowsAt, accessKeyId } = options.dynamoDb ?? (await startRows());
+  await createTables(rowsAt, tables, accessKeyId);
   const fauxqs = askFauxqs(app);
-  const dynalite = askServer(dynamoDb.endpoint);
-  started.defer(dynalite.close);
-  const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: dynalite.ask }, seed, off, now });
+  const rows = askServer(rowsAt, accessKeyId);
+  started.defer(rows.close);
+  const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: rows.ask }, seed, off, now });
   for (const bucket of buckets) await createBucket(app, ask, bucket);
   for (const queue of queues) await createQueue(app, queue);
   const demanded = new Map(

@@ -33,9 +33,14 @@ export async function startDynamoDb(tables: readonly string[]): Promise<LocalDyn
 }
 
 /** Throws the error of CreateTable. */
-export async function createTables(endpoint: string, tables: readonly string[]): Promise<void> {
+export async function createTables(
+  endpoint: string,
+  tables: readonly string[],
+  accessKeyId: string = credentials.accessKeyId,
+): Promise<void> {
   if (tables.length === 0) return;
-  const client = new DynamoDBClient({ endpoint, region: REGION, credentials });
+  const signer = { ...credentials, accessKeyId };
+  const client = new DynamoDBClient({ endpoint, region: REGION, credentials: signer });
   try {
     for (const table of tables) await createTable(client, table);
   } finally {

@@ -46,6 +46,7 @@ export type StackServicesOptions = {
   readonly instead?: EndpointInstead | undefined;
   /** The keys of what the template does not have, by the ARN of what is encrypted. */
   readonly keys?: Keys | undefined;
+  readonly dynamoDb?: AwsOptions['dynamoDb'];
 };
 
 /** The endpoint that responds in the place of a service for a path; undefined if the service itself does. */
@@ -62,12 +63,13 @@ export async function startStackServices({
   off = {},
   keys = {},
   instead = () => undefined,
+  dynamoDb,
 }: StackServicesOptions): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
   // Names and ARNs are the same at every endpoint.
   const resolve = templateValues(template, { endpoint: 'http://127.0.0.1' });
   const all = (type: string) => resourcesOf(template, type).map(([id]) => String(resolve({ Ref: id })));
-  const aws = started.use(await startAws({ ...resourcesAtTheStart(template, resolve), off }));
+  const aws = started.use(await startAws({ ...resourcesAtTheStart(template, resolve), off, dynamoDb }));
   const texts = Object.fromEntries(all('AWS::SecretsManager::Secret').map((arn) => [arn, secret]));
   const secrets = started.use(await startSecrets(texts));
   const parameters = started.use(

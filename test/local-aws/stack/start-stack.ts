@@ -10,6 +10,7 @@ import type { Access } from '../permissions/access.ts';
 import type { Keys } from '../permissions/key-needs.ts';
 import { AND } from '../permissions/policies.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
+import type { AwsOptions } from '../services/start-aws.ts';
 import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution, ExecutionToRun } from '../services/start-executions.ts';
 import type { Published } from '../services/start-topics.ts';
@@ -35,6 +36,8 @@ export type StackOptions = StackToRun & {
   readonly off?: OffRules;
   /** The keys of what the template does not have, such as a token's parameter, by the ARN of what is encrypted. */
   readonly keys?: Keys;
+  /** What stands in dynalite's place. */
+  readonly dynamoDb?: AwsOptions['dynamoDb'];
   /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
   readonly sometimes?: Sometimes;
 };
@@ -85,8 +88,8 @@ export type ExecutionOptions = Pick<ExecutionToRun, 'sleep'> & {
  * Throws for anything in the template that it does not know.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
-  const { template, texts = {}, secret, off, keys, instead } = options;
-  const services = await startStackServices({ template, texts, secret, off, keys, instead });
+  const { template, texts = {}, secret, off, keys, instead, dynamoDb } = options;
+  const services = await startStackServices({ template, texts, secret, off, keys, instead, dynamoDb });
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);
