@@ -16,7 +16,7 @@ export type FailureFacts = {
   readonly hasLeft: boolean;
   readonly mayRepeat: boolean;
   /** All calls fail, not only those of this job. Default: false. */
-  readonly isAway?: boolean;
+  readonly isAway?: boolean | undefined;
   readonly random: number;
 };
 
@@ -78,10 +78,10 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/** After a send that may have been executed, of a job that may be repeated. */
+/** After a send that may have been executed, of a job that may be repeated: so it is never unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
-  if (attempts >= MOST_ATTEMPTS) return unknown(error);
+  if (attempts >= MOST_ATTEMPTS) return failed(error);
   const backoff = backoffMs(Math.max(1, attempts), facts.random, BACKOFF);
   return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
 }

@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
 import { type InHand, traced } from '../base/index.ts';
-import type { Breaker } from '../pace/breaker.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
+import { type Breakers, createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
 import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
+import type { Place, Places } from './places.ts';
 import { type JobFinished, publishEnd } from './publish-end.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
 import { storeRefused } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { isCausedBy, thrownError } from './thrown-error.ts';
-import { type JobClock, TurnLostError } from './turn.ts';
+import { type JobClock, TurnLostError, UnfinishedError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 export type EndedJob = Omit<JobFinished, 'result'> & {
@@ -43,8 +43,10 @@ export type Worker = JobClock & {
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
   readonly mustLastMs: (job: Job) => number;
+  /** Where jobs run beside one another, or alone. Absent: each runs as if it were alone. */
+  readonly places?: Places | undefined;
   /** Stops jobs while the platform is away. Absent: nothing does. */
-  readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;
+  readonly breaker?: Breakers;
 };
 
 /** What happens to a message: it is done with, comes back after this delay, or is replaced by one with another body. */
@@ -87,8 +89,34 @@ async function handleJob(
   const earlyMs = Date.parse(job.notBefore ?? '') - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
+  for (let deaths = 0; ; ) {
+    const untilMs = lease.deadlineMs && lease.deadlineMs - worker.mustLastMs(job);
+    using place = await worker.places?.take({ deaths, untilMs, signal: lease.stop });
+    if (worker.places !== undefined && place === undefined) return { kind: 'later', delayMs: 0 };
+    const handled = await handleInPlace({ message, job, request, place }, worker, lease);
+    if (handled.kind !== 'alone') return handled;
+    deaths = handled.deaths;
+  }
+}
+
+type InPlace = {
+  readonly message: QueueMessage;
+  readonly job: Job;
+  readonly request: JobRequest;
+  readonly place: Place | undefined;
+};
+
+/** `alone`: so many workers died while they had the job that it runs here only with nothing beside it. */
+type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
+
+async function handleInPlace(
+  { message, job, request, place }: InPlace,
+  worker: Worker,
+  lease: Lease,
+): Promise<Handled | Alone> {
+  const { id, type } = job;
   using _ = worker.inHand?.hold({ job: id, type });
-  await using held = createHeld({ job, request, isNew: message.receives === 1, worker, lease });
+  await using held = createHeld({ job, request, isNew: message.receives === 1, place, worker, lease });
   const given = { message, job, held, sinceMs: worker.now() };
   try {
     // A job that was received before may have ended: that need not wait for a slot.
@@ -108,7 +136,11 @@ type Given = {
   readonly sinceMs: number;
 };
 
-async function notClaimed(given: Given, answer: NotClaimedError['answer'], worker: Worker): Promise<Handled> {
+async function notClaimed(
+  given: Given,
+  answer: NotClaimedError['answer'],
+  worker: Worker,
+): Promise<Handled | Alone> {
   const { sinceMs: _, ...before } = given;
   switch (answer.kind) {
     case 'other-content':
@@ -120,6 +152,8 @@ async function notClaimed(given: Given, answer: NotClaimedError['answer'], worke
     case 'ended':
       // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
       return settle(given.message.receives > 1 ? before : given, answer.row, worker);
+    case 'alone':
+      return answer;
     default:
       return answer satisfies never;
   }
@@ -195,7 +229,8 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       hasLeft: held.hasLeft(),
       mayRepeat: definitionOf(job).mayRepeat(job),
-      isAway: worker.breaker?.knownBlockedMs() !== undefined,
+      // Three failures of its own look like an outage: a harmless read shows whether it is one.
+      isAway: isSent(error) && (await held.turn.isPlatformAway?.()),
       random: worker.random(),
     });
     worker.logger.warn({ after: after.kind, tookMs: now() - given.sinceMs, err: error }, 'job not done');
@@ -223,6 +258,11 @@ function whyEnded(thrown: unknown, { job, held }: Given, { stop }: Lease): unkno
   if (held.lost.aborted) return new TurnLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
   return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
+}
+
+function isSent(error: unknown): boolean {
+  const thrown = error instanceof UnfinishedError ? error.cause : error;
+  return thrown instanceof PlatformError && thrown.sent;
 }
 
 /** Whoever receives the message finds what was staged for it. */

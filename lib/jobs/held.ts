@@ -1,10 +1,12 @@
+import { once } from '../base/index.ts';
 import type { Breaker } from '../pace/breaker.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
+import type { Place } from './places.ts';
 import { findLateOutcome } from './record-end.ts';
-import { HandBackError, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
+import { HandBackError, type JobClock, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
 import { definitionOf, type Job, shareOf } from './types/job-types.ts';
 
 export type Lease = {
@@ -46,17 +48,22 @@ export class NotClaimedError extends Error {
   }
 }
 
+export type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
+
 export type HeldOptions = {
   readonly job: Job;
   readonly request: JobRequest;
   /** Most likely nobody has seen the job yet. */
   readonly isNew: boolean;
+  /** Where it runs. Default: alone, as a process without places runs nothing else. */
+  readonly place?: Place | undefined;
   readonly worker: {
     readonly ledger: Ledger;
     readonly store: Store;
     readonly now: () => number;
     readonly mustLastMs: (job: Job) => number;
-    readonly breaker?: Pick<Breaker, 'knownBlockedMs'>;
+    readonly breaker?: Breakers;
+    readonly sleep: JobClock['sleep'];
   };
   readonly lease: Lease;
 };
@@ -75,7 +82,7 @@ export function createHeld(options: HeldOptions): Held {
   return { ...held, ...createTurn(options, { row: held.row, sent, signal, hold }) };
 }
 
-function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
+function createHold({ job, request, isNew, place, worker, lease }: HeldOptions) {
   const { ledger, store } = worker;
   const by = ledger.newName();
   const mayRepeat = definitionOf(job).mayRepeat(job);
@@ -89,7 +96,7 @@ function createHold({ job, request, isNew, worker, lease }: HeldOptions) {
 
   const claim = async (sends: boolean): Promise<Claim> => {
     const answer = await ledger.claim(request, {
-      ...{ isNew, mayRepeat, by, sends, leaseMs: lease.leaseMs },
+      ...{ isNew, mayRepeat, by, sends, leaseMs: lease.leaseMs, isAlone: place?.isAlone !== false },
       findOutcome: (sent) => findLateOutcome(store, sent),
       onTry: (trying) => (tried = trying),
     });
@@ -160,12 +167,14 @@ function createTurn(
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
       throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
-    const awayMs = breaker?.knownBlockedMs();
+    const awayMs = hasLeft ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
   const turn: Turn = {
     ...{ signal, share: shareOf(job), hold },
+    isPlatformAway: () => isPlatformAway(worker, lease),
+    onProgress: once(() => recordProgress(options, row())),
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     onLeave() {
       checkMaySend();
@@ -184,6 +193,30 @@ function createTurn(
     },
   };
   return { turn, hasLeft: () => hasLeft };
+}
+
+/** After it, no death before counts, and others may run beside the job. */
+async function recordProgress({ worker, place }: HeldOptions, claim: Claim | undefined): Promise<void> {
+  if (claim === undefined || claim.takeovers === 0) return;
+  const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);
+  if (kind === 'held') place?.share();
+}
+
+/** How long a failed call of a job waits to learn whether it is the platform that fails. */
+const LONGEST_LOOK_MS = 30_000;
+
+/** Whether all calls fail, not only those of one job: a harmless read says so, as long as there is time for it. */
+async function isPlatformAway(
+  { breaker, now, sleep }: HeldOptions['worker'],
+  { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
+): Promise<boolean> {
+  if (breaker === undefined) return false;
+  const looked = new AbortController();
+  const signal = stop === undefined ? looked.signal : AbortSignal.any([looked.signal, stop]);
+  const late = sleep(Math.min(LONGEST_LOOK_MS, deadlineMs - now()), signal).catch(() => undefined);
+  const known = late.then(() => breaker.knownBlockedMs());
+  const awayMs = await Promise.race([breaker.blockedMs(), known]).finally(() => looked.abort());
+  return awayMs !== undefined;
 }
 
 /** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */

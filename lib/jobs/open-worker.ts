@@ -9,6 +9,7 @@ import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { createPlaces } from './places.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
@@ -47,6 +48,7 @@ export async function openWorker(
     runners: await openRunners({ session, storage, platform, onSentiment, ...clock }),
     mustLastMs: (job) => definitionOf(job).timeoutMs ?? settings.PLATFORM_TIMEOUT_MS,
     breaker: session.breaker,
+    places: createPlaces(clock),
     reportFinished: createFinishedReporter(session),
     ...others,
   };

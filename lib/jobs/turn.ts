@@ -15,6 +15,10 @@ export type Turn = {
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
   readonly onLeave: () => void;
+  /** Whether all calls fail, not only those of this job. It may read from the platform: for a call that has ended. Default: they do not. */
+  readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
+  /** Call it when a part of the job's work is stored, which another turn has not to do again. Default: nothing is recorded. */
+  readonly onProgress?: (() => Promise<void>) | undefined;
   /** Calls what it is given when the job is done with here, whatever happened to it. Default: nothing is held. */
   readonly hold?: ((release: () => void) => void) | undefined;
   /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */

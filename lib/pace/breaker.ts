@@ -30,6 +30,8 @@ export type Breaker = {
   blockedMs(): Promise<number | undefined>;
   /** The same by what is known, without a look or a probe; one second if an outage is suspected. */
   knownBlockedMs(): number | undefined;
+  /** The same for a job whose request has left: a suspicion, which its own failures may have raised, is looked into, and stops it only once it is confirmed. */
+  knownOutageMs(): number | undefined;
 };
 
 export type FleetBreakerOptions = {
@@ -92,7 +94,16 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     closedByOthersMs: never,
     underWay: undefined,
   };
+  const blockedMs = () => {
+    if (isClear(state)) return Promise.resolve(undefined);
+    state.underWay ??= look(state).finally(() => {
+      state.underWay = undefined;
+    });
+    return state.underWay;
+  };
+  const outageMs = ({ known, clock }: State) => known && Math.max(0, probeDueMs(known) - clock.now());
   return {
+    blockedMs,
     ended(outcome, tookMs) {
       const nowMs = state.clock.now();
       const { known, streak } = state;
@@ -112,17 +123,11 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
       if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
       else learn(state, breaker);
     },
-    blockedMs() {
-      if (isClear(state)) return Promise.resolve(undefined);
-      state.underWay ??= look(state).finally(() => {
-        state.underWay = undefined;
-      });
-      return state.underWay;
-    },
-    knownBlockedMs() {
-      const { known, clock } = state;
-      if (known === undefined) return isSuspected(state) ? SUSPECTED_MS : undefined;
-      return Math.max(0, probeDueMs(known) - clock.now());
+    knownBlockedMs: () => outageMs(state) ?? (isSuspected(state) ? SUSPECTED_MS : undefined),
+    knownOutageMs() {
+      // Not awaited: its probe may need the place in flight that the caller has.
+      if (isSuspected(state)) void blockedMs().catch(() => undefined);
+      return outageMs(state);
     },
   };
 }

@@ -101,13 +101,13 @@ describe('a send that may be repeated', () => {
     });
   });
 
-  test('is tried again after a lost response, with a growing delay, and is unknown at the fifth attempt', () => {
+  test('is tried again after a lost response, with a growing delay, and fails at the fifth attempt', () => {
     const decide = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
 
     expect([1, 2, 3, 4].map(decide)).toEqual(
       [1_000, 2_000, 4_000, 8_000].map((delayMs) => ({ kind: 'later', delayMs, counts: 'attempt' })),
     );
-    expect(decide(5)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(decide(5)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
   test('has five attempts that may have been executed, however many were not', () => {
@@ -115,14 +115,14 @@ describe('a send that may be repeated', () => {
       afterFailure({ ...facts, mayRepeat: true, attempts: 40, unsentAttempts, error: cut });
 
     expect(decide(36)).toMatchObject({ kind: 'later', counts: 'attempt' });
-    expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
   test('ends after a fault of ours, but not while the table or the store is away', () => {
     const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
     const away = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 
-    expect(decide(new TypeError('a fault'))).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(decide(new TypeError('a fault'))).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
     expect(decide(new TableError('get a row', away))).toMatchObject({ kind: 'later', counts: 'try' });
     expect(decide(new StoreError('put a part', away))).toMatchObject({ kind: 'later', counts: 'try' });
   });
@@ -134,7 +134,7 @@ test('an attempt of an outage does not count among the five, and what may not be
     afterFailure({ ...facts, attempts: 5, mayRepeat, isAway, error });
 
   expect(decide(true, true)).toMatchObject({ kind: 'later', counts: 'try' });
-  expect(decide(true, false)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+  expect(decide(true, false)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   expect(decide(false, true)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
 });
 

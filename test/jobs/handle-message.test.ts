@@ -71,6 +71,7 @@ describe('while the platform is away', () => {
   const awayFor = (times: number) => ({
     blockedMs: async () => (times-- > 0 ? 8_000 : undefined),
     knownBlockedMs: () => undefined,
+    knownOutageMs: () => undefined,
   });
 
   test('a message waits in the worker without a claim, and runs at once when it is back', async () => {
@@ -132,7 +133,8 @@ describe('while the platform is away', () => {
         return succeeds(job, turn);
       },
     });
-    const breaker = { blockedMs: async () => undefined, knownBlockedMs: () => (isKnown ? 4_000 : undefined) };
+    const knownMs = () => (isKnown ? 4_000 : undefined);
+    const breaker = { blockedMs: async () => undefined, knownBlockedMs: knownMs, knownOutageMs: knownMs };
 
     const handled = await handleMessage(
       messageOf(runFunctionJob),
@@ -417,18 +419,22 @@ test.each([
   [7_000, { attempts: 1, unsentAttempts: 1 }],
   [undefined, { attempts: 1 }],
 ])(
-  'a send that may be repeated and failed in an outage, known for %s ms, counts as %o',
+  'a send that may be repeated and failed, where a harmless read fails for %s ms, counts as %o',
   async (awayMs, counts) => {
-    let knownMs: number | undefined;
+    let suspectedMs: number | undefined;
     await using fake = await fakeWorker({
       'data-files': async (_, turn) => {
         await turn.beforeSend();
         turn.onLeave();
-        knownMs = awayMs;
+        suspectedMs = 1_000;
         throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
       },
     });
-    const breaker = { blockedMs: async () => undefined, knownBlockedMs: () => knownMs };
+    const breaker = {
+      blockedMs: async () => suspectedMs && awayMs,
+      knownBlockedMs: () => suspectedMs,
+      knownOutageMs: () => undefined,
+    };
     const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] };
 
     await handleMessage(messageOf(job), { ...fake.worker, breaker }, leaseOf(fake));

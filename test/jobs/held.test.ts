@@ -54,7 +54,10 @@ async function turnOver(
   };
   const held = createHeld({
     ...{ job: repeatable, request, isNew: true },
-    worker: { ledger, store: createMemoryStore(), now: () => now.ms, mustLastMs: () => 60_000 },
+    worker: {
+      ...{ ledger, store: createMemoryStore(), now: () => now.ms, mustLastMs: () => 60_000 },
+      sleep: async () => undefined,
+    },
     lease: {
       deadlineMs,
       leaseMs: 90_000,

@@ -1,19 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openQueue } from '../../lib/jobs/queue/open-queue.ts';
-import { sqlitePath, withPlaces } from '../../lib/places.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
-import { sqliteFile } from '../../lib/table/sqlite-file.ts';
-
-import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
+import { jobPlaces } from './job-places.ts';
 import { mixedJobs } from './mixed-jobs.ts';
 
 /*
@@ -33,36 +27,7 @@ function startWorker(environment: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'exit') };
 }
 
-/** Where the jobs are: their settings, and what else must end with the test. */
-type Place = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
-
-const places: Readonly<Record<string, () => Promise<Place>>> = {
-  async AWS() {
-    const aws = await startTestAws({
-      buckets: ['jobs'],
-      queues: [{ name: 'jobs', visibilitySeconds: 3 }],
-      tables: ['ledger'],
-    });
-    const settings = {
-      ...aws.settings,
-      SYNC_STORE: `s3://${aws.bucket('jobs')}`,
-      SYNC_TABLE: 'ledger',
-      SYNC_QUEUE_URL: aws.queueUrl('jobs'),
-    };
-    return { settings, [Symbol.asyncDispose]: aws.close };
-  },
-  async 'a folder alone'() {
-    const folder = await mkdtemp(join(tmpdir(), 'killed-worker-'));
-    const { SYNC_QUEUE_URL = '' } = withPlaces({ SYNC_STORE: folder });
-    const close = async () => {
-      sqliteFile(sqlitePath(SYNC_QUEUE_URL) ?? '').close();
-      await rm(folder, { recursive: true });
-    };
-    return { settings: { SYNC_STORE: folder, SYNC_QUEUE_URL }, [Symbol.asyncDispose]: close };
-  },
-};
-
-test.for(Object.entries(places))(
+test.for(Object.entries(jobPlaces))(
   `of ${JOBS} jobs in %s, of a worker that is killed again and again, each has its result, and none is done twice`,
   { timeout: scaledTimeout(600_000) },
   async ([, open]) => {

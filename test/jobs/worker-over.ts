@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
+import { createPlaces } from '../../lib/jobs/places.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
 import { definitionOf } from '../../lib/jobs/types/job-types.ts';
@@ -44,6 +45,7 @@ export function workerOver(given: WorkerParts): Worker {
     },
     allow: {},
     logger: silent,
+    places: createPlaces({ now, sleep }),
     mustLastMs: (job) => definitionOf(job).timeoutMs ?? ATTEMPT_MS,
   };
 }

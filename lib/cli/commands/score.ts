@@ -133,6 +133,7 @@ async function score(
       {
         ...{ ...parts, maxCalls: flags.maxCalls, analyze, random: Math.random, sleep },
         atOnce: session.settings.PLATFORM_CONCURRENCY,
+        isPlatformAway: async () => (await session.breaker.blockedMs()) !== undefined,
         progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
       },
     );

@@ -59,12 +59,16 @@ const rowSchema = z.object({
   leaseUntilMs: z.exactOptional(z.number()),
   /** Sends that have started since the job was created or reopened. */
   attempts: count,
-  /** How many of these were certainly not executed, or failed since the platform was away. */
+  /** How many of these say nothing of the job: not executed, failed since the platform was away, or their worker died. */
   unsentAttempts: z.exactOptional(count),
   /** Turns since then that failed and executed nothing, with a send or without. */
   unsentTries: z.exactOptional(count),
-  /** Leases that have expired and been taken over since then. */
+  /** Leases that have expired and been taken over since then, or since the job last made progress: deaths of workers. */
   takeovers: count,
+  /** Those of workers that ran nothing else. */
+  deathsAlone: z.exactOptional(count),
+  /** The holder runs nothing else. */
+  isAlone: z.exactOptional(z.literal(true)),
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
   dt: z.string(),
   createdAt: z.number(),

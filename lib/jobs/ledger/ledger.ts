@@ -25,6 +25,7 @@ import {
   decideAnnounce,
   decideClaim,
   decideEnd,
+  decideProgress,
   decideRelease,
   decideRenew,
   decideSent,
@@ -95,6 +96,8 @@ export function createLedger(options: LedgerOptions) {
     /** Makes the lease last at least `leaseMs` from now. */
     renew: (holder: Holder, leaseMs: number) =>
       step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
+    /** Records that a part of the job's work is stored. */
+    progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
     /** Hands the job back, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),

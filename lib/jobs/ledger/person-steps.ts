@@ -65,7 +65,15 @@ export function decideReopen(
 > {
   if (row === undefined || !mayReopen(row, options)) return { answer: { kind: 'refused', row } };
   const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
-  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, contentHash, ...rest } = known;
+  const {
+    unsentAttempts: _a,
+    unsentTries: _t,
+    cancelled: _c,
+    deathsAlone: _d,
+    isAlone: _i,
+    ...given
+  } = known;
+  const { contentHash, ...rest } = given;
   const content = options.anyEnd || contentHash === undefined ? {} : { contentHash };
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const opened = { state: 'CLAIMED', fence: row.fence + 1, attempts: 0, takeovers: 0 } as const;

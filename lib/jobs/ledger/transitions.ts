@@ -20,16 +20,18 @@ import {
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, sent before        UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
  * no row; CLAIMED, no lease   CLAIMED or SENT   anyone; fence+1                                             claim
- * CLAIMED, lease expired      CLAIMED or SENT   anyone; fence+1, takeovers+1, at most 10                    claim
- *   … after 10 takeovers      FAILED, UNKNOWN   anyone; error `workers-died`, UNKNOWN if sent before        claim
+ * CLAIMED, lease expired      CLAIMED or SENT   anyone; fence+1, takeovers+1                                claim
+ *   … after 3 takeovers       the same          anyone that runs nothing else; if it dies, deathsAlone+1    claim
+ *   … after 5 deaths alone    FAILED            anyone; error `workers-died`                                claim
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
  * CLAIMED with a lease        SENT              the holder; attempts+1                                       sent
  * CLAIMED, SENT; has a lease  the same          the holder: longer lease                                    renew
+ * CLAIMED, SENT; has a lease  the same          the holder, once it stored a part; takeovers 0           progress
  * CLAIMED, SENT; has a lease  CLAIMED, no lease the holder; of SENT on proof, attempts-1 if it never left release
  * CLAIMED, SENT; has a lease  an end            the holder                                                    end
- * SENT, lease expired         UNKNOWN           anyone who may not repeat, or after 10 takeovers            claim
- * SENT, lease expired         CLAIMED or SENT   anyone who may repeat; fence+1, takeovers+1                 claim
+ * SENT, lease expired         UNKNOWN           anyone who may not repeat                                   claim
+ * SENT, lease expired         CLAIMED or SENT   anyone who may repeat, as if it were CLAIMED                claim
  * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
  * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that sent       claim
  *   before                                      staged
@@ -71,6 +73,8 @@ export type ClaimFacts = {
   readonly by?: string;
   /** The same write records that a request leaves now, as `sent` does. Default: false. */
   readonly sends?: boolean;
+  /** Whoever claims runs nothing else. Default: false. */
+  readonly isAlone?: boolean;
   readonly nowMs: number;
   /** What was found of the last send of a job that nobody has; undefined if nobody has looked. */
   readonly late?: LateOutcome | undefined;
@@ -85,13 +89,19 @@ export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | u
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'busy'; readonly untilMs: number }
+  /** So many workers died while they had the job that only one that runs nothing else may have it. */
+  | { readonly kind: 'alone'; readonly deaths: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
   /** The id belongs to a job with different content, which was left alone. */
   | { readonly kind: 'other-content' };
 
 type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
-const MOST_TAKEOVERS = 10;
+/** After so many deaths a job may be what brings workers down, and runs alone: others that lay beside it do not die with it. */
+const MAX_DEATHS_BESIDE_OTHERS = 3;
+
+/** So many deaths alone, without any progress, are its own. */
+const MAX_DEATHS_ALONE = 5;
 
 export function decideClaim(
   row: JobRow | undefined,
@@ -105,19 +115,28 @@ export function decideClaim(
   // A row that `cancel` created does not know its message.
   const known: JobRow = { ...factsOf(request), ...(runsAgain(row) ? opened(row) : row) };
   if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
-  const { leaseUntilMs: untilMs, fence, takeovers } = known;
+  const { leaseUntilMs: untilMs, fence } = known;
   // Its own claim, whose response was lost.
   if (facts.sends && by !== undefined && isHeldBy(known, { id: known.id, fence, by }))
     return { answer: { kind: 'claimed', claim: known } };
-  const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
+  const free = untilMs === undefined ? known : afterDeath(known);
+  const next: JobRow = { ...free, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
   const asFound = endAsFound(known, late, nowMs);
   if (asFound !== undefined) return asFound;
   if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
-  if (untilMs === undefined) return claimed(next, facts);
-  if (takeovers >= MOST_TAKEOVERS) return ended(known, workersDied(known), nowMs);
-  return claimed({ ...next, takeovers: takeovers + 1 }, facts);
+  const { takeovers: deaths, deathsAlone = 0 } = next;
+  if (deathsAlone >= MAX_DEATHS_ALONE) return ended(known, workersDied(deathsAlone), nowMs);
+  if (deaths < MAX_DEATHS_BESIDE_OTHERS) return claimed(next, { ...facts, isAlone: false });
+  return facts.isAlone ? claimed(next, facts) : { answer: { kind: 'alone', deaths } };
+}
+
+/** The row of a job whose holder died. What it had sent says nothing of the job. */
+function afterDeath(row: JobRow): JobRow {
+  const alone = row.isAlone ? { deathsAlone: (row.deathsAlone ?? 0) + 1 } : {};
+  const unsent = row.state === 'SENT' ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
+  return { ...row, ...alone, ...unsent, takeovers: row.takeovers + 1 };
 }
 
 /** Ends a job that nobody has by the late outcome of its send, if there is one; undefined: it is as it seems. */
@@ -175,6 +194,17 @@ export const decideRenew = (
   const claim = { ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) };
   return { write: claim, answer: { kind: 'held', claim } };
 };
+
+/** Records that the holder stored a part of the job's work: the deaths before it are none that the job alone brings about. */
+export function decideProgress(
+  row: JobRow | undefined,
+  holder: Holder,
+): Decision<{ readonly kind: 'held'; readonly claim: Claim } | Lost> {
+  if (!isHeldBy(row, holder)) return lost(row);
+  const { deathsAlone: _, isAlone: __, ...known } = row;
+  const claim = { ...known, takeovers: 0 };
+  return { write: claim, answer: { kind: 'held', claim } };
+}
 
 export type ReleaseOptions = {
   /** Whether a request has left that was not executed, or may be repeated. Default: false. */
@@ -238,11 +268,12 @@ const isHeldBy = (row: JobRow | undefined, holder: Holder): row is Claim =>
 const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: { kind: 'lost', row } });
 
 function claimed(
-  { by: _, ...row }: JobRow,
-  { by, leaseMs, nowMs, sends = false }: ClaimFacts,
+  { by: _, isAlone: __, ...row }: JobRow,
+  { by, leaseMs, nowMs, sends = false, isAlone = false }: ClaimFacts,
 ): Decision<ClaimAnswer> {
   const own = by === undefined ? {} : { by };
-  const claim: Claim = { ...row, ...own, state: 'CLAIMED', leaseUntilMs: nowMs + leaseMs };
+  const alone = isAlone ? { isAlone } : {};
+  const claim: Claim = { ...row, ...own, ...alone, state: 'CLAIMED', leaseUntilMs: nowMs + leaseMs };
   const write = sends ? sending(claim) : claim;
   return { write, answer: { kind: 'claimed', claim: write } };
 }
@@ -287,9 +318,10 @@ export const neverSent = failure(
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-const workersDied = ({ takeovers, sentFence }: JobRow): Outcome =>
+/** What was sent by one of them may be repeated: otherwise the first death would have ended the job as unknown. */
+const workersDied = (deaths: number): Outcome =>
   failure(
-    sentFence === undefined ? 'failed' : 'unknown',
+    'failed',
     'workers-died',
-    `${takeovers + 1} workers died while they had the job`,
+    `${deaths} workers died one after another while they ran this job and nothing else`,
   );

@@ -12,10 +12,15 @@ export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 export type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'partBytes'> & {
   readonly callCounts: () => CallCounts;
+  /** Called after each checkpoint is stored. Default: nothing is. */
+  readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
 /** What a slice has taken since its checkpoint, and how it becomes durable. */
-export async function startProgress(saved: Saved, { store, callCounts, ...limits }: ProgressOptions) {
+export async function startProgress(
+  saved: Saved,
+  { store, callCounts, onSaved, ...limits }: ProgressOptions,
+) {
   let { checkpoint, etag } = saved;
   const taken = createTaken(checkpoint);
   /** When the first record was added that is not durable. */
@@ -40,7 +45,7 @@ export async function startProgress(saved: Saved, { store, callCounts, ...limits
     checkpoint = { ...checkpoint, ...facts, open, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
     sinceMs = undefined;
-    await deleteReplaced(open?.key, checkpoint.segment?.open?.key);
+    await Promise.all([onSaved?.(), deleteReplaced(open?.key, checkpoint.segment?.open?.key)]);
     return { checkpoint, etag };
   });
   return {

@@ -12,6 +12,7 @@ import {
   decideAnnounce,
   decideClaim,
   decideEnd,
+  decideProgress,
   decideRelease,
   decideRenew,
   decideSent,
@@ -80,7 +81,7 @@ describe('a claim', () => {
       'that was sent, and may be repeated',
       sentAndExpired,
       { mayRepeat: true, ...found(undefined) },
-      { state: 'CLAIMED', fence: 4, takeovers: 1, attempts: 1, sentFence: 3 },
+      { state: 'CLAIMED', fence: 4, takeovers: 1, attempts: 1, unsentAttempts: 1, sentFence: 3 },
     ],
     ['that is new, and is sent by the same write', undefined, { sends: true }, { attempts: 1, sentFence: 1 }],
     [
@@ -103,6 +104,30 @@ describe('a claim', () => {
     for (const name of ['outcome', 'finishedAt']) expect(write).not.toHaveProperty(name);
   });
 
+  test.each<[string, JobRow, object]>([
+    ['two workers died', { ...expired, takeovers: 1 }, { takeovers: 2 }],
+    [
+      'one that ran nothing else',
+      { ...expired, takeovers: 3, isAlone: true },
+      { takeovers: 4, deathsAlone: 1 },
+    ],
+    ['ten that ran others, too', { ...expired, takeovers: 9 }, { takeovers: 10 }],
+  ])('of a worker that runs nothing else takes a job of which %s', (_, row, expected) => {
+    const { write, answer } = claim(row, { isAlone: true });
+
+    expect(write).toMatchObject(expected);
+    expect(write?.isAlone).toBe(write !== undefined && write.takeovers >= 3 ? true : undefined);
+    expect(answer.kind).toBe('claimed');
+  });
+
+  test.each<[string, JobRow, number]>([
+    ['whose third worker died', { ...expired, takeovers: 2 }, 3],
+    ['that was handed back after it', { ...free, takeovers: 3 }, 3],
+    ['whose first worker died that ran nothing else', { ...expired, takeovers: 3, isAlone: true }, 4],
+  ])('of a worker that runs others, too, leaves a job %s as it is', (_, row, deaths) => {
+    expect(claim(row)).toEqual({ write: undefined, answer: { kind: 'alone', deaths } });
+  });
+
   test.each<[string, JobRow, Partial<ClaimFacts>, object]>([
     ['sent, and its lease expired', sentAndExpired, found(undefined), { state: 'UNKNOWN', attempts: 1 }],
     [
@@ -118,19 +143,24 @@ describe('a claim', () => {
       { state: 'UNKNOWN', sentFence: 2 },
     ],
     [
-      'taken over ten times',
-      { ...expired, takeovers: 10 },
-      {},
+      'whose fifth worker died that ran nothing else',
+      { ...expired, takeovers: 8, deathsAlone: 4, isAlone: true },
+      { isAlone: true },
       {
         state: 'FAILED',
-        outcome: { error: { kind: 'workers-died', message: '11 workers died while they had the job' } },
+        outcome: {
+          error: {
+            kind: 'workers-died',
+            message: '5 workers died one after another while they ran this job and nothing else',
+          },
+        },
       },
     ],
     [
-      'taken over ten times, and sent',
-      { ...sentAndExpired, takeovers: 10 },
+      'sent, may be repeated, and whose fifth worker died that ran nothing else',
+      { ...sentAndExpired, takeovers: 8, deathsAlone: 4, isAlone: true },
       { mayRepeat: true, ...found(undefined) },
-      { state: 'UNKNOWN', outcome: { error: { kind: 'workers-died' } } },
+      { state: 'FAILED', outcome: { error: { kind: 'workers-died' } } },
     ],
     ['sent, and done as is found', sentAndExpired, found(done), { state: 'DONE', outcome: done }],
     [
@@ -488,4 +518,14 @@ test('a step of who does not have the job is lost, and changes nothing', () => {
   for (const row of [undefined, free, { ...held, fence: 4 }, { ...held, by: 'another' }, unknown])
     for (const decision of [decideSent(row, first), decideRenew(row, first, { leaseMs, nowMs })])
       expect(decision).toEqual({ answer: { kind: 'lost', row } });
+});
+
+test('progress of its holder makes the deaths before it count no more', () => {
+  const row: Claim = { ...sent, takeovers: 7, deathsAlone: 4, isAlone: true };
+
+  const { write, answer } = whole(decideProgress(row, row));
+
+  expect(write).toEqual({ ...sent, takeovers: 0 });
+  expect(answer).toEqual({ kind: 'held', claim: write });
+  expect(whole(decideProgress(row, { ...row, fence: 2 })).write).toBeUndefined();
 });

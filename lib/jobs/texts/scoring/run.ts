@@ -25,6 +25,10 @@ export type ScoreTextsOptions = JobClock & {
   /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
+  /** Called after a result is stored. Default: nothing is. */
+  readonly onProgress?: (() => Promise<void>) | undefined;
+  /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: they do not. */
+  readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
   /** No text is begun once it is aborted. Calls that have left finish: they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };

@@ -183,7 +183,9 @@ async function giveUp(text: string, error: PlatformError, claim: TextClaim, run:
   const calls = claim.sends();
   await claim.release();
   if (run.failures.failed(text, error.failure)) run.stop({ kind: 'error', error, alike: true });
-  return isOfText(error)
+  const isAway = error.sent && (await run.isPlatformAway?.());
+  if (isAway) run.stop({ kind: 'error', error, alike: false });
+  return isOfText(error) && !isAway
     ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };
 }
@@ -194,7 +196,9 @@ const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
-      return await claim.finish(result);
+      const scored = await claim.finish(result);
+      await run.onProgress?.();
+      return scored;
     } catch {
       if (delayMs !== undefined) await run.sleep(delayMs);
     }

@@ -58,9 +58,10 @@ export function scoreRunner({
       onSentiment?.(sentiment);
       return sentiment;
     };
-    const { signal, lastSendMs: deadlineMs } = turn;
+    const { signal, lastSendMs: deadlineMs, isPlatformAway, onProgress } = turn;
     const failures = failuresOf(requestOf(job));
-    const options = { ...given, ...batches, gate, failures, cache, analyze, signal, deadlineMs };
+    const own = { signal, deadlineMs, isPlatformAway, onProgress };
+    const options = { ...given, ...batches, gate, failures, cache, analyze, ...own };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
       throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);

@@ -32,7 +32,7 @@ export type SnapshotRunnerOptions = JobClock & {
 /** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
-  return async (job, { signal, beforeSend, onLeave }) => {
+  return async (job, { signal, beforeSend, onLeave, onProgress: onSaved }) => {
     const place = placeOfRequest(job);
     const begin = () =>
       beginRun(job, { store, compression, platform: host, now, random, signal }).catch(asRefused);
@@ -47,7 +47,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       platform: host,
       force: false,
       accept: job.accept,
-      signal,
+      ...{ signal, onSaved },
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
       // What stopped the run decides whether the job is worth another attempt, and that resumes the run.

@@ -1,0 +1,77 @@
+import type { JobClock } from './turn.ts';
+
+/*
+ * The jobs of a process run side by side. Where workers died again and again, the one that brings them down is told
+ * apart from those beside it: each runs alone, those that saw fewer deaths first.
+ */
+
+export type Places = ReturnType<typeof createPlaces>;
+
+/** A job's place beside others, or alone: given back when it is disposed. */
+export type Place = Disposable & {
+  readonly isAlone: boolean;
+  /** Lets others run beside the job from now on. */
+  readonly share: () => void;
+};
+
+export type PlaceOptions = {
+  /** How many workers died while they had the job; 0: it may run beside others. */
+  readonly deaths: number;
+  /** Epoch milliseconds: it waits no longer. Default: it waits as long as it takes. */
+  readonly untilMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** How long nothing has run before a job runs alone, for each death: what saw fewer of them goes first. */
+const QUIET_MS = 50;
+
+const LOOK_EVERY_MS = 25;
+
+/** A job that has waited so long to run alone lets no others begin. */
+const LONGEST_WAIT_MS = 60_000;
+
+export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
+  const waiting = new Set<{ readonly deaths: number; readonly sinceMs: number }>();
+  let [running, isTaken, quietSinceMs] = [0, false, now()];
+
+  const enter = (isAlone: boolean): Place => {
+    let isOnlyOne = isAlone;
+    const share = () => {
+      if (isOnlyOne) isTaken = false;
+      isOnlyOne = false;
+    };
+    running += 1;
+    isTaken ||= isAlone;
+    return {
+      isAlone,
+      share,
+      [Symbol.dispose]() {
+        share();
+        running -= 1;
+        quietSinceMs = now();
+      },
+    };
+  };
+  const isNext = (deaths: number) => [...waiting].every((other) => other.deaths >= deaths);
+  const isQuiet = (deaths: number) =>
+    running === 0 && isNext(deaths) && now() - quietSinceMs >= deaths * QUIET_MS;
+  const isHeldUp = () => [...waiting].some(({ sinceMs }) => now() - sinceMs >= LONGEST_WAIT_MS);
+  const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
+
+  return {
+    /** Undefined if there was no place in time. */
+    async take({ deaths, untilMs = Number.POSITIVE_INFINITY, signal }: PlaceOptions) {
+      const own = { deaths, sinceMs: now() };
+      if (deaths > 0) waiting.add(own);
+      try {
+        while (!mayEnter(deaths)) {
+          if (signal?.aborted || now() >= untilMs) return undefined;
+          await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+        }
+        return enter(deaths > 0);
+      } finally {
+        waiting.delete(own);
+      }
+    },
+  };
+}

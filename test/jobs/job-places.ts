@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sqlitePath, withPlaces } from '../../lib/places.ts';
+import { sqliteFile } from '../../lib/table/sqlite-file.ts';
+import { startTestAws } from '../base/aws/start-test-aws.ts';
+
+/** Where the jobs are: their settings, and what else must end with the test. */
+export type JobPlace = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
+
+export const jobPlaces: Readonly<Record<string, () => Promise<JobPlace>>> = {
+  async AWS() {
+    const aws = await startTestAws({
+      buckets: ['jobs'],
+      queues: [{ name: 'jobs', visibilitySeconds: 3 }],
+      tables: ['ledger'],
+    });
+    const settings = {
+      ...aws.settings,
+      SYNC_STORE: `s3://${aws.bucket('jobs')}`,
+      SYNC_TABLE: 'ledger',
+      SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    };
+    return { settings, [Symbol.asyncDispose]: aws.close };
+  },
+  async 'a folder alone'() {
+    const folder = await mkdtemp(join(tmpdir(), 'killed-worker-'));
+    const { SYNC_QUEUE_URL = '' } = withPlaces({ SYNC_STORE: folder });
+    const close = async () => {
+      sqliteFile(sqlitePath(SYNC_QUEUE_URL) ?? '').close();
+      await rm(folder, { recursive: true });
+    };
+    return { settings: { SYNC_STORE: folder, SYNC_QUEUE_URL }, [Symbol.asyncDispose]: close };
+  },
+};

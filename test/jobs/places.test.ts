@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createPlaces, type PlaceOptions } from '../../lib/jobs/places.ts';
+import { createVirtualClock } from '../pace/virtual-clock.ts';
+
+/** Jobs in the places of one process: each takes its time there, and the log says when it began and ended. */
+function createJobs() {
+  const clock = createVirtualClock();
+  const places = createPlaces(clock);
+  const log: string[] = [];
+  const run = async (name: string, tookMs: number, options: PlaceOptions) => {
+    using place = await places.take(options);
+    if (place === undefined) return void log.push(`${name} had none at ${clock.now()}`);
+    log.push(`${name} from ${clock.now()}`);
+    await clock.sleep(tookMs);
+    log.push(`${name} to ${clock.now()}`);
+  };
+  return { clock, places, log, run };
+}
+
+test('a job that saw workers die runs alone, after all others, those that saw fewer die first', async () => {
+  const { clock, log, run } = createJobs();
+
+  void run('four', 10, { deaths: 4 });
+  void run('three', 1_000, { deaths: 3 });
+  void run('none', 500, { deaths: 0 });
+  void clock.sleep(100).then(() => run('other', 500, { deaths: 0 }));
+  void clock.sleep(900).then(() => run('late', 10, { deaths: 0 }));
+  await clock.run();
+
+  expect(log.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    'none from',
+    'other from',
+    'none to',
+    'other to',
+    'three from',
+    'three to',
+    'late from',
+    'late to',
+    'four from',
+    'four to',
+  ]);
+});
+
+test('a job that waited a minute to run alone lets no other begin', async () => {
+  const { clock, log, run } = createJobs();
+
+  void run('alone', 10, { deaths: 3 });
+  for (let second = 0; second < 90; second += 1)
+    void clock.sleep(second * 1_000).then(() => run(`job ${second}`, 1_500, { deaths: 0 }));
+  await clock.run();
+
+  const at = log.findIndex((line) => line.startsWith('alone from'));
+  expect(log.slice(0, at).filter((line) => line.includes('from'))).toHaveLength(60);
+  expect(log[at + 1]).toMatch(/^alone to/);
+  expect(log.filter((line) => line.includes(' to '))).toHaveLength(91);
+});
+
+test('others run beside a job that has made progress', async () => {
+  const { clock, places, log, run } = createJobs();
+
+  const shared = (async () => {
+    using place = await places.take({ deaths: 3 });
+    await clock.sleep(1_000);
+    place?.share();
+    await clock.sleep(1_000);
+  })();
+  void clock.sleep(500).then(() => run('other', 10, { deaths: 0 }));
+  await clock.run();
+  await shared;
+
+  expect(log).toHaveLength(2);
+  expect(Number(log[0]?.split(' ').at(-1))).toBeLessThan(1_250);
+});
+
+test('a job gets no place after its time, or once the process is to stop', async () => {
+  const { clock, log, run } = createJobs();
+  const stop = new AbortController();
+
+  void run('long', 5_000, { deaths: 0 });
+  void run('late', 10, { deaths: 3, untilMs: 1_000 });
+  void run('stopped', 10, { deaths: 3, signal: stop.signal });
+  void clock.sleep(2_000).then(() => stop.abort(new Error('stop')));
+  await clock.run();
+
+  expect(log).toEqual(['long from 0', 'late had none at 1000', 'stopped had none at 2000', 'long to 5000']);
+});
