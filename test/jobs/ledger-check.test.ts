@@ -1,5 +1,6 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { sqliteFile } from '../../lib/table/sqlite-file.ts';
@@ -13,7 +14,7 @@ const storePath = () => join(folder.path, 'store');
 const file = () => join(storePath(), '.store', 'jobs.db');
 
 beforeEach(async () => {
-  sandbox = await startPlatform({ calculations: 1, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 });
+  sandbox = await startPlatform({ calculations: 1, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 });
   await mkdir(storePath());
 });
 afterEach(() => sandbox.close());
@@ -97,3 +98,73 @@ test('a failed job that was opened again is known', async () => {
 
   expect(code).not.toBe(2);
 });
+
+/** What each of these leaves is the same ledger file, or one in its place, that knows less than the store. */
+const losses = {
+  'was deleted': {
+    lose: () => rm(join(storePath(), '.store'), { recursive: true }),
+    words: /got no file, or an empty one/,
+  },
+  'is an older copy': { lose: restoreCopy, words: /such as (may.chunk-00000|files):/ },
+};
+
+const textsFile = () => join(folder.path, 'texts.csv');
+const score = (...flags: readonly string[]) =>
+  command(['score', textsFile(), '--text', 'text', '--batch', 'may', ...flags]);
+
+test.for(Object.entries(losses))(
+  'texts that a batch paid for are not paid for again by a ledger that %s',
+  async ([, { lose, words }]) => {
+    await writeFile(textsFile(), 'text\ngood\nbad\n');
+    await runJobs(['a']);
+    await keepCopy();
+    await score();
+    await lose();
+    const before = ran();
+
+    const refused = await score();
+    const submitted = await runJobs(['b']);
+    const redriven = await command(['redrive']);
+    const again = await score('--new-ledger', '--json');
+    const [sent, later] = [ran() - before, await score()];
+
+    expect([refused.code, submitted.code, redriven.code]).toEqual([2, 2, 2]);
+    expect(refused.err).toMatch(words);
+    expect([again.code, sent, later.code]).toEqual([0, 0, 0]);
+    expect(JSON.parse(again.out)).toMatchObject({ scored: 2, failed: 0, calls: 0 });
+  },
+);
+
+test('a batch whose worker died before it named its part, whose scores the ledger has, is no reason to refuse', async () => {
+  await writeFile(textsFile(), 'text\ngood\nbad\n');
+  await score();
+  const db = new DatabaseSync(file());
+  db.exec(`DELETE FROM rows WHERE pk LIKE 'batch#%'`);
+  db.close();
+  const before = ran();
+
+  const again = await score();
+
+  expect([again.code, ran()]).toEqual([0, before]);
+});
+
+test.for(Object.entries(losses))(
+  'data files that were read are named by a ledger that %s',
+  async ([, { lose, words }]) => {
+    const job = { version: 1, type: 'data-files', id: 'files', ids: sandbox.ids().dataFiles };
+    await runJobs(['a']);
+    await keepCopy();
+    await command(['submit', '-'], [job]);
+    await command(['work', '--drain']);
+    await lose();
+    const before = ran();
+
+    const refused = await command(['submit', '-'], [job]);
+    const again = await command(['submit', '-', '--new-ledger'], [job]);
+    const worked = await command(['work', '--drain']);
+
+    expect([refused.code, again.code, worked.code]).toEqual([2, 0, 0]);
+    expect(refused.err).toMatch(words);
+    expect(ran()).toBe(before);
+  },
+);

@@ -3,6 +3,7 @@ import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
+import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { McpContext, Submission } from '../../report/mcp/context.ts';
 import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
@@ -87,15 +88,17 @@ export function createSubmission(terminal: Terminal): Submission {
         return { faults: [lostFault(lost.map(calculation), { undone: 'sent', way: WAY })] };
       return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
-    send: async (jobs, signal) =>
-      sendJobs(
+    async send(jobs, signal) {
+      await checkLedger(environment);
+      return sendJobs(
         jobs.map(({ id, text }) => ({ id, body: text })),
         {
           queue: await queue(),
           signal,
           onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
         },
-      ),
+      );
+    },
     // What a job costs is known without it.
     rate: () => currentRate(environment).catch(() => undefined),
   };

@@ -1,6 +1,6 @@
 import { parseJson } from '../../base/index.ts';
 import type { EndedBefore } from '../../jobs/file/ended-before.ts';
-import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
+import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
@@ -78,8 +78,7 @@ export async function sendAll(
   const { environment } = terminal;
   const settings = readSyncSettings(environment);
   const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
-  // Those of a table in AWS are checked by the worker: who submits need not be allowed to read it.
-  if (settings.SYNC_TABLE?.startsWith('sqlite:')) await ledgerCheckOf(settings.SYNC_TABLE, environment)();
+  await checkLedger(environment);
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
   const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });
