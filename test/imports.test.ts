@@ -9,6 +9,7 @@ import { circlesOf } from './circles.ts';
  */
 const ROOMS = [
   'lib/base',
+  'lib/text',
   'lib/formula',
   'lib/store',
   'lib/places.ts',

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
-import { OUTPUT_ENDINGS } from '../jobs/texts/output/text-file.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { type FindableKind, findableKinds } from '../report/graph/where-used.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
+import { OUTPUT_ENDINGS } from '../text/index.ts';
 import type { CommandDefinition, Flags, Given, Taken } from './command.ts';
 import {
   batchOption,
@@ -40,6 +40,14 @@ const CONCURRENCY = [
   'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
   numberOption(1, 1_000),
 ] as const;
+const ENCODING = [
+  '--encoding <label>',
+  'the encoding of the file, such as utf-8, windows-1252, macintosh or cp850 (default: detected)',
+] as const;
+const SEPARATOR = [
+  '--separator <character>',
+  'the separator of the CSV (default: detected from its header)',
+] as const;
 const FROM_CSV = [
   ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
@@ -48,8 +56,12 @@ const FROM_CSV = [
     'a set of its own: its ids begin with NAME, so that equal rows of another set run again (default: a job is known by its id, or by its content)',
     setName,
   ],
-  ['--encoding <label>', 'the encoding of the file (default: detected)'],
-  ['--separator <character>', 'the separator of the CSV (default: detected from its header)'],
+  ENCODING,
+  SEPARATOR,
+] as const;
+const CSV_WISHES = [
+  ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
+  ['--csv-safe', 'put an apostrophe before the cells of a CSV that a spreadsheet would run: = + - @'],
 ] as const;
 const NO_UNDO = [
   '--no-undo',
@@ -177,6 +189,7 @@ export const commands = {
     options: [
       ['--saved [name]', 'run a saved query; without a name: list them'],
       ['--csv [file]', 'print the rows as CSV, or write them to a file; .gz at its end compresses it'],
+      ...CSV_WISHES,
       ['--parquet <file>', 'write the rows to a file of Parquet'],
       ['--seconds <n>', 'stop the query after so long', numberOption(1, 1e6)],
       ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
@@ -224,10 +237,11 @@ export const commands = {
       ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
       ['--dry-run', 'report what it would take, but send nothing'],
       ['--batch <name>', 'its name; the same name again resumes a batch that was stopped', batchOption],
-      ['--encoding <label>', 'the encoding of the file, such as utf-8 or windows-1252 (default: detected)'],
-      ['--separator <character>', 'the separator of a CSV file (default: detected from its header)'],
+      ENCODING,
+      SEPARATOR,
       ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
       ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
+      ...CSV_WISHES,
     ],
     examples: [
       'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
@@ -301,6 +315,8 @@ export const commands = {
     required: [['--name <name>', 'what the set is called, so that it can be taken back', setName]],
     options: [
       STRICT,
+      ENCODING,
+      SEPARATOR,
       ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
       ['--markdown', 'with --dry-run: print a table for a pull request'],
       ['--max-affected <n>', 'send nothing if more things depend on them', numberOption(0, 1e9)],
@@ -339,6 +355,7 @@ export const commands = {
     options: [
       ...FROM_CSV,
       ['--output <file>', `write a row for each job: ${OUTPUT_ENDINGS}`],
+      ...CSV_WISHES,
       CONCURRENCY,
       NO_UNDO,
       ['--dry-run', 'check everything, formulas too, but run nothing'],
@@ -390,6 +407,7 @@ export const commands = {
     options: [
       ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
       since('only jobs that ended since then'),
+      ...CSV_WISHES,
     ],
     examples: [
       'jobs results --output results.csv',

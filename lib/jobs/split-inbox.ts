@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { checkedBy, faultsOf, filledText, wholeNumber } from '../base/index.ts';
 import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectError } from '../store/index.ts';
+import { doubtError, readWholeText, surveyText, TextError } from '../text/index.ts';
 import type { JobStorage } from './job-storage.ts';
 import { readMessageJson } from './message/check-message.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './texts/batch/batch.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
 import { createInput } from './texts/rows/read-rows.ts';
-import { RowsError } from './texts/rows/source-lines.ts';
 import { scoringFields } from './types/score/message.ts';
 
 export type InboxOptions = {
@@ -54,7 +54,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
     const found = await getBounded(store, key, MOST_MESSAGE_BYTES).catch(asFaults);
     if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
     if ('faults' in found) return found;
-    const parsed = parseInboxRequest(key, found.body);
+    const parsed = parseInboxRequest(key, Buffer.from(await readWholeText(found.body, { name: key })));
     if ('faults' in parsed) return parsed;
     const { batch, object, request, maxCalls, ...columns } = parsed;
     if (!(await exists(store, object)))
@@ -63,7 +63,11 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
           `object: expected the key of an object in ${store.location}, got ${JSON.stringify(object)}, which does not exist`,
         ],
       };
-    const { rows, found: input } = createInput(() => read(store, object), { ...columns, name: object });
+    const open = () => read(store, object);
+    const { encoding, doubt } = await surveyText(open, { encoding: columns.encoding, name: object });
+    if (doubt !== undefined)
+      throw doubtError(doubt, 'name it as "encoding" in the request', { name: object });
+    const { rows, found: input } = createInput(open, { ...columns, encoding, name: object });
     const given = { batch, request, rows, input, host: storage.host };
     const split = await splitBatch(given, {
       ...storage.batches,
@@ -77,7 +81,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
     logger.info({ batch, chunks, rows: count, badRows, input: input() }, 'request split');
     return { kind: 'split', batch, chunks, rows: count };
   } catch (error) {
-    if (error instanceof RowsError) return { faults: [error.message] };
+    if (error instanceof TextError) return { faults: [error.message] };
     throw error;
   }
 }
@@ -110,19 +114,21 @@ const inboxSchema = z.strictObject(
         .array(filledText, { error: 'a list of column names' })
         .check(z.refine((names) => new Set(names).size === names.length, { error: 'each column only once' })),
     ),
+    encoding: z.optional(filledText),
+    separator: z.optional(filledText),
     ...scoringFields,
     maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   },
   { error: 'an object' },
 );
 
-/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns. */
+/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns; `encoding` and `separator` as for `score`. */
 type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
   readonly batch: string;
   readonly request: ScoreRequest;
 };
 
-/** Parses a request, and reports all of its faults at once. `key` is that of the object, and names the batch. */
+/** Parses a request (UTF-8), and reports all of its faults at once. `key` is that of the object, and names the batch. */
 export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest | Faults {
   const batch = batchOf(key);
   const faults = isBatchName(batch)
@@ -136,8 +142,8 @@ export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest |
   const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
   if (!parsed.success) return { faults: [...faults, ...faultsOf(parsed.error, json.value, { place })] };
   if (faults.length > 0) return { faults };
-  const { object, text, id, columns, maxCalls, ...request } = parsed.data;
-  return { batch, object, text, id, columns, maxCalls, request };
+  const { object, text, id, columns, encoding, separator, maxCalls, ...request } = parsed.data;
+  return { batch, object, text, id, columns, encoding, separator, maxCalls, request };
 }
 
 const batchOf = (key: string) => key.replace(/^inbox\//, '').replace(/\.json$/, '');

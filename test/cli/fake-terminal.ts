@@ -1,7 +1,10 @@
 import type { Terminal } from '../../lib/cli/terminal/terminal.ts';
 
 /** A terminal that remembers what was written to it. */
-export function createFakeTerminal(environment: Terminal['environment'] = {}, input = '') {
+export function createFakeTerminal(
+  environment: Terminal['environment'] = {},
+  input: string | Uint8Array = '',
+) {
   const [out, err]: [string[], string[]] = [[], []];
   const stop = new AbortController();
   const terminal: Terminal = {
@@ -9,7 +12,7 @@ export function createFakeTerminal(environment: Terminal['environment'] = {}, in
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
     screen: undefined,
-    readInput: async () => input,
+    readInput: async () => Buffer.from(input),
     signal: stop.signal,
     // As short as a long poll can be.
     polls: { waitSeconds: 1, quiet: 1 },

@@ -53,6 +53,7 @@ describe('formula apply', () => {
       out: {
         set: 'may',
         blank: 0,
+        short: 0,
         rows: 2,
         done: 2,
         doneNow: 2,

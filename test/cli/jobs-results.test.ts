@@ -55,7 +55,7 @@ test('as CSV, of one type and of a time', async () => {
 
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({ file, results: 1, byStatus: { unknown: 1 }, broken: 0 });
-  expect((await readFile(file, 'utf8')).split('\n')).toEqual([
+  expect((await readFile(file, 'utf8')).split('\r\n')).toEqual([
     'id,type,status,attempts,startedAt,finishedAt,sender,note,error,response',
     'b,run-function,unknown,1,,2026-11-21T10:00:00.000Z,,,"{""kind"":""lost"",""message"":""no, \\""really\\""""}",',
     '',
@@ -67,7 +67,7 @@ test('long numbers of a response keep their digits', async () => {
 
   await run(OBJECTS, '--output', file, '--type', 'score');
 
-  expect(await readFile(file, 'utf8')).toContain('\t"{""n"":12345678901234567890}"\n');
+  expect(await readFile(file, 'utf8')).toContain('\t"{""n"":12345678901234567890}"\r\n');
 });
 
 test('one that is no result is named and left out, and the command exits 3', async () => {

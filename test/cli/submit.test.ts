@@ -34,7 +34,7 @@ test('all jobs are sent, in more than one batch, and their ids are printed', asy
 
   const counts = await jobs.countsOf(jobs.queue);
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toEqual({ sent: 23, ids, blank: 0, notSent: [] });
+  expect(JSON.parse(out)).toEqual({ sent: 23, ids, blank: 0, short: 0, notSent: [] });
   expect(counts.waiting).toBe(23);
 });
 
@@ -117,6 +117,7 @@ test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for t
     sent: 11,
     ids: ids.filter((id) => id !== 'job-2'),
     blank: 0,
+    short: 0,
     notSent: ['job-2'],
   });
   expect(err).toContain('11 of 12 jobs are certainly on the queue');

@@ -51,7 +51,7 @@ const S3 = 'open the store (SYNC_STORE): expected s3://bucket/prefix or a direct
 export const wrongInputs: readonly WrongUse[] = [
   ['score none.csv --text review', MISSING],
   score(null, 'expected a file that can be read more than once, got a folder'),
-  score('', 'the header line: expected column names, got nothing'),
+  score('', 'line 1: the header: expected column names, got nothing'),
   score('1,late\n2,wonderful\n', 'got a header with "1", "late": the first line names the columns'),
   score(BYTES, NO_ROWS),
   [
@@ -61,7 +61,7 @@ export const wrongInputs: readonly WrongUse[] = [
   ],
 
   settingsFile('', 'expected settings, such as PLATFORM_TOKEN=…, got none'),
-  settingsFile(BYTES, 'expected settings, such as PLATFORM_TOKEN=…, got none'),
+  settingsFile(BYTES, 'line 1: expected a text, got zero bytes'),
   settingsFile(null, 'expected a file with settings, got a folder'),
   settingsFile(
     'PLATFORM_TOKEN=abc#nobody-sees\n',
@@ -80,17 +80,21 @@ export const wrongInputs: readonly WrongUse[] = [
   ]),
   ...ofTable('a,b\n1,2\n', { ...SUM, id: '{{bb}}' }, '{{bb}}: expected a column of the CSV'),
   ...ofTable('number,b\n1,2\n', { ...SUM, id: '{{numbr}}' }, 'did you mean number?'),
-  ...ofTable('a,b\n1,2\n3\n', SUM, 'line 3: the row: expected 2 fields, got 1'),
+  ...ofTable('a,b\n1,2\n3\n', SUM, 'line 3: column b: expected a number, got an empty cell'),
   ...ofTable('a,b\n1,2\n\n3,x\n', SUM, 'line 4: column b: expected a number, got "x"'),
   ...ofTable('a,b\n1,2\n3,4\n', { ...SUM, id: 'same' }, 'line 3: id: expected an id that no other line has'),
   ...ofTable('a,b\n1,2\n', { ...SUM, packageId: 'none' }, 'line 2: packageId: expected'),
   ...ofTable('a,b\n', SUM, 'expected at least one job, got none'),
-  ...ofTable('a,a\n', SUM, 'the header line: expected each name once'),
-  ...ofTable('PK\u0003\u0004', SUM, 'got a ZIP archive or an Excel workbook'),
+  ...ofTable('a,a\n', SUM, 'expected a column that the CSV has once, got one that it has more than once'),
+  ...ofTable(
+    'PK\u0003\u0004xl/',
+    SUM,
+    'line 1: expected CSV, NDJSON or a JSON array of objects, got an Excel workbook: save its sheet as CSV UTF-8',
+  ),
   ...ofTable('a,b\n1,2\n', '{"type":', 'expected a job as JSON'),
 
   submit('', 'expected at least one job, got none'),
-  submit(BYTES, 'expected text in UTF-8, got other bytes'),
+  submit(BYTES, 'expected a text, got zero bytes'),
   submit(null, 'expected a file that can be read, or - for standard input, got a folder'),
   submit('{"version":1}\n{"version":1,}\n', '  line 1: type: expected one of run-function'),
   submit(
@@ -114,21 +118,21 @@ export const wrongInputs: readonly WrongUse[] = [
     ],
   ),
   ['formula apply changes.csv --name may', 'got a folder', { files: { 'changes.csv': null } }],
-  [
-    'formula check formula.txt',
-    'expected text in UTF-8, got other bytes',
-    { files: { 'formula.txt': BYTES } },
-  ],
+  ['formula check formula.txt', 'expected a text, got zero bytes', { files: { 'formula.txt': BYTES } }],
   [
     'formula check formula.txt',
     'formula.txt:1:5: Expected a value or ")", but the formula ends here',
     { files: { 'formula.txt': 'SUM(' }, code: 1 },
   ],
   ['formula check formula.txt', 'got a folder', { files: { 'formula.txt': null } }],
-  ['snapshot data-files --ids-from ids.txt', 'expected text in UTF-8', { files: { 'ids.txt': BYTES } }],
   [
     'snapshot data-files --ids-from ids.txt',
-    'expected at least one id, one per line, got none',
+    'expected a text, got zero bytes',
+    { files: { 'ids.txt': BYTES } },
+  ],
+  [
+    'snapshot data-files --ids-from ids.txt',
+    'expected at least one id, one a line or in a column of a CSV, got none',
     { files: { 'ids.txt': '\n' } },
   ],
   [

@@ -148,7 +148,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['snapshot data-files --id 4 --ids-from -', 'expected them as options or in a file, got both'],
   [
     'snapshot data-files --ids-from -',
-    '-: expected at least one id, one per line, got none',
+    'standard input: line 1: expected at least one id, one a line or in a column of a CSV, got none',
     { input: ' \n' },
   ],
   ['snapshot cards --datasets-from no/such', 'no/such: expected a file that can be read'],
@@ -197,7 +197,7 @@ export const wrongWords: readonly WrongUse[] = [
   score('--text review --batch a/b', 'Expected 1 to 114 of A-Z a-z 0-9 . _ : -'),
   score('--text review --topic "delivery time"', 'such as delivery_time, got "delivery time"'),
   score('--text review --encoding x', 'encoding: expected an encoding such as utf-8'),
-  score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson'),
+  score('--text review --output scored.xlsx', 'expected a name that ends in .csv, .tsv, .txt, .ndjson'),
   score('--text review --output no/such/a.csv', 'expected a file in a folder that can be written'),
   score('--text review --output reviews.csv', 'expected another file than the one that is read'),
   score('--text review --max-calls x', 'Expected a whole number from 0'),
@@ -255,7 +255,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['jobs cancel a --batch b1', NOT_BOTH],
   ['redrive a --batch b1', 'expected ids of jobs or --batch, got ids of jobs and --batch'],
   ['jobs results', "required option '--output <file>'"],
-  ['jobs results --output a.xlsx', 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
+  ['jobs results --output a.xlsx', 'expected a name that ends in .csv, .tsv, .txt, .ndjson or .jsonl'],
   [
     'jobs results --output no/such/a.csv',
     'expected a file in a folder that can be written, got no such file or directory',

@@ -4,6 +4,7 @@ import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.
 import { thing } from '../../model/rules.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
+import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../formula/change-set.ts';
 import { checkRows } from '../formula/check-rows.ts';
 import { MAX_LINES } from '../formula/formulas-before.ts';
-import { checkedJobs, reportBlank, warnOf } from '../jobs/job-files.ts';
+import { checkedJobs, reportOdd, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
@@ -30,9 +31,9 @@ export default (async ([file], flags, terminal) => {
   if (flags.markdown && !flags.dryRun)
     throw new UsageError('--markdown: expected --dry-run too, which it is the form of');
   const store = await openStoreOf(terminal);
-  const read = await readSetRows(file, flags);
+  const read = await readSetRows(file, flags, terminal);
   warnOf(file, read.warnings, terminal);
-  reportBlank(file, read.blank, terminal);
+  reportOdd(file, read.odd, terminal);
   const rows = await withFormulasBefore(store, { ...flags, rows: read.rows, ids: flags.undoFor });
   const { faults, unchecked } = await checkRows(store, rows, terminal.signal);
   if (faults.length > 0)
@@ -45,7 +46,7 @@ export default (async ([file], flags, terminal) => {
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
-  const dryRun = flags.dryRun && described(set, affected, { ...flags, blank: read.blank, unchecked });
+  const dryRun = flags.dryRun && described(set, affected, { ...flags, odd: read.odd, unchecked });
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
@@ -53,7 +54,7 @@ export default (async ([file], flags, terminal) => {
     );
     return dryRun ? { ...dryRun, ended: 'incomplete' } : 'incomplete';
   }
-  return dryRun ?? send(file, set, store, { ...flags, blank: read.blank }, terminal);
+  return dryRun ?? send(file, set, store, { ...flags, odd: read.odd }, terminal);
 }) satisfies Run<'formula apply'>;
 
 /** The jobs of a set: the same each time, so that none is sent twice. */
@@ -69,7 +70,7 @@ async function send(
   file: string,
   set: ChangeSet,
   store: Store,
-  flags: ApplyFlags & { readonly blank: number },
+  flags: ApplyFlags & { readonly odd: OddRows },
   terminal: Terminal,
 ): Promise<Found> {
   const text = jobsOf(set, flags.strict);
@@ -80,8 +81,9 @@ async function send(
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
     const { name } = set;
-    const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name })}`;
-    const facts = { set: name, blank: flags.blank };
+    const { encoding, separator } = flags;
+    const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name, encoding, separator })}`;
+    const facts = { set: name, ...flags.odd };
     const found = await runAll(
       { name, noun: 'formula', jobs, again, facts, maxInvalid: MAX_INVALID },
       terminal,
@@ -103,10 +105,10 @@ function described(
   affected: AffectedOfSet,
   {
     markdown,
-    blank,
+    odd,
     unchecked,
   }: Pick<ApplyFlags, 'markdown'> & {
-    readonly blank: number;
+    readonly odd: OddRows;
     readonly unchecked: ReadonlyMap<string, readonly string[]>;
   },
 ): Found {
@@ -136,7 +138,7 @@ function described(
       ]
     : inColumns(heads, cells);
   return {
-    json: { set: name, dryRun: true, rows: all, blank, affected: affected?.total ?? null },
+    json: { set: name, dryRun: true, rows: all, ...odd, affected: affected?.total ?? null },
     words: [
       `${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`,
       ...table,

@@ -1,13 +1,13 @@
 import { printJson } from '../../base/index.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
-import { csvCell, type OutputFormat, writeTextFile } from '../../jobs/texts/output/text-file.ts';
+import { csvHead, csvLine, csvOutput, writeTextFile } from '../../text/index.ts';
 import type { Run } from '../commands.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown } from '../terminal/terminal.ts';
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
-export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
+export default (async (_, { output: file, type, since: sinceMs, ...wishes }, terminal) => {
   const { signal, err } = terminal;
   const format = await checkedOutputFile(file);
   const store = await openStoreOf(terminal);
@@ -29,7 +29,9 @@ export default (async (_, { output: file, type, since: sinceMs }, terminal) => {
       yield result;
     }
   }
-  await writeTextFile(file, linesOf(results(), format), { isGzipped: format.isGzipped, signal });
+  const form = format.format === 'csv' ? csvOutput(format, {}, wishes) : undefined;
+  const { isGzipped } = format;
+  await writeTextFile(file, () => linesOf(results(), form), { isGzipped, isMarked: form?.isMarked, signal });
   const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
   const words = Object.entries(byStatus).map(([status, count]) => `${number(count)} ${status}`);
   const { results: written, broken } = counts;
@@ -44,14 +46,16 @@ const COLUMNS = 'id,type,status,attempts,startedAt,finishedAt,sender,note,error,
 
 async function* linesOf(
   results: AsyncIterable<StoredResult>,
-  { format, isTabbed }: OutputFormat,
+  form: ReturnType<typeof csvOutput> | undefined,
 ): AsyncGenerator<string> {
-  const separator = isTabbed ? '\t' : ',';
-  if (format === 'csv') yield `${COLUMNS.join(separator)}\n`;
-  for await (const { text, value } of results) {
-    const cells = () => COLUMNS.map((name) => csvCell(cellOf(value[name]), separator)).join(separator);
-    yield `${format === 'csv' ? cells() : text}\n`;
-  }
+  if (form !== undefined) yield csvHead(COLUMNS, form);
+  for await (const { text, value } of results)
+    yield form === undefined
+      ? `${text}\n`
+      : csvLine(
+          COLUMNS.map((name) => cellOf(value[name])),
+          form,
+        );
 }
 
 /** A text as it is, nothing for null, and JSON for anything else. */

@@ -6,6 +6,7 @@ import { savedSql } from '../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
+import { readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
 import { runPrompt } from '../query/prompt.ts';
@@ -41,7 +42,7 @@ async function sqlOf(
   { dialog, readInput }: Terminal,
 ): Promise<string | undefined> {
   if (typeof saved === 'string') return savedSql(saved);
-  if (given === '-') return await readInput();
+  if (given === '-') return readText('-', { readInput });
   const needsSql = dialog === undefined || format.json || format.csv || format.parquet !== undefined;
   if (given === undefined && needsSql) throw noQuery();
   return given;

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
 import { printReport } from '../../report/write-report.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
+import { writeTextFile } from '../../text/index.ts';
 import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
@@ -52,7 +52,7 @@ export async function writeReport(
     out(page.toString().trimEnd());
     return ended;
   }
-  await writeTextFile(output, linesOf(page), { isGzipped: false, signal });
+  await writeTextFile(output, () => linesOf(page), { isGzipped: false, signal });
   const opened: Opened | undefined = open && (await opener(resolve(output), environment));
   if (opened?.kind === 'not-opened')
     err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));

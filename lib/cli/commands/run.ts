@@ -17,7 +17,7 @@ import {
 } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { checkedOutput, checkFile } from '../options/files.ts';
+import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
 import { counted, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
 /** `file`: the jobs, or with a template the rows that they are made of. */
@@ -34,7 +34,7 @@ export default (async ([given], typed, terminal) => {
     const first = flags.template === undefined ? [] : jobs.first;
     const before = await endedBeforeHere(jobs, terminal);
     return {
-      json: { file, rows: jobs.count, blank: jobs.blank, ...endedFacts(before), dryRun: true },
+      json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), dryRun: true },
       words: [
         ...dryRunWords(jobs.count - (before?.ended ?? 0), first, 'row', 'run'),
         ...setWords(flags.name, before),
@@ -49,15 +49,17 @@ export default (async ([given], typed, terminal) => {
         jobs,
         name: file,
         noun: 'row',
-        facts: { file, output: output ?? null, blank: jobs.blank },
+        facts: { file, output: output ?? null, ...jobs.odd },
         concurrency,
         again,
       },
       async finish(storage) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
-        await writeRunOutput(jobs, { ...storage, file: output, madeOf: file, format });
-        return [`output: ${output}`];
+        const { csvFor, csvSafe } = flags;
+        const to = { file: output, madeOf: file, format, csvFor, csvSafe };
+        const written = await writeRunOutput(jobs, { ...storage, ...to });
+        return [`output: ${output}${otherEncoding(written, jobs.encoding)}`];
       },
     },
     terminal,
@@ -142,9 +144,11 @@ function commandOf({
   output,
   concurrency,
   undo = true,
+  csvFor,
+  csvSafe,
 }: RunFlags): string {
   const word = undo ? {} : ({ noUndo: true } as const);
-  const options = { name, encoding, separator, output, concurrency, ...word };
+  const options = { name, encoding, separator, output, csvFor, csvSafe, concurrency, ...word };
   return template === undefined
     ? commandLine(['run', file], options)
     : commandLine(['run'], { fromCsv: file, template, ...options });

@@ -10,19 +10,18 @@ import { scoreFile } from '../../jobs/texts/batch/score-file.ts';
 import { BatchConflictError, checkContinues } from '../../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../jobs/texts/cache/score-cache.ts';
 import { writeScoredFile } from '../../jobs/texts/output/scored-file.ts';
-import type { OutputFormat } from '../../jobs/texts/output/text-file.ts';
 import { createInput, type InputOptions } from '../../jobs/texts/rows/read-rows.ts';
-import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import type { Analyze } from '../../jobs/texts/scoring/run.ts';
 import { bulkRequestChecks } from '../../jobs/types/score/message.ts';
 import { operations } from '../../platform/client.ts';
 import { tokensOf } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
+import { type OutputFormat, TextError } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openTable } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { checkedOutput, checkFile } from '../options/files.ts';
+import { checkedOutput, checkFile, otherEncoding, sureEncoding } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, number, shown, type Terminal } from '../terminal/terminal.ts';
@@ -31,12 +30,14 @@ import { describeInput, foundPreview, foundRefusal, foundSummary } from '../text
 type ScoreFlags = FlagsOf<'score'>;
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
-export default (async ([file], flags, terminal) => {
+export default (async ([file], typed, terminal) => {
   const session = openSession(terminal);
   await checkFile(file);
-  const outputFormat = await checkedOutput(file, flags.output);
-  const batch = flags.batch ?? batchNameOf(file, Date.now());
+  const outputFormat = await checkedOutput(file, typed.output);
+  const batch = typed.batch ?? batchNameOf(file, Date.now());
   const parts = await openParts(session, terminal);
+  const encoding = await sureEncoding(file, typed.encoding, terminal);
+  const flags = { ...typed, encoding };
   const rows = rowsOptions(file, flags);
   const input = createInput(() => createReadStream(file), rows);
   const request = {
@@ -51,7 +52,7 @@ export default (async ([file], flags, terminal) => {
       ? preview(request, parts, flags)
       : score(request, parts, { ...flags, file, outputFormat }, terminal));
   } catch (error) {
-    throw asUsageOf(file, error);
+    throw asUsageOf(error);
   }
 }) satisfies Run<'score'>;
 
@@ -145,7 +146,7 @@ async function score(
     return foundSummary(scored.summary, parts.store, output);
   } catch (error) {
     progress.end();
-    if (error instanceof RowsError || error instanceof BatchConflictError) throw error;
+    if (error instanceof TextError || error instanceof BatchConflictError) throw error;
     terminal.err(paid());
     terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;
@@ -154,14 +155,16 @@ async function score(
 
 /** The command line that resumes the batch: what has been scored is not paid for again. */
 function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
-  const { skipEmpty, text, id, instructions, model, maxCalls, encoding, separator, output } = flags;
+  const { skipEmpty, text, id, instructions, model, maxCalls, separator, output, csvFor, csvSafe } = flags;
+  // What was found needs no word.
+  const encoding = flags.encoding === 'utf-8' ? undefined : flags.encoding;
   const topic = flags.topic?.map(({ topic: name, description }) =>
     description === undefined ? name : `${name}=${description}`,
   );
   const columns = flags.columns?.join(',');
   return commandLine(['score', file], {
     ...{ skipEmpty, text, id, topic, instructions, model, columns },
-    ...{ maxCalls, encoding, separator, output, batch },
+    ...{ maxCalls, encoding, separator, output, csvFor, csvSafe, batch },
   });
 }
 
@@ -190,15 +193,15 @@ async function writeOutput(
   flags: ScoredFlags,
   { err, signal }: Terminal,
 ) {
-  const { output: file, outputFormat: format, file: source, topic = [] } = flags;
+  const { output: file, outputFormat: format, file: source, topic = [], csvFor, csvSafe } = flags;
   if (file === undefined || format === undefined) return undefined;
   err(shown(`all rows are scored; writing ${file}`));
-  const rows = await writeScoredFile(summary, {
-    ...{ file, madeOf: source, format, store, signal, rows: rowsOptions(source, flags) },
+  const { rows, encoding } = await writeScoredFile(summary, {
+    ...{ csvFor, csvSafe, file, madeOf: source, format, store, signal, rows: rowsOptions(source, flags) },
     open: () => createReadStream(source),
     topics: topic.map(({ topic: name }) => name),
   });
-  return { file, rows };
+  return { file, rows, about: format.format === 'csv' ? otherEncoding(encoding, flags.encoding) : '' };
 }
 
 /** The rows, which are described when they were read for the first time: before anything is sent. */
@@ -218,11 +221,9 @@ function describedOnce(
   };
 }
 
-/** Turns a file that cannot be read as requested, or a batch of other rows, into wrong usage of what was typed. */
-function asUsageOf(file: string, error: unknown): unknown {
+/** Turns a batch of other rows into wrong usage of what was typed. */
+function asUsageOf(error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });
-  if (error instanceof RowsError && error.failure.kind !== 'gzip')
-    return new UsageError(`${file}: ${error.message}`, { cause: error });
   return error;
 }

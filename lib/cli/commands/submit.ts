@@ -5,6 +5,7 @@ import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
+import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import {
   checkedJobs,
@@ -26,14 +27,14 @@ export default (async ([given], flags, terminal) => {
   const { environment, err } = terminal;
   const settings = readSyncSettings(environment);
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
-  const { jobs, blank, checked } = await jobsOf(file, flags, terminal);
+  const { jobs, checked } = await jobsOf(file, flags, terminal);
   const isMade = flags.fromCsv !== undefined;
   const before = isMade || flags.name !== undefined ? await endedBeforeHere(checked, terminal) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
-  if (flags.dryRun) return dryRun(jobs, { blank, isMade, before, about });
+  if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isMade, before, about });
   for (const line of about) err(shown(`${file}: ${line}`));
   warnOfThisHost(environment, err);
-  return sendAll(jobs, { ...flags, blank }, terminal);
+  return sendAll(jobs, { ...flags, odd: checked.odd }, terminal);
 }) satisfies Run<'submit'>;
 
 /** A job that may be sent, with its id. */
@@ -43,28 +44,28 @@ type NamedJob = { readonly id: string; readonly body: string };
 async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal) {
   const { template } = flags;
   if (template !== undefined) await checkFile(file);
-  const text = template === undefined ? await readText(file, terminal) : undefined;
+  const text = template === undefined ? await readText(file, terminal, flags) : undefined;
   const checks = { undone: 'sent', ids: 'new' } as const;
   const checked = await checkedJobs({ ...flags, file, text }, checks, terminal);
-  return { jobs: await Array.fromAsync(checked.rows()), blank: checked.blank, checked };
+  return { jobs: await Array.fromAsync(checked.rows()), checked };
 }
 
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
 type Made = {
-  readonly blank: number;
+  readonly odd: OddRows;
   readonly isMade: boolean;
   readonly before: EndedBefore | undefined;
   readonly about: readonly string[];
 };
 
-function dryRun(all: readonly NamedJob[], { blank, isMade, before, about }: Made): Found {
+function dryRun(all: readonly NamedJob[], { odd, isMade, before, about }: Made): Found {
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
-    json: { dryRun: true, sent: 0, ids, blank, ...endedFacts(before), first },
+    json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), first },
     words: [...dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'), ...about],
   };
 }
@@ -72,7 +73,7 @@ function dryRun(all: readonly NamedJob[], { blank, isMade, before, about }: Made
 /** Puts jobs on the queue that is set, and returns which are there. Throws why not all are, once these are printed. */
 export async function sendAll(
   all: readonly NamedJob[],
-  { json, set, blank }: { readonly json?: true; readonly set?: string; readonly blank: number },
+  { json, set, odd }: { readonly json?: true; readonly set?: string; readonly odd: OddRows },
   terminal: Terminal,
 ): Promise<Found> {
   const { environment } = terminal;
@@ -86,7 +87,7 @@ export async function sendAll(
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
   const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);
   const found = {
-    json: { set, sent, ids, blank, notSent },
+    json: { set, sent, ids, ...odd, notSent },
     words: [...listed(`${counted(sent, 'job')} sent`, ids), ...(notSent.length === 0 ? [] : unsent)],
   };
   if (error === undefined) return found;

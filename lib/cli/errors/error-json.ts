@@ -1,11 +1,11 @@
 import { AwsError } from '../../base/index.ts';
-import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { PlatformError } from '../../platform/index.ts';
 import { SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
+import { TextError } from '../../text/index.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -70,7 +70,7 @@ const BOUNDARIES = [
   [TableError, 'table'],
   [AwsError, 'aws'],
   [QueryError, 'query'],
-  [RowsError, 'file'],
+  [TextError, 'file'],
 ] as const;
 
 function factsOfPlatform({ failure }: PlatformError): Partial<ErrorJson> {

@@ -6,6 +6,7 @@ import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.
 import { StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
+import { TextError } from '../../text/index.ts';
 import { OutputError } from '../terminal/process-output.ts';
 import { type Ended, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { type ErrorJson, factsOf } from './error-json.ts';
@@ -48,7 +49,7 @@ export function explain(error: unknown, { err, signal, environment }: Terminal):
   };
 }
 
-const USAGE_ERRORS = [SettingsError, UsageError, PeerMissingError] as const;
+const USAGE_ERRORS = [SettingsError, UsageError, PeerMissingError, TextError] as const;
 
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);

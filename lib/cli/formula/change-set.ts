@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
 import { judgeFormula } from '../../formula/index.ts';
-import { openTableFile } from '../../jobs/texts/rows/csv.ts';
-import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
+import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkFile } from '../options/files.ts';
-import { firstOf } from '../terminal/terminal.ts';
+import { checkFile, sureEncoding } from '../options/files.ts';
+import { firstOf, type Terminal } from '../terminal/terminal.ts';
 import { formulaBefore, lostFault, MAX_LINES } from './formulas-before.ts';
 
 const rowSchema = z.object({
@@ -32,13 +31,14 @@ export type SetRow = z.infer<typeof rowSchema>;
  * its formulas. Throws `UsageError` with every fault: an id that is none or there twice, a formula that does not parse, and
  * if it is `strict`, one with a warning.
  */
-export async function readSetRows(file: string, { strict }: { readonly strict?: boolean | undefined } = {}) {
+export async function readSetRows(file: string, { strict, ...given }: SetOptions, terminal: Terminal) {
   await checkFile(file);
-  const read = { faults: [] as string[], blank: 0 };
+  const encoding = await sureEncoding(file, given.encoding, terminal);
+  const read = { faults: [] as string[], odd: { blank: 0, short: 0 } as OddRows };
   const { faults } = read;
   const warnings: string[] = [];
   const rows = new Map<string, SetRow>();
-  for await (const { line, cells } of cellsOf(file, read)) {
+  for await (const { line, cells } of cellsOf({ ...given, name: file, encoding }, read)) {
     const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
     const judged = judgeFormula(expression, 'expression', strict);
     const wrong = [
@@ -58,26 +58,24 @@ export async function readSetRows(file: string, { strict }: { readonly strict?: 
     throw new UsageError(
       `${file}: expected formulas to set; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
     );
-  return { rows: [...rows.values()], warnings, blank: read.blank };
+  return { rows: [...rows.values()], warnings, odd: read.odd };
 }
 
-async function* cellsOf(file: string, read: { readonly faults: string[]; blank: number }) {
-  try {
-    await using table = await openTableFile(createReadStream(file), {
-      name: file,
-      requested: ['id', 'expression'],
-    });
-    for await (const row of table.rows())
-      if ('fault' in row) read.faults.push(`line ${row.line}: ${row.fault}`);
-      else {
-        const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
-        yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
-      }
-    read.blank = table.blank();
-  } catch (error) {
-    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
-    throw error;
-  }
+type SetOptions = Pick<TableOptions, 'encoding' | 'separator'> & { readonly strict?: boolean | undefined };
+
+async function* cellsOf(
+  options: Omit<TableOptions, 'requested'> & { readonly name: string },
+  read: { readonly faults: string[]; odd: OddRows },
+) {
+  const columns = { requested: ['id', 'expression'], optional: ['name', 'was'] };
+  await using table = await openTableFile(createReadStream(options.name), { ...options, ...columns });
+  for await (const row of table.rows())
+    if ('fault' in row) read.faults.push(`line ${row.line}: ${row.fault}`);
+    else {
+      const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
+      yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
+    }
+  read.odd = table.odd();
 }
 
 /**

@@ -4,18 +4,18 @@ import { readAllow } from '../../jobs/allow.ts';
 import { type EndedBefore, endedBefore, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
-import { RowsError } from '../../jobs/texts/rows/source-lines.ts';
 import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
+import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { refuseLost } from '../formula/formulas-before.ts';
-import { jsonOf, readText } from '../options/files.ts';
+import { jsonOf, readText, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import {
-  blankLines,
   counted,
   firstOf,
   number,
+  oddLines,
   shown,
   shownLines,
   type Terminal,
@@ -38,19 +38,17 @@ export async function checkedJobs(
   { undone, isChecked, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
-  const { file, text, name, encoding, separator } = flags;
+  const { file, text, name, separator } = flags;
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
+  const encoding = text === undefined ? await sureEncoding(file, flags.encoding, terminal) : undefined;
   const checked = await checkJobFile({
     ...{ file, text, name, encoding, separator, ...json, ...checks, allow, signal },
-  }).catch((error: unknown) => {
-    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
-    throw error;
   });
   if (!('faults' in checked)) {
     if (!isChecked) warnOf(file, checked.warnings, terminal);
-    reportBlank(file, checked.blank, terminal);
+    reportOdd(file, checked.odd, terminal);
     const way = 'To set them all the same: --no-undo';
     if (undo && !isChecked) await refuseLost(() => openStoreOf(terminal), checked.replaced, { undone, way });
     return checked;
@@ -69,9 +67,9 @@ export function warnOf(file: string, lines: readonly string[], { err }: Terminal
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
 }
 
-/** Prints how many lines of a file are no rows. */
-export function reportBlank(file: string, blank: number, { err }: Terminal): void {
-  for (const line of blankLines(blank)) err(shown(`${file}: ${line}`));
+/** Prints which rows of a file are not as its header says. */
+export function reportOdd(file: string, odd: OddRows, { err }: Terminal): void {
+  for (const line of oddLines(odd)) err(shown(`${file}: ${line}`));
 }
 
 /** Fifty, and how many more there are. */

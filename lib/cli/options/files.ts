@@ -1,30 +1,56 @@
-import { isUtf8 } from 'node:buffer';
-import { constants, type Stats } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseJson } from '../../base/index.ts';
-import { OUTPUT_ENDINGS, type OutputFormat, outputFormat } from '../../jobs/texts/output/text-file.ts';
+import {
+  doubtError,
+  OUTPUT_ENDINGS,
+  type OutputFormat,
+  outputFormat,
+  readWholeText,
+  surveyText,
+  type TextOptions,
+} from '../../text/index.ts';
 import { fileError, UsageError } from '../errors/usage-error.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { createQuestions } from '../terminal/questions.ts';
+import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
 type Input = Pick<Terminal, 'readInput'>;
 
-/** The text of a file, or of standard input for `-`. Throws `UsageError`. */
-export async function readText(file: string, { readInput }: Input): Promise<string> {
-  if (file === '-') return readInput();
-  const bytes = await readFile(file).catch((error: unknown) => {
+/** The text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` for what is not a text. */
+export async function readText(
+  file: string,
+  { readInput }: Input,
+  options: Pick<TextOptions, 'encoding' | 'mayGuess'> = {},
+): Promise<string> {
+  const isInput = file === '-';
+  const bytes = await (isInput ? readInput() : readFile(file)).catch((error: unknown) => {
     throw fileError(file, 'a file that can be read, or - for standard input', error);
   });
-  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString();
-  throw fileError(file, 'text in UTF-8', 'other bytes');
+  return readWholeText(bytes, { ...options, name: isInput ? 'standard input' : file });
 }
 
-/** The lines of a file, or of standard input for `-`, trimmed and without empty ones. Throws `UsageError` if there are none. */
-export async function readLines(file: string, terminal: Input): Promise<readonly string[]> {
-  const lines = (await readText(file, terminal)).split(/\r?\n/).map((line) => line.trim());
-  const filled = lines.filter((line) => line !== '');
-  if (filled.length === 0) throw new UsageError(`${file}: expected at least one id, one per line, got none`);
-  return filled;
+/**
+ * The encoding of a file whose rows are sent: if it is in doubt, its first rows are shown and a person says which it is.
+ * Throws `TextError` if nobody is at a terminal to be asked.
+ */
+export async function sureEncoding(
+  file: string,
+  encoding: string | undefined,
+  { dialog, err, signal }: Pick<Terminal, 'dialog' | 'err' | 'signal'>,
+): Promise<string> {
+  const found = await surveyText(() => createReadStream(file), { encoding, name: file });
+  if (found.doubt === undefined) return found.encoding;
+  const [likeliest] = found.doubt.readings.map((reading) => reading.encoding);
+  const remedy = `name it, such as --encoding ${likeliest}; nothing was sent`;
+  const doubt = doubtError(found.doubt, remedy, { name: file });
+  if (dialog === undefined) throw doubt;
+  err(shownLines(doubt.message));
+  using questions = createQuestions(dialog, signal);
+  const typed = await questions.ask(`the encoding of ${shown(file)} (Ctrl-C if none is right)`, likeliest);
+  signal.throwIfAborted();
+  if (typed === undefined) throw doubt;
+  return sureEncoding(file, typed, { dialog, err, signal });
 }
 
 /** A text as JSON; undefined if it is none. */
@@ -85,6 +111,12 @@ export async function checkWritable(file: string): Promise<void> {
     throw fileError(`--output ${file}`, 'a file in a folder that can be written', error);
   });
 }
+
+/** Says that an output is not in the encoding of its source, which lacks one of its characters; nothing if it is. */
+export const otherEncoding = (written: string, source: string | undefined): string =>
+  written === 'utf-8' && source !== undefined && source !== 'utf-8'
+    ? `, in UTF-8 with a mark: not all of it can be written in ${source}`
+    : '';
 
 /** The same for an output of the rows of `file`, if one is given. Throws `UsageError` if it is that file, too. */
 export async function checkedOutput(

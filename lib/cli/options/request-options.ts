@@ -10,7 +10,7 @@ import type { RequestOption } from '../../snapshot/sources/source-definition.ts'
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { readLines } from './files.ts';
+import { readIds } from './ids.ts';
 import { collected, reader } from './options.ts';
 
 /** The options of a source's command that select its records. */
@@ -35,13 +35,24 @@ export async function readRequest(
 ): Promise<ReadRequest> {
   const fields: Record<string, unknown> = { source, ...(as === undefined ? {} : { as }) };
   let idsFrom: string | undefined;
-  for (const { option, value } of given(command, source)) {
+  const all = given(command, source);
+  const column = all.find(({ option }) => option.kind === 'column');
+  if (column !== undefined && !all.some(({ option }) => option.kind === 'ids'))
+    throw new UsageError(`${column.option.flags}: expected a file that it is a column of, got none`);
+  for (const { option, value } of all) {
+    if (option.kind === 'column') continue;
     if (option.field in fields)
       throw new UsageError(
         `${typedAs(source)[option.field]}: expected them as options or in a file, got both`,
       );
-    fields[option.field] = option.kind === 'lines' ? await readLines(String(value), { readInput }) : value;
-    if (option.kind === 'lines') idsFrom = value === '-' ? 'standard input' : String(value);
+    if (option.ids === undefined) {
+      fields[option.field] = value;
+      continue;
+    }
+    const named = column === undefined ? undefined : String(column.value);
+    const read = await readIds(String(value), { ...option.ids, column: named }, { readInput });
+    fields[option.field] = read.ids;
+    idsFrom = read.from;
   }
   const checks = { schema: schemas[source], rules: requestRules };
   return { request: checkedMessage<SnapshotRequest>(checks, fields, typedAs(source)), idsFrom };
@@ -71,7 +82,8 @@ const schemas = requestSchemasWith({}, 'unboundedFields');
 
 /** The options that set the fields of a request, as typed: `--id or --ids-from`. */
 function typedAs(source: Source): FieldNames {
-  const options = Object.groupBy(sourceDefinitions[source].options, ({ field }) => field);
+  const ofFields = sourceDefinitions[source].options.filter(({ kind }) => kind !== 'column');
+  const options = Object.groupBy(ofFields, ({ field }) => field);
   const flags = Object.entries(options).map(([field, of = []]) => [
     field,
     of.map((option) => optionOf(option).long).join(' or '),

@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { type Environment, settingNames } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { NEW_LEDGER_RISK } from '../../table/index.ts';
+import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
 /** Where settings come from besides the environment. */
@@ -61,12 +62,13 @@ const CUT =
 /** The settings of the first of these files that is there. */
 async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
   for (const file of files) {
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const bytes = await readFile(file).catch((error: unknown) => {
       if (files.length > 1 && errorCode(error) === 'ENOENT') return undefined;
       throw fileError(`${flag}: ${file}`, 'a file with settings', error);
     });
-    if (text === undefined) continue;
-    const given = parseEnv(text.replace(/^\uFEFF/, ''));
+    if (bytes === undefined) continue;
+    const text = await readWholeText(bytes, { name: file });
+    const given = parseEnv(text);
     const names = Object.keys(given);
     if (names.length === 0) throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
     const cut = CUT.exec(text)?.[1] ?? names.find((name) => /^["'`]/.test(given[name] ?? ''));

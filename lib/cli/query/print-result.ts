@@ -1,13 +1,13 @@
 import { copyFile, rename, rm } from 'node:fs/promises';
-import { csvCell, writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
+import { type CsvWishes, csvCell, csvOutput, safeCell, writeTextFile } from '../../text/index.ts';
 import { fileError, UsageError } from '../errors/usage-error.ts';
 import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { cellOf, type TextTable, textTable } from './as-table.ts';
 
 /** How a result is printed; as a table for people if nothing is set. */
-export type ResultFormat = {
+export type ResultFormat = CsvWishes & {
   readonly json?: true | undefined;
   /** True: on standard output; or a file. */
   readonly csv?: true | string | undefined;
@@ -21,11 +21,11 @@ export async function printResult(
   terminal: Terminal,
 ): Promise<void> {
   if (format.parquet !== undefined) return writeFile(result, format.parquet, terminal);
-  if (typeof format.csv === 'string') return writeCsv(result, format.csv, terminal);
+  if (typeof format.csv === 'string') return writeCsv(result, format.csv, format, terminal);
   const texts = format.json
     ? jsonOf(result)
     : format.csv
-      ? csvOf(result, terminal)
+      ? csvOf(result, format, terminal)
       : tableOf(result, terminal);
   for await (const text of texts) {
     terminal.out(text);
@@ -48,23 +48,43 @@ async function* jsonOf({ columns, batches, rows }: QueryResult): AsyncGenerator<
 }
 
 /** Lines end in CR and LF; the terminal adds the latter. On a screen, nothing may move the cursor. */
-async function* csvOf({ columns, batches }: QueryResult, { width }: Terminal): AsyncGenerator<string> {
+async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Terminal): AsyncGenerator<string> {
   const safe = width === undefined ? (text: string) => text : shownLines;
-  yield `${safe(csvLine(columns.map(({ name }) => name)))}\r`;
-  for await (const batch of batches()) yield `${safe(batch.map(csvLine).join('\r\n'))}\r`;
+  let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
+  for await (const lines of csvBlocks(result, wishes)) {
+    yield `${mark}${safe(lines.join('\r\n'))}\r`;
+    mark = '';
+  }
 }
 
 /** The file appears complete, or not at all. */
-async function writeCsv({ columns, batches, rows }: QueryResult, file: string, { out, signal }: Terminal) {
+async function writeCsv(
+  result: QueryResult,
+  file: string,
+  wishes: CsvWishes,
+  { out, signal }: Terminal,
+): Promise<void> {
   const lines = async function* () {
-    yield `${csvLine(columns.map(({ name }) => name))}\r\n`;
-    for await (const batch of batches()) yield batch.map((row) => `${csvLine(row)}\r\n`).join('');
+    for await (const each of csvBlocks(result, wishes)) yield each.map((line) => `${line}\r\n`).join('');
   };
-  await writeTextFile(file, lines(), { isGzipped: /\.gz$/i.test(file), signal }).catch((error: unknown) => {
+  const { isMarked } = csvOutput({ isTabbed: false }, {}, wishes);
+  const written = writeTextFile(file, lines, { isGzipped: /\.gz$/i.test(file), isMarked, signal });
+  await written.catch((error: unknown) => {
     if (!(error instanceof Error && error.message.startsWith(`${file}: `))) throw error;
     throw new UsageError(`--csv ${error.message}`, { cause: error });
   });
-  out(`${file}: ${counted(rows, 'row')}`);
+  out(`${file}: ${counted(result.rows, 'row')}`);
+}
+
+/** The header, and then the rows in batches, as lines without their ends. */
+async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvWishes) {
+  yield [
+    csvRow(
+      columns.map(({ name }) => name),
+      csvSafe,
+    ),
+  ];
+  for await (const batch of batches()) yield batch.map((row) => csvRow(row, csvSafe));
 }
 
 async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): AsyncGenerator<string> {
@@ -104,5 +124,11 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
  * A row as CSV (RFC 4180), without the end of its line. Nothing between two commas is null; an empty text has quotes.
  * What is nested is JSON.
  */
-const csvLine = (values: readonly ExactValue[]): string =>
-  values.map((value) => (value === '' ? '""' : csvCell(cellOf(value), ','))).join(',');
+function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string {
+  const cells = values.map((value) => {
+    if (value === '') return '""';
+    const text = cellOf(value);
+    return csvCell(isSafe && typeof value === 'string' ? safeCell(text) : text, ',');
+  });
+  return cells.join(',');
+}

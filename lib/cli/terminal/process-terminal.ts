@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import { createScreen } from './screen.ts';
@@ -111,12 +111,12 @@ function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): vo
     ).unref();
 }
 
-/** Standard input as text; a stop ends it, since nobody may ever do so at a terminal. */
-async function readInput(signal: AbortSignal): Promise<string> {
+/** Standard input; a stop ends it, since nobody may ever do so at a terminal. */
+async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   const end = () => process.stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
   try {
-    return await text(process.stdin);
+    return await buffer(process.stdin);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -4,6 +4,7 @@ import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
+import type { OddRows } from '../../text/index.ts';
 import type { OutputFault } from './process-output.ts';
 import type { Screen } from './screen.ts';
 
@@ -31,7 +32,8 @@ export type Terminal = {
   readonly log?: ((line: string) => void) | undefined;
   /** Where a line shows how far the command is; undefined if nobody is watching. */
   readonly screen: Screen | undefined;
-  readonly readInput: () => Promise<string>;
+  /** All of standard input. */
+  readonly readInput: () => Promise<Uint8Array>;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when nobody can have the output any more. */
   readonly signal: AbortSignal;
   /** How many characters a line of standard output has, if it is a screen. */
@@ -90,9 +92,11 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** Says that lines of a CSV are no rows; nothing if none was blank. */
-export const blankLines = (count: number): readonly string[] =>
-  count > 0 ? [`${counted(count, 'blank line')} skipped`] : [];
+/** Says what rows of a CSV are not as its header says; nothing if all are. */
+export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
+  ...(blank > 0 ? [`${counted(blank, 'blank line')} skipped`] : []),
+  ...(short > 0 ? [`${counted(short, 'row')} without the last fields, which are empty`] : []),
+];
 
 /** `and 12 more` of what is listed, with what it is; nothing if all is. */
 export const andMore = (left: number, what = ''): readonly string[] =>

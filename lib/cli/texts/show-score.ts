@@ -7,11 +7,11 @@ import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import {
   andMore,
-  blankLines,
   counted,
   duration,
   type Found,
   number,
+  oddLines,
   shown,
   type Terminal,
 } from '../terminal/terminal.ts';
@@ -20,12 +20,12 @@ import {
 export const foundSummary = (
   summary: Summary,
   store: Pick<Store, 'location'>,
-  output: { readonly file: string; readonly rows: number } | undefined,
+  output: { readonly file: string; readonly rows: number; readonly about: string } | undefined,
 ): Found => ({
-  json: { ...summary, output },
+  json: { ...summary, output: output && { file: output.file, rows: output.rows } },
   words: [
     ...describeSummary(summary, store),
-    ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows`]),
+    ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows${output.about}`]),
   ],
   ended: summary.failed + summary.bad === 0 ? 'done' : 'incomplete',
 });
@@ -113,12 +113,12 @@ const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
 /** What the source of a batch was found to be, with a line for each of the first repeated ids. */
 export function describeInput(found: InputFound): readonly string[] {
-  const { format, encoding, separator, skipped, blank } = found;
+  const { format, encoding, separator, skipped } = found;
   const { rows = 0, first = [] } = found.repeatedIds ?? {};
   const by =
     separator === undefined ? '' : `, separated by ${separator === '\t' ? 'tabs' : `"${separator}"`}`;
   const left = skipped === 0 ? '' : `; ${counted(skipped, 'row')} without a text skipped`;
-  const lines = blankLines(blank).map((words) => `; ${words}`);
+  const lines = oddLines(found).map((words) => `; ${words}`);
   const repeated =
     rows === 0 ? '' : `; ${counted(rows, 'row')} ${rows === 1 ? 'has' : 'have'} the id of an earlier row`;
   return [

@@ -4,12 +4,11 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { canonicalJson, createNumbersByText, printJson } from '../../base/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
+import { type CsvTable, type OddRows, openTableFile, openText, type TextForm } from '../../text/index.ts';
 import type { Allow } from '../allow.ts';
 import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
-import { openTableFile } from '../texts/rows/csv.ts';
 import { compareIds } from '../texts/rows/repeated-ids.ts';
-import { openText } from '../texts/rows/source-text.ts';
 import { definitionOf, type Job } from '../types/job-types.ts';
 import { readTemplate } from './template.ts';
 
@@ -42,12 +41,15 @@ export type FileRow = {
   readonly fields?: readonly string[] | undefined;
 };
 
-export type JobFile = {
+/** How a CSV is written that jobs are made of, with its columns. */
+type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
+  readonly csv?: Pick<CsvTable, 'names' | 'separator' | 'lineEnd' | 'isDeclared'>;
+};
+
+export type JobFile = CsvOfJobs & {
   readonly count: number;
   readonly first: readonly string[];
-  readonly columns?: readonly string[] | undefined;
-  /** Lines of a CSV that are no rows, since all their cells are blank. */
-  readonly blank: number;
+  readonly odd: OddRows;
   /** What may be wrong with rows: of more than 50, the last text says how many others there are. */
   readonly warnings: readonly string[];
   /** The calculations whose formulas they replace. */
@@ -67,7 +69,7 @@ const MOST_FAULTS = 50;
 /** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
 const READ_BYTES = 4_096;
 
-/** Checks all jobs of a file; memory holds 50 bytes of each. Throws `RowsError`, and what the file system throws. */
+/** Checks all jobs of a file; memory holds 50 bytes of each. Throws `TextError`, and what the file system throws. */
 export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
   const stamp = await stampOf(options);
   const judge = createJudge(options);
@@ -75,20 +77,20 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   const faults = createLines();
   const warnings = createLines();
   const replaced = new Set<string>();
-  let [count, blank] = [0, 0];
-  let columns: readonly string[] | undefined;
+  let count = 0;
+  let found: Found = { odd: { blank: 0, short: 0 } };
   for await (const read of readJobs(options)) {
-    if ('columns' in read) {
-      ({ columns, blank } = read);
+    if ('odd' in read) {
+      found = read;
       continue;
     }
     if ('templateFaults' in read) return { in: 'template', faults: read.templateFaults };
     options.signal?.throwIfAborted();
     const of = 'job' in read ? definitionOf(read.job).replacesFormulaOf?.(read.job) : undefined;
     if (of !== undefined) replaced.add(of);
-    const found = 'faults' in read ? { faults: read.faults, warnings: [] } : judge(read);
-    faults.add(read.line, found.faults);
-    warnings.add(read.line, found.warnings);
+    const judged = 'faults' in read ? { faults: read.faults, warnings: [] } : judge(read);
+    faults.add(read.line, judged.faults);
+    warnings.add(read.line, judged.warnings);
     count += 1;
     if ('text' in read && first.length < SHOWN) first.push(read.text);
   }
@@ -96,7 +98,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<JobFile | J
   const wrong = faults.all();
   if (wrong.length > 0) return { in: 'rows', faults: wrong };
   const rows = () => checkedRows(stamp, options);
-  return { count, first, columns, blank, warnings: warnings.all(), replaced, rows };
+  return { ...found, count, first, warnings: warnings.all(), replaced, rows };
 }
 
 /** The first texts about lines, and how many more there are. */
@@ -159,11 +161,8 @@ type JobRow = Omit<FileRow, 'id' | 'body'> & {
 };
 
 type Faulty = { readonly line: number; readonly faults: readonly string[] };
-type Read =
-  | JobRow
-  | Faulty
-  | { readonly columns: readonly string[]; readonly blank: number }
-  | { readonly templateFaults: readonly string[] };
+type Found = CsvOfJobs & { readonly odd: OddRows };
+type Read = JobRow | Faulty | Found | { readonly templateFaults: readonly string[] };
 
 async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
   const { file, template: json, name, separator, encoding, ids = 'by-content', allow } = options;
@@ -205,7 +204,7 @@ async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
     else
       yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
   }
-  yield { columns: table.names, blank: table.blank() };
+  yield { encoding: table.encoding, isMarked: table.isMarked, csv: table, odd: table.odd() };
 }
 
 async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
@@ -213,7 +212,10 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
     given === undefined
       ? createReadStream(file, { highWaterMark: READ_BYTES })
       : Readable.from([Buffer.from(given)]);
-  await using source = await openText(bytes, encoding);
+  await using source = await openText(bytes, {
+    encoding: given === undefined ? encoding : 'utf-8',
+    name: file,
+  });
   for await (const lines of source.lines())
     for (const line of lines) if (line.fault !== undefined || line.text.trim() !== '') yield line;
 }

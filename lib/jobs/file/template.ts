@@ -1,4 +1,5 @@
 import { listed, nearestName, parseJson, shortened } from '../../base/index.ts';
+import { repeatedIn } from '../../text/index.ts';
 
 type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
 
@@ -12,12 +13,17 @@ export function readTemplate(
   columns: readonly string[],
 ): Template | { readonly faults: readonly string[] } {
   const known = new Set(columns);
+  const twice = repeatedIn(columns);
   const faults: string[] = [];
   const placeholders = new Map<string, Placeholder>();
   replaced(json, (text) => {
     for (const [written, inner = ''] of text.matchAll(PLACEHOLDERS)) {
       const read = placeholderOf(inner, known);
       if ('fault' in read) faults.push(read.fault);
+      else if (twice.has(read.column))
+        faults.push(
+          `${written}: expected a column that the CSV has once, got one that it has more than once`,
+        );
       else if (read.type !== 'text' && text !== written)
         faults.push(`${written}: expected it to be the whole text, got more around it`);
       else placeholders.set(written, read);

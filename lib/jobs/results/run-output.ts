@@ -1,14 +1,14 @@
 import type { Store } from '../../store/index.ts';
+import { type CsvWishes, csvOutput, type OutputFormat, writeTextFile } from '../../text/index.ts';
 import { OTHER_CONTENT } from '../file/ended-before.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { responseOf } from '../result.ts';
 import { csvLines, ndjsonLines, type RowToWrite } from '../texts/output/added-columns.ts';
-import { type OutputFormat, writeTextFile } from '../texts/output/text-file.ts';
 import { readListed } from './read-listed.ts';
 
-export type RunOutputOptions = {
+export type RunOutputOptions = CsvWishes & {
   readonly file: string;
   /** The file of the jobs, or of their rows. */
   readonly madeOf?: string | undefined;
@@ -25,16 +25,21 @@ type Added = {
   readonly error: string;
 };
 
-/** Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. */
-export const writeRunOutput = (jobs: JobFile, options: RunOutputOptions): Promise<void> =>
-  writeTextFile(options.file, linesOf(jobs, options), {
-    isGzipped: options.format.isGzipped,
-    madeOf: options.madeOf,
-  });
+/**
+ * Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. Returns the
+ * encoding.
+ */
+export async function writeRunOutput(jobs: JobFile, options: RunOutputOptions): Promise<string> {
+  const { file, format, madeOf } = options;
+  const { encoding, isMarked } = format.format === 'csv' ? csvOutput(format, jobs, options) : {};
+  const { isGzipped } = format;
+  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, madeOf });
+}
 
-async function* linesOf({ rows, columns }: JobFile, options: RunOutputOptions): AsyncGenerator<string> {
-  const { format, isTabbed } = options.format;
-  const isCsv = format === 'csv';
+async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerator<string> {
+  const { rows, csv } = jobs;
+  const columns = csv?.names;
+  const isCsv = options.format.format === 'csv';
   // A row of NDJSON has the id of its job among its members.
   const withId = columns !== undefined;
   const read = async (row: FileRow): Promise<RowToWrite> => {
@@ -48,7 +53,7 @@ async function* linesOf({ rows, columns }: JobFile, options: RunOutputOptions): 
   const found = readListed(rows(), { read, concurrency: AT_ONCE });
   const names = columns ?? ['id', 'type'];
   const added = [...(withId ? ['job_id'] : []), 'status', 'response', 'error'];
-  if (isCsv) yield* csvLines(found, { names, added, separator: isTabbed ? '\t' : ',' });
+  if (isCsv) yield* csvLines(found, { ...csvOutput(options.format, jobs, options), names, added });
   else yield* ndjsonLines(found, { names, added });
 }
 

@@ -133,12 +133,26 @@ export type HiveType = string;
 export type Columns = Readonly<Record<string, HiveType>>;
 
 /** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
+/** How ids are found in a file. */
+export type IdsInFile = {
+  /** What a column of them is called, in small letters without anything between them. */
+  readonly columns: readonly string[];
+  readonly isId: (text: string) => boolean;
+  readonly expected: string;
+  /** The option that names the column. */
+  readonly flag: string;
+};
+
 export type RequestOption = {
   readonly field: string;
   readonly flags: string;
   readonly help: string;
-  /** `list`: may be repeated, each text is an entry; `lines`: a file with one entry a line, `-` is standard input. */
-  readonly kind?: 'list' | 'lines';
+  /**
+   * `list`: may be repeated, each text is an entry; `ids`: a file with ids, `-` is standard input; `column`: the column of it
+   * that has them.
+   */
+  readonly kind?: 'list' | 'ids' | 'column';
+  readonly ids?: IdsInFile;
   /** How an entry of a list is read: undefined for a text that is not `expected`. */
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
 };

@@ -1,7 +1,7 @@
+import { type CellOptions, type CsvForm, csvHead, csvLine } from '../../../text/index.ts';
 import { objectIn } from '../../message/check-message.ts';
 import type { SourceRecord } from '../rows/read-rows.ts';
 import { printed } from '../rows/row.ts';
-import { csvCell } from './text-file.ts';
 
 export type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
 
@@ -11,21 +11,13 @@ export type ColumnsToWrite = {
   readonly added: readonly string[];
 };
 
-export type CsvToWrite = ColumnsToWrite & {
-  readonly separator: string;
-  /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
-  readonly isMarked?: boolean;
-};
-
-/** The lines of a CSV (RFC 4180), in UTF-8, after its header. A row that cannot be read has empty cells. */
+/** The lines of a CSV, after its header. A row that cannot be read has empty cells. */
 export async function* csvLines(
   rows: AsyncIterable<RowToWrite>,
-  { names, added, separator, isMarked = false }: CsvToWrite,
+  { names, added, ...form }: ColumnsToWrite & CsvForm & CellOptions,
 ): AsyncGenerator<string> {
-  const line = (cells: readonly string[]) =>
-    `${cells.map((text) => csvCell(text, separator)).join(separator)}\n`;
-  yield `${isMarked ? '\uFEFF' : ''}${line([...names, ...freeNames(added, names)])}`;
-  for await (const row of rows) yield line([...cellsOf(row.record, names), ...row.added]);
+  yield csvHead([...names, ...freeNames(added, names)], form);
+  for await (const row of rows) yield csvLine([...cellsOf(row.record, names), ...row.added], form);
 }
 
 /** The lines of NDJSON: each object as it was sent, with more members; an added value that is empty is left out. */
@@ -33,10 +25,14 @@ export async function* ndjsonLines(
   rows: AsyncIterable<RowToWrite>,
   { names, added }: ColumnsToWrite,
 ): AsyncGenerator<string> {
-  const members = freeNames(added, names).map((name) => JSON.stringify(name));
+  const own = freeNames(
+    names.map((name, at) => name || `column_${at + 1}`),
+    [],
+  );
+  const members = freeNames(added, own).map((name) => JSON.stringify(name));
   for await (const row of rows) {
     const more = members.map((member, at) => (row.added[at] ? `${member}:${row.added[at]}` : ''));
-    yield `{${[membersIn(row.record, names), ...more].filter((each) => each !== '').join(',')}}\n`;
+    yield `{${[membersIn(row.record, own), ...more].filter((each) => each !== '').join(',')}}\n`;
   }
 }
 

@@ -1,14 +1,21 @@
 import { printJson } from '../../../base/index.ts';
 import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { missingObject, type Store } from '../../../store/index.ts';
+import {
+  type CellOptions,
+  type CsvForm,
+  type CsvWishes,
+  csvOutput,
+  type OutputFormat,
+  writeTextFile,
+} from '../../../text/index.ts';
 import { parsePart, type ScoredRow } from '../batch/chunk-objects.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
-import { type OutputFormat, writeTextFile } from './text-file.ts';
 
-export type ScoredFileOptions = {
+export type ScoredFileOptions = CsvWishes & {
   readonly file: string;
   /** The file of the rows. */
   readonly madeOf?: string | undefined;
@@ -20,27 +27,36 @@ export type ScoredFileOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Writes the rows of a source with their scores; returns how many. Throws if the source has changed since. */
-export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
+/**
+ * Writes the rows of a source with their scores; returns how many, and the encoding. Throws if the source has changed since.
+ */
+export async function writeScoredFile(
+  summary: Summary,
+  options: ScoredFileOptions,
+): Promise<{ readonly rows: number; readonly encoding: string }> {
   const { file, madeOf, format, signal } = options;
+  const source = await describeSource(options);
+  const form = csvOutput(format, source, options);
   const counts = { rows: 0 };
-  await writeTextFile(file, linesOf(summary, options, counts), {
-    isGzipped: format.isGzipped,
-    madeOf,
-    signal,
-  });
-  return counts.rows;
+  const lines = () => linesOf(summary, options, { ...form, names: source.names, counts });
+  const isCsv = format.format === 'csv';
+  const { encoding, isMarked } = isCsv ? form : {};
+  const { isGzipped } = format;
+  const written = await writeTextFile(file, lines, { isGzipped, encoding, isMarked, madeOf, signal });
+  return { rows: counts.rows, encoding: written };
 }
+
+type Lines = CsvForm & CellOptions & { readonly names: readonly string[]; readonly counts: { rows: number } };
 
 async function* linesOf(
   summary: Summary,
   options: ScoredFileOptions,
-  counts: { rows: number },
+  { names, counts, ...form }: Lines,
 ): AsyncGenerator<string> {
   const { open: read, rows: given, topics, format } = options;
-  const names = await namesOf(read, given, format);
   await using source = await openRows(read(), given);
   const columns = format.format === 'csv' ? scoreColumns(topics) : SCORE_MEMBER;
+  counts.rows = 0;
   async function* rows() {
     for await (const { record, score } of joinedRows(
       source.rows(),
@@ -52,9 +68,8 @@ async function* linesOf(
     }
   }
   const added = [...columns.keys()];
-  if (format.format === 'ndjson') return yield* ndjsonLines(rows(), { names, added });
-  const separator = format.isTabbed ? '\t' : (source.format.separator ?? ',');
-  yield* csvLines(rows(), { names, added, separator, isMarked: source.format.isMarked });
+  if (format.format === 'ndjson') yield* ndjsonLines(rows(), { names, added });
+  else yield* csvLines(rows(), { ...form, names, added });
 }
 
 const changed = (line: number, got: string) =>
@@ -140,14 +155,10 @@ function errorOf(score: ScoredRow | undefined): string {
 /** Objects whose names are values, such as ids, would be a column each. */
 const MOST_NAMES = 2_000;
 
-/** The names of a CSV's columns; of JSON objects those of all members, for NDJSON only those that its own might have. */
-async function namesOf(
-  read: () => AsyncIterable<Uint8Array>,
-  options: RowsOptions,
-  { format }: OutputFormat,
-): Promise<readonly string[]> {
+/** How a source is written, with the names of a CSV's columns, or of all members; for NDJSON of those that its own might have. */
+async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);
-  if (source.format.names !== undefined) return source.format.names;
+  if (source.format.csv !== undefined) return { ...source.format, names: source.format.csv.names };
   const names = new Set<string>();
   for await (const { record } of source.rows()) {
     for (const name of typeof record === 'string' ? membersOf(record).keys() : [])
@@ -157,5 +168,5 @@ async function namesOf(
         `expected at most ${MOST_NAMES} names in the objects of a file, got more: write NDJSON`,
       );
   }
-  return [...names];
+  return { ...source.format, names: [...names] };
 }

@@ -1,25 +1,29 @@
-import { openTable } from './csv.ts';
+import {
+  type CsvForm,
+  notRows,
+  type OddRows,
+  openTable,
+  openText,
+  type TextForm,
+  type TextLines,
+} from '../../../text/index.ts';
 import { compareIds, type RepeatedIds } from './repeated-ids.ts';
 import { type BadRow, badRow, jsonRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row.ts';
-import type { SourceLines } from './source-lines.ts';
-import { notRows, RowsError } from './source-lines.ts';
-import { openText, type SourceText } from './source-text.ts';
 
 export type RowsOptions = RowColumns & {
   /** By default as `name` says, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
   readonly name?: string | undefined;
-  /** A label of `TextDecoder`; detected by default. */
+  /** A label of an encoding; detected by default. */
   readonly encoding?: string | undefined;
   /** For CSV: one character; by default comma, semicolon, tab or pipe, whichever the header uses. */
   readonly separator?: string | undefined;
 };
 
-type SourceFormat = Pick<SourceText, 'encoding' | 'isMarked'> & {
+type SourceFormat = TextForm & {
   readonly format: 'csv' | 'ndjson' | 'json';
   /** Of a CSV, with its columns in order. */
-  readonly separator?: string;
-  readonly names?: readonly string[];
+  readonly csv?: CsvForm & { readonly names: readonly string[] };
 };
 
 /** What a row is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
@@ -30,40 +34,35 @@ export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceR
 type OpenRows = AsyncDisposable & {
   readonly format: SourceFormat;
   readonly rows: () => AsyncGenerator<RowOfSource>;
-  /** How many lines of a CSV were skipped so far since they are blank. */
-  readonly blank: () => number;
+  readonly odd: () => OddRows;
 };
 
-/** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `RowsError`. */
+/** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `TextError`. */
 export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
-  const { separator } = options;
-  if (separator !== undefined && !/^[^"\r\n]$/u.test(separator))
-    throw new RowsError(
-      'option',
-      `separator: expected one character, not a quote or line ending, got ${JSON.stringify(separator)}`,
-    );
-  const source = await openText(bytes, options.encoding);
-  const { encoding, isMarked, [Symbol.asyncDispose]: close } = source;
+  const source = await openText(bytes, options);
+  const { encoding, isMarked, isGzipped, doubt, [Symbol.asyncDispose]: close } = source;
   try {
     const format = formatOf(source.head, options);
     const lines = source.lines(format === 'json' ? 'element' : 'line');
-    const { rows, blank, ...header } =
+    const { rows, odd, csv } =
       format === 'csv'
         ? await openCsv(lines, options)
-        : { rows: () => jsonRows(lines, options), blank: () => 0 };
-    return { format: { format, encoding, isMarked, ...header }, rows, blank, [Symbol.asyncDispose]: close };
+        : { rows: () => jsonRows(lines, options), odd: () => ({ blank: 0, short: 0 }) };
+    const form = { format, encoding, isMarked, isGzipped, doubt, ...(csv === undefined ? {} : { csv }) };
+    return { format: form, rows, odd, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function* jsonRows(batches: SourceLines, columns: RowColumns): AsyncGenerator<RowOfSource> {
+async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerator<RowOfSource> {
   let isFirst = true;
   for await (const lines of batches)
     for (const { number: line, text, fault } of lines) {
       // An element of an array has its closing brace.
-      if (isFirst && text.trim() === '{') throw notRows('one JSON object over several lines');
+      if (isFirst && text.trim() === '{')
+        throw notRows('one JSON object over several lines', { ...columns, line });
       const row = fault === undefined ? jsonRow(line, text, columns) : { line, fault };
       if (row === undefined) continue;
       isFirst = false;
@@ -71,9 +70,9 @@ async function* jsonRows(batches: SourceLines, columns: RowColumns): AsyncGenera
     }
 }
 
-async function openCsv(lines: SourceLines, options: RowsOptions) {
+async function openCsv(lines: TextLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
-  const { separator, names, blank } = table;
+  const { names, odd } = table;
   const indexes = new Map(names.map((name, index) => [name, index]));
   const indexOf = (name: string) => indexes.get(name) ?? 0;
   async function* rows(): AsyncGenerator<RowOfSource> {
@@ -89,7 +88,7 @@ async function openCsv(lines: SourceLines, options: RowsOptions) {
       yield { row, record: fields };
     }
   }
-  return { separator, names, rows, blank };
+  return { csv: table, rows, odd };
 }
 
 function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {
@@ -105,15 +104,14 @@ function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceF
   return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
 
-export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> & {
-  readonly separator?: string | undefined;
-  /** Rows without a text that were left out, as requested. */
-  readonly skipped: number;
-  /** Lines of a CSV that are no rows, since all their cells are blank. */
-  readonly blank: number;
-  /** Undefined if the rows have no ids of their own. */
-  readonly repeatedIds?: RepeatedIds | undefined;
-};
+export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
+  OddRows & {
+    readonly separator?: string | undefined;
+    /** Rows without a text that were left out, as requested. */
+    readonly skipped: number;
+    /** Undefined if the rows have no ids of their own. */
+    readonly repeatedIds?: RepeatedIds | undefined;
+  };
 
 export type InputOptions = RowsOptions & {
   /** Leaves out rows whose text is blank or null. */
@@ -142,8 +140,9 @@ export function createInput(open: () => AsyncIterable<Uint8Array>, options: Inpu
         if (row.id !== undefined) ids?.add(row.id, row.line);
         yield row;
       }
-      const { format, encoding, separator } = source.format;
-      latest = { format, encoding, separator, skipped, blank: source.blank(), repeatedIds: ids?.found() };
+      const { format, encoding, csv } = source.format;
+      const about = { format, encoding, separator: csv?.separator, ...source.odd() };
+      latest = { ...about, skipped, repeatedIds: ids?.found() };
     },
     found: () => latest,
   };

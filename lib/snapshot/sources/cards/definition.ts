@@ -59,8 +59,20 @@ export const cards = defineSource({
     {
       field: 'datasets',
       flags: '--datasets-from <file>',
-      help: 'a file with one dataset id a line; - reads standard input',
-      kind: 'lines',
+      help: 'a file with one dataset id a line, or a CSV; - reads standard input',
+      kind: 'ids',
+      ids: {
+        columns: ['id', 'ids', 'datasetid', 'dataset', 'datasourceid'],
+        isId: (text) => /^[!-~]+$/.test(text),
+        expected: 'the id of a dataset',
+        flag: '--datasets-column',
+      },
+    },
+    {
+      field: 'datasets',
+      flags: '--datasets-column <name>',
+      help: 'the column of that CSV',
+      kind: 'column',
     },
     { field: 'drill', flags: '--no-drill', help: 'leave out cards that use a dataset only in a drill' },
   ],

@@ -1,4 +1,4 @@
-import { idSchema } from '../../../platform/index.ts';
+import { idDigits, idSchema } from '../../../platform/index.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource, type HiveType } from '../source-definition.ts';
 
@@ -58,9 +58,16 @@ export const dataFiles = defineSource({
     {
       field: 'ids',
       flags: '--ids-from <file>',
-      help: 'a file with one id a line; - reads standard input',
-      kind: 'lines',
+      help: 'a file with one id a line, or a CSV; - reads standard input',
+      kind: 'ids',
+      ids: {
+        columns: ['id', 'ids', 'datafileid', 'datafile'],
+        isId: (text) => idDigits(text) !== undefined,
+        expected: 'the digits of a data file’s id',
+        flag: '--ids-column',
+      },
     },
+    { field: 'ids', flags: '--ids-column <name>', help: 'the column of that CSV', kind: 'column' },
   ],
   sample: ({ dataFileIds }) => dataFileIds.slice(0, 3).flatMap((id) => ['--id', id]),
 });

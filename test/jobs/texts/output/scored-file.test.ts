@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { writeScoredFile } from '../../../../lib/jobs/texts/output/scored-file.ts';
-import { outputFormat } from '../../../../lib/jobs/texts/output/text-file.ts';
 import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { outputFormat } from '../../../../lib/text/index.ts';
 import { folderOfEach } from '../../../folder-of-each.ts';
 import { batchOf, world } from '../batch/batch-suite.ts';
 import { inPieces } from '../bytes-of.ts';
@@ -31,7 +31,8 @@ async function scored(source: string, name: string, { topics = [], thenIs = sour
   const format = outputFormat(name);
   if (format === undefined) throw new Error('no format');
   const open = () => inPieces(Buffer.from(thenIs), 100);
-  const count = await writeScoredFile(done.summary, { file, format, open, rows, topics, store: one.store });
+  const options = { file, format, open, rows, topics, store: one.store };
+  const { rows: count } = await writeScoredFile(done.summary, options);
   const body = await readFile(file);
   return { count, text: (format.isGzipped ? gunzipSync(body) : body).toString() };
 }
@@ -58,7 +59,7 @@ test('the rows of a CSV get columns, in its own form, and bad and refused ones s
     'break";;negative;m1;',
     expect.stringMatching(/^9;refused;x;;;line 5: .*400/),
     '10;" ";y;;;line 6: text: expected text, got an empty value',
-    '11;a;b;;;line 7: the row: expected 3 fields, got 4',
+    '11;a;b;;;line 7: the row: expected 3 fields, got 4: is a separator in a text without quotes?',
     expect.stringMatching(/^;;;;;line 8: a broken quote/),
     '13;good;;positive;m1;',
     '',
@@ -104,7 +105,7 @@ test('from a CSV to NDJSON, and from a JSON array to CSV', async () => {
     '{"2":"1","text":"good","score":{"line":2,"sentiment":"positive","model":"m1"}}\n',
   );
   expect(toCsv.text).toBe(
-    'text,n,o,z,sentiment,model,error\ngood,12345678901234567890,"{""a"":null}",,positive,m1,\nbad,,,,negative,m1,\n',
+    'text,n,o,z,sentiment,model,error\r\ngood,12345678901234567890,"{""a"":null}",,positive,m1,\r\nbad,,,,negative,m1,\r\n',
   );
 });
 

@@ -21,6 +21,8 @@ test('a source is described once its rows were read', async () => {
     separator: ';',
     skipped: 0,
     blank: 0,
+    short: 0,
+    repeatedIds: undefined,
   });
   expect(await found('[{"text":"one"}]')).toMatchObject({ format: 'json', encoding: 'utf-8' });
 });

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RowsOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
-import { findEncoding } from '../../../../lib/jobs/texts/rows/source-text.ts';
+import { guessEncoding } from '../../../../lib/text/encodings.ts';
 import { cpuMs } from '../../../cpu-time.ts';
 import { inPieces, readRows, singleBytes, utf16be, utf16le } from '../bytes-of.ts';
 
@@ -101,6 +101,28 @@ describe('files as programs write them', () => {
     expect(await read('sep=;text\n1;a\n', { id: 'sep=' })).toEqual([good(2, '1', 'a')]);
   });
 
+  test('UTF-16 without a mark', async () => {
+    const text = Buffer.from('id,text\r\n1,schön\r\n', 'utf16le');
+
+    expect(await read(text)).toEqual([good(2, '1', 'schön')]);
+    expect(await read(text.swap16())).toEqual([good(2, '1', 'schön')]);
+  });
+
+  test('rows without their last fields, which are empty', async () => {
+    expect(await read('id,text,note,shop\n1,one\n2,two,x\n', { columns: ['shop'] })).toEqual([
+      { ...good(2, '1', 'one'), columns: { shop: '' } },
+      { ...good(3, '2', 'two'), columns: { shop: '' } },
+    ]);
+  });
+
+  test('rows with more separators than the header, and nothing behind them', async () => {
+    expect(await read('id,text\n1,one,,\n2,two, \n')).toEqual([good(2, '1', 'one'), good(3, '2', 'two')]);
+  });
+
+  test('a name that comes twice or is empty, if no column is requested by it', async () => {
+    expect(await read('id,,note,note,,text\n1,,a,b,,one\n')).toEqual([good(2, '1', 'one')]);
+  });
+
   test('separators at the ends of all lines, from empty columns', async () => {
     expect(await read('id;text;;\n1;one;;\n;;;\n')).toEqual([good(2, '1', 'one')]);
   });
@@ -146,7 +168,7 @@ describe('files as programs write them', () => {
     const cut = gzipSync('id,text\n1,one\n').subarray(0, -6);
 
     await expect(read(cut)).rejects.toThrow(
-      'read rows: gzip: expected a complete file, got unexpected end of file',
+      /^line \d+: gzip: expected a complete file, got unexpected end of file: make it again$/,
     );
   });
 });
@@ -155,18 +177,18 @@ describe('a header that cannot be used', () => {
   test('lacks a column: the error lists the names it has', async () => {
     await expect(read('id;comment\n')).rejects.toThrow('got a header with "id", "comment"');
     await expect(read('id,comment\n1,one\n', { columns: ['shop'] })).rejects.toThrow(
-      'read rows: columns: expected "text", "shop", got a header with "id", "comment"',
+      'line 1: columns: expected "text", "shop", got a header with "id", "comment"',
     );
   });
 
   test('names a column twice', async () => {
     await expect(read('id,text,text\n1,one,two\n')).rejects.toThrow(
-      'expected each name once, got "text" more',
+      'expected each requested name once, got "text" more than once',
     );
   });
 
   test('is missing', async () => {
-    await expect(read('\n\n')).rejects.toThrow('the header line: expected column names, got nothing');
+    await expect(read('\n\n')).rejects.toThrow('the header: expected column names, got nothing');
   });
 
   test('has an unclosed quote', async () => {
@@ -176,7 +198,7 @@ describe('a header that cannot be used', () => {
 
 describe('a bad row does not stop the rest', () => {
   test.each<[string, string, string, object?]>([
-    ['too few fields', '1', 'expected 2 fields, got 1', withId],
+    ['too few fields', '1', 'text: expected text, got an empty value', { ...withId, ...empty }],
     ['too many fields', '1,one,two', 'expected 2 fields, got 3', withId],
     ['an empty text', '1, ', 'text: expected text, got an empty value', { ...withId, ...empty }],
     ['an empty id', ' ,one', 'id: expected an id, got an empty value'],
@@ -237,7 +259,10 @@ describe('a bad row does not stop the rest', () => {
     const bytes = Buffer.concat([Buffer.from('id,text\n1,"a\n'), Buffer.from([0xff]), Buffer.from('"\n2,b')]);
 
     expect(await read(bytes, { encoding: 'utf-8' })).toEqual([
-      bad(2, 'the line: expected utf-8, got invalid bytes (lines 2 to 3 are skipped)'),
+      bad(
+        2,
+        'the line: expected utf-8, got invalid bytes: --encoding names another one (lines 2 to 3 are skipped)',
+      ),
       good(4, '2', 'b'),
     ]);
   });
@@ -256,10 +281,10 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('half a character at the end of UTF-16, and half a surrogate pair, become U+FFFD', async () => {
+  test('half a character at the end of UTF-16, and half a surrogate pair', async () => {
     expect(await read(Buffer.concat([utf16le('id,text\n1,a\uD800b\n2,b'), Buffer.from([0x62])]))).toEqual([
-      good(2, '1', 'a\uFFFDb'),
-      good(3, '2', 'b\uFFFD'),
+      bad(2, 'the line: expected utf-16le, got invalid bytes'),
+      bad(3, 'the line: expected utf-16le, got invalid bytes'),
     ]);
   });
 
@@ -280,11 +305,12 @@ describe('a bad row does not stop the rest', () => {
 test('a header of 60,000 names is read in a moment, and a fault in it is short', async () => {
   const names = Array.from({ length: 60_000 }, (_, at) => `c ${at}`);
   const missing = () => read(`${names.join(',')}\n`, { text: 'gone', id: undefined });
-  const repeated = () => read(`text,${names.join(',')},${names.join(',')}\n`, { id: undefined });
+  const repeated = () =>
+    read(`text,${names.join(',')},${names.join(',')}\n`, { id: undefined, columns: names });
 
   const tookMs = await cpuMs(async () => {
     await expect(missing()).rejects.toThrow(
-      /^read rows: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more: the first line names the columns$/,
+      /^line 1: columns: expected "gone", got a header with "c 0", .{0,400} and 59980 more: the first line names the columns$/,
     );
     await expect(repeated()).rejects.toThrow(/^.{0,600} and 59980 more more than once$/);
   });
@@ -411,7 +437,7 @@ describe('a JSON array', () => {
     ['[{"id":1,"text":"one"}][]', 'a JSON array with something after it'],
   ])('%s is refused', async (text, got) => {
     await expect(read(text)).rejects.toThrow(
-      `the file: expected CSV, NDJSON or a JSON array of objects, got ${got}`,
+      `line 1: expected CSV, NDJSON or a JSON array of objects, got ${got}`,
     );
   });
 
@@ -426,11 +452,20 @@ describe('a JSON array', () => {
 });
 
 test.each([
-  ['PK\x03\x04…', 'a ZIP archive or an Excel workbook: save its sheet as CSV'],
-  ['PAR1…', 'a Parquet file'],
+  ['PK\x03\x04\0\0 xl/workbook.xml', 'an Excel workbook: save its sheet as CSV UTF-8'],
+  ['PK\x03\x04\0\0 [Content_Types].xml … spreadsheetml', 'an Excel workbook'],
+  ['PK\x03\x04\0\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet', 'an OpenDocument workbook'],
+  ['PK\x03\x04\0\0 Index/Document.iwa', 'a Numbers document'],
+  ['PK\x03\x04\0\0 word/document.xml', 'an office document'],
+  ['PK\x03\x04\0\0 a.csv', 'a ZIP archive: take the file out of it'],
+  ['\xd0\xcf\x11\xe0…', 'an Excel workbook of an old version, or one with a password'],
+  ['<html><table>', 'a web page'],
+  ['\xef\xbb\xbf<?xml version="1.0"?>\n<Workbook', 'an Excel workbook (XML)'],
+  ['SQLite format 3\0', 'an SQLite database'],
+  ['\x89PNG', 'an image'],
+  ['PAR1\x15…', 'a Parquet file'],
   ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
   ['%PDF-1.7', 'a PDF'],
-  ['i\x00d\x00,\x00t\x00', 'zero bytes, which no text has: if it is one, name its encoding'],
   ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which no text has'],
 ])('files that hold no text are named: %j', async (head, got) => {
   await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
@@ -448,7 +483,7 @@ test.each([
   ['one broken byte, and a character that is cut off', [0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3], /^utf-8$/],
   ['U+FFFD, and a character that is cut off', [0xef, 0xbf, 0xbd, 0xc3], /^utf-8$/],
 ])('the encoding of bytes: %s', async (_, bytes, name) => {
-  expect((await findEncoding(Buffer.from(bytes))).encoding).toMatch(name);
+  expect((await guessEncoding(Buffer.from(bytes)))?.encoding).toMatch(name);
 });
 
 test.each([[[0x1f, 0x41]], [[0x41, 0x8b]], [[0x1f]]])('%j is no gzip', async (first) => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
 import type { BadRow, Row } from '../../../../lib/jobs/texts/rows/row.ts';
-import { RowsError } from '../../../../lib/jobs/texts/rows/source-lines.ts';
+import { TextError } from '../../../../lib/text/index.ts';
 import { inPieces, readRows } from '../../../jobs/texts/bytes-of.ts';
 import { defineTarget, must } from '../target.ts';
 import { strictRows } from './strict-rows.ts';
@@ -97,7 +97,7 @@ async function readAll(
       readRows(inPieces(gzip ? gzipSync(raw, { level: 1 }) : raw, pieceBytes), given),
     );
   } catch (error) {
-    if (!(error instanceof RowsError)) throw error;
+    if (!(error instanceof TextError)) throw error;
     must(error.message.length < 5_000, 'an error is short', () => error.message);
     return error.failure.kind;
   }

@@ -1,8 +1,12 @@
+import { isUtf8 } from 'node:buffer';
+import { decoderOf, isUtf16 } from './encodings.ts';
+import { notRows } from './text-error.ts';
+
 /** The most bytes (for UTF-16: code units) in a line or a row. */
 export const LONGEST_ROW = 1_048_576;
 
 /** A physical line: its number (from 1), its text, and its line ending (`''` at the end of the source). */
-export type SourceLine = {
+export type TextLine = {
   readonly number: number;
   readonly text: string;
   readonly end: string;
@@ -11,32 +15,33 @@ export type SourceLine = {
 };
 
 /** Lines in order, those together that a piece of the source ends. */
-export type SourceLines = AsyncGenerator<readonly SourceLine[]>;
+export type TextLines = AsyncGenerator<readonly TextLine[]>;
 
 /**
  * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array, with their numbers. One that
- * is too long has a fault and no text. One with bytes that are invalid in the encoding (a name of `TextDecoder`) has U+FFFD in
- * their place, and unless it is UTF-16 a fault. Throws `RowsError` for a broken array.
+ * is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in their place, and a
+ * fault. Throws `TextError` for a broken array.
  */
-export async function* sourceLines(
+export async function* textLines(
   what: 'line' | 'element',
   bytes: AsyncIterable<Uint8Array>,
-  encoding: string,
-): SourceLines {
-  const splitter = what === 'line' ? createLineSplitter() : createElementSplitter();
-  const decode = lineDecoder(encoding);
+  { encoding, name }: { readonly encoding: string; readonly name?: string | undefined },
+): TextLines {
+  const splitter = what === 'line' ? createLineSplitter() : createElementSplitter(name);
+  const decode = await lineDecoder(encoding, what);
   const fault = `the ${what}: expected at most ${LONGEST_ROW} bytes, got more`;
   let number = 0;
-  const numbered = ({ units, ...line }: RawLine): SourceLine => {
+  const numbered = ({ units, ...line }: RawLine): TextLine => {
     number += 1;
     if (line.isTooLong) return { number, ...line, text: '', fault };
-    return { number, ...line, ...decode(units) };
+    const decoded = decode(units);
+    // The mark at the start of the whole text.
+    if (number > 1 || !decoded.text.startsWith('\uFEFF')) return { number, ...line, ...decoded };
+    return { number, ...line, ...decoded, text: decoded.text.slice(1) };
   };
   for await (const units of unitsOf(bytes, encoding)) yield splitter.add(units).map(numbered);
   yield splitter.end().map(numbered);
 }
-
-const isUtf16 = (name: string) => name.startsWith('utf-16');
 
 /**
  * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte, since no other
@@ -48,23 +53,31 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): Asy
       yield Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
     return;
   }
-  const decoder = new TextDecoder(encoding);
-  for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
-  yield decoder.decode();
+  let half = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    const held = Buffer.concat([half, piece]);
+    const whole = held.subarray(0, held.byteLength & ~1);
+    half = held.subarray(whole.byteLength);
+    // `held` is a copy, so that the source keeps its bytes.
+    yield (encoding === 'utf-16be' ? whole.swap16() : whole).toString('utf16le');
+  }
+  // Half of a surrogate pair, too.
+  if (half.byteLength > 0) yield '\uD800';
 }
 
-function lineDecoder(encoding: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
-  const fault = `the line: expected ${encoding}, got invalid bytes`;
-  if (isUtf16(encoding)) return (text) => ({ text });
-  const strict = new TextDecoder(encoding, { fatal: true });
-  const lenient = new TextDecoder(encoding);
+async function lineDecoder(
+  encoding: string,
+  what: 'line' | 'element',
+): Promise<(units: string) => Pick<TextLine, 'text' | 'fault'>> {
+  const fault = `the ${what}: expected ${encoding}, got invalid bytes: --encoding names another one`;
+  if (isUtf16(encoding))
+    return (text) => (text.isWellFormed() ? { text } : { text: text.toWellFormed(), fault });
+  const decode = await decoderOf(encoding);
   return (units) => {
-    const line = Buffer.from(units, 'latin1');
-    try {
-      return { text: strict.decode(line) };
-    } catch {
-      return { text: lenient.decode(line), fault };
-    }
+    const bytes = Buffer.from(units, 'latin1');
+    const text = decode(bytes);
+    const isBroken = text.includes('\uFFFD') && !(encoding === 'utf-8' && isUtf8(bytes));
+    return isBroken ? { text, fault } : { text };
   };
 }
 
@@ -116,7 +129,7 @@ function createLineSplitter(): Splitter {
   };
 }
 
-function createElementSplitter(): Splitter {
+function createElementSplitter(name: string | undefined): Splitter {
   const element = gatherLine();
   // Depth 0 is before and after the array, 1 between its elements.
   let [depth, inString, isEscaped, isOver] = [0, false, false, false];
@@ -132,7 +145,7 @@ function createElementSplitter(): Splitter {
           continue;
         }
         if (depth === 0) {
-          if (isOver && /\S/.test(character)) throw notRows('a JSON array with something after it');
+          if (isOver && /\S/.test(character)) throw notRows('a JSON array with something after it', { name });
           if (character === '[') depth = 1;
           from = at + 1;
           continue;
@@ -152,24 +165,7 @@ function createElementSplitter(): Splitter {
     },
     end() {
       if (isOver) return [];
-      throw notRows('a JSON array that does not end: is the file complete?');
+      throw notRows('a JSON array that does not end: is the file complete?', { name });
     },
   };
 }
-
-/**
- * A source of texts cannot be read as rows: none of it or, for `gzip`, nothing after the rows already returned. `option`:
- * it was requested in a way that cannot be.
- */
-export class RowsError extends Error {
-  override readonly name = 'RowsError';
-  readonly failure: { readonly kind: 'option' | 'header' | 'columns' | 'format' | 'gzip' };
-
-  constructor(kind: RowsError['failure']['kind'], what: string, options?: ErrorOptions) {
-    super(`read rows: ${what}`, options);
-    this.failure = { kind };
-  }
-}
-
-export const notRows = (got: string) =>
-  new RowsError('format', `the file: expected CSV, NDJSON or a JSON array of objects, got ${got}`);

@@ -1,8 +1,8 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { writeTextFile } from '../../../../lib/jobs/texts/output/text-file.ts';
-import { folderOfEach } from '../../../folder-of-each.ts';
+import { writeTextFile } from '../../lib/text/index.ts';
+import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();
 const at = (name: string) => join(folder.path, name);
@@ -16,9 +16,9 @@ beforeEach(async () => {
 const write = (options: { readonly madeOf?: string } = {}) =>
   writeTextFile(
     at('scored.csv'),
-    (async function* () {
+    async function* () {
       yield 'id,text\n';
-    })(),
+    },
     { isGzipped: false, ...options },
   );
 

@@ -1,77 +1,103 @@
-import { listed } from '../../../base/index.ts';
-import { LONGEST_ROW, RowsError, type SourceLine, type SourceLines } from './source-lines.ts';
-import { openText } from './source-text.ts';
+import { listed } from '../base/index.ts';
+import { LONGEST_ROW, type TextLine, type TextLines } from './lines.ts';
+import { openText, type TextForm, type TextOptions } from './open-text.ts';
+import { TextError, type TextPlace } from './text-error.ts';
 
-export type TableOptions = {
+export type TableOptions = TextOptions & {
   readonly requested: readonly string[];
-  readonly name?: string | undefined;
+  /** Those that are used if they are there. */
+  readonly optional?: readonly string[];
   readonly separator?: string | undefined;
-  readonly encoding?: string | undefined;
 };
 
-type CsvHeader = { readonly separator: string; readonly names: readonly string[] };
+/** How a CSV is written besides its encoding. `isDeclared`: a line before the header, such as `sep=;`, names the separator. */
+export type CsvForm = {
+  readonly separator: string;
+  /** Default: CRLF. */
+  readonly lineEnd?: string | undefined;
+  readonly isDeclared?: boolean | undefined;
+};
 
-/** A row, or the line of a broken one, with the fields of one that has too many or too few. */
+/** A name that no column is requested by may come twice, or be empty. */
+type CsvHeader = CsvForm & { readonly names: readonly string[] };
+
+/** A row, or the line of a broken one, with the fields of one that has too many. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 
+/** How many rows there were so far that are not as the header says. */
+export type OddRows = {
+  /** Lines that were skipped since all their cells are blank, as of a row whose cells were cleared. */
+  readonly blank: number;
+  /** Rows that lack their last fields, which are empty then: spreadsheets leave them out. */
+  readonly short: number;
+};
+
 /** `rows`: in order, once, each with as many fields as there are names, or a fault. */
 export type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
-  /** How many lines were skipped so far since all their cells are blank, as of a row whose cells were cleared. */
-  readonly blank: () => number;
+  readonly odd: () => OddRows;
 };
 
 /**
  * Reads the header of a CSV. The separator is the given one, or that of a line such as `sep=;`, or the one found most often
- * outside quotes that yields all requested columns. Throws `RowsError` for a broken header.
+ * outside quotes that yields all requested columns. Throws `TextError` for a broken header.
  */
-export async function openTable(
-  lines: SourceLines,
-  { requested, name = '', separator: given }: TableOptions,
-): Promise<CsvTable> {
+export async function openTable(lines: TextLines, options: TableOptions): Promise<CsvTable> {
+  const { requested, name = '' } = options;
+  if (options.separator !== undefined && !/^[^"\r\n]$/u.test(options.separator))
+    throw new TextError(
+      'option',
+      `separator: expected one character, not a quote or line ending, got ${JSON.stringify(options.separator)}`,
+    );
   const gathered = gatherRows(lines);
-  const first = await takeHeader(gathered);
-  const [, declared] = /^"?sep=(.)"?$/i.exec(first) ?? [];
-  const text = declared === undefined ? first : await takeHeader(gathered);
-  const separator = given ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : declared);
+  const first = await takeHeader(gathered, options);
+  const [, declared] = /^"?sep=(.)"?$/i.exec(first.text) ?? [];
+  const { text, ...place } = declared === undefined ? first : await takeHeader(gathered, options);
+  const separator = options.separator ?? declared ?? (/\.tsv(\.gz)?$/i.test(name) ? '\t' : undefined);
   const candidates = separator === undefined ? byFrequency(text) : [separator];
   const headers = candidates.map((each) => ({ separator: each, names: fieldsOf(text, each) }));
   const chosen =
     headers.find(({ names }) => typeof names === 'object' && missingIn(names, requested).length === 0) ??
     headers[0];
-  const header = checkedHeader(chosen?.separator ?? ',', chosen?.names ?? [], requested);
-  const skipped = { blank: 0 };
-  return { ...header, rows: () => rowsIn(gathered, header, skipped), blank: () => skipped.blank };
+  const names = checkedNames(chosen?.names ?? [], options, place);
+  const header = {
+    separator: chosen?.separator ?? ',',
+    names,
+    lineEnd: place.end || undefined,
+    isDeclared: declared !== undefined,
+  };
+  const odd = { blank: 0, short: 0 };
+  return { ...header, rows: () => rowsIn(gathered, header, odd), odd: () => ({ ...odd }) };
 }
 
 /** The same for bytes, gzipped or not, in any encoding that is found. */
 export async function openTableFile(
   bytes: AsyncIterable<Uint8Array>,
   options: TableOptions,
-): Promise<CsvTable & AsyncDisposable> {
-  const source = await openText(bytes, options.encoding);
-  const close = () => source[Symbol.asyncDispose]();
+): Promise<CsvTable & TextForm & AsyncDisposable> {
+  const source = await openText(bytes, options);
   try {
-    return { ...(await openTable(source.lines(), options)), [Symbol.asyncDispose]: close };
+    return { ...source, ...(await openTable(source.lines(), options)) };
   } catch (error) {
-    await close();
+    await source[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-const badHeader = (got: string, expected = 'column names') =>
-  new RowsError('header', `the header line: expected ${expected}, got ${got}`);
+const badHeader = (got: string, place: TextPlace, expected = 'column names') =>
+  new TextError('header', `the header: expected ${expected}, got ${got}`, place);
 
-async function takeHeader(gathered: GatheredRows): Promise<string> {
+async function takeHeader(gathered: GatheredRows, { name }: TextPlace) {
   let lines = await gathered.next();
   for (; lines !== undefined && textOf(lines).trim() === ''; lines = await gathered.next()) gathered.take(1);
-  if (lines === undefined) throw badHeader('nothing');
+  if (lines === undefined) throw badHeader('nothing', { name });
   gathered.take(lines.length);
   const fault = lines.find((line) => line.fault !== undefined)?.fault;
-  if (fault !== undefined) throw badHeader(fault);
-  return textOf(lines);
+  const line = lines[0]?.number ?? 1;
+  if (fault !== undefined) throw badHeader(fault, { name, line });
+  return { text: textOf(lines), line, name, end: lines.at(-1)?.end ?? '' };
 }
 
 function byFrequency(header: string): readonly string[] {
@@ -80,24 +106,30 @@ function byFrequency(header: string): readonly string[] {
   return [',', ';', '\t', '|'].sort((a, b) => countOf(b) - countOf(a));
 }
 
-function checkedHeader(
-  separator: string,
+function checkedNames(
   fields: readonly string[] | Fault,
-  requested: readonly string[],
-): CsvHeader {
-  if (typeof fields === 'string') throw badHeader(FAULTS[fields]);
+  { requested, optional = [] }: TableOptions,
+  place: TextPlace,
+): readonly string[] {
+  if (typeof fields === 'string') throw badHeader(FAULTS[fields], place);
   const names = fields.map((name) => name.trim());
-  // Separators at the ends of lines make columns without a name, which nobody can request.
-  const [seen, twice] = [new Set<string>(), new Set<string>()];
-  for (const name of names) if (name !== '') (seen.has(name) ? twice : seen).add(name);
-  if (twice.size > 0) throw badHeader(`${listed([...twice])} more than once`, 'each name once');
+  const twice = repeatedIn(names).intersection(new Set([...requested, ...optional]));
+  if (twice.size > 0)
+    throw badHeader(`${listed([...twice])} more than once`, place, 'each requested name once');
   const missing = missingIn(names, requested);
-  if (missing.length > 0)
-    throw new RowsError(
-      'columns',
-      `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line names the columns`,
-    );
-  return { separator, names };
+  if (missing.length === 0) return names;
+  throw new TextError(
+    'columns',
+    `columns: expected ${listed(missing)}, got a header with ${listed(names)}: the first line names the columns`,
+    place,
+  );
+}
+
+/** The names that come more than once. */
+export function repeatedIn(names: readonly string[]): ReadonlySet<string> {
+  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  for (const name of names) (seen.has(name) ? twice : seen).add(name);
+  return twice;
 }
 
 const missingIn = (names: readonly string[], requested: readonly string[]): readonly string[] => [
@@ -107,7 +139,7 @@ const missingIn = (names: readonly string[], requested: readonly string[]): read
 async function* rowsIn(
   gathered: GatheredRows,
   { separator, names }: CsvHeader,
-  skipped: { blank: number },
+  odd: { blank: number; short: number },
 ): AsyncGenerator<CsvRow> {
   for (let lines = await gathered.next(); lines !== undefined; lines = await gathered.next()) {
     const fields = fieldsOf(textOf(lines), separator);
@@ -116,26 +148,28 @@ async function* rowsIn(
     gathered.take(taken);
     const line = lines[0]?.number ?? 0;
     const broken = lines.find((each) => each.fault !== undefined)?.fault;
-    if (broken === undefined && isBlank(fields)) {
-      skipped.blank += 1;
+    if (broken === undefined && typeof fields !== 'string' && fields.every(isBlank)) {
+      odd.blank += 1;
       continue;
     }
     const fault = broken ?? faultOf(fields, names);
     const isLonger = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
     const known = broken !== undefined || typeof fields === 'string' ? {} : { fields };
     if (fault !== undefined) yield { line, fault: `${fault}${isLonger}`, ...known };
-    else if (typeof fields !== 'string') yield { line, fields };
+    else if (typeof fields !== 'string') {
+      if (fields.length < names.length) odd.short += 1;
+      yield { line, fields: names.map((_, at) => fields[at] ?? '') };
+    }
   }
 }
 
-/** Whether a line is no row: however many cells it has, nothing is in any of them. */
-const isBlank = (fields: readonly string[] | Fault): boolean =>
-  typeof fields !== 'string' && fields.every((field) => field.trim() === '');
+const isBlank = (field: string): boolean => field.trim() === '';
 
+/** Fields that are missing at the end of a row, or too many, are no fault if they are empty. */
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
-  if (fields.length === names.length) return undefined;
-  return `the row: expected ${names.length} fields, got ${fields.length}`;
+  if (fields.slice(names.length).every(isBlank)) return undefined;
+  return `the row: expected ${names.length} fields, got ${fields.length}: is a separator in a text without quotes?`;
 }
 
 /**
@@ -143,13 +177,16 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
  * quote opens nothing, if the other one is not at the end of a field, or if all other lines are rows of their own, the last
  * of them with that quote opening a field.
  */
-function endsWithFirstLine(lines: readonly SourceLine[], { separator, names }: CsvHeader): boolean {
+function endsWithFirstLine(lines: readonly TextLine[], { separator, names }: CsvHeader): boolean {
   const [first = '', ...others] = lines.map(({ text }) => text);
   const last = others.pop() ?? '';
   const afterQuote = last.slice(last.lastIndexOf('"') + 1);
   if (afterQuote !== '' && !afterQuote.startsWith(separator)) return true;
   if (fieldsOf(first, separator) === 'stray') return true;
-  return [...others, `${last}"`].every((text) => faultOf(fieldsOf(text, separator), names) === undefined);
+  return [...others, `${last}"`].every((text) => {
+    const fields = fieldsOf(text, separator);
+    return typeof fields !== 'string' && fields.length === names.length;
+  });
 }
 
 const FAULTS = {
@@ -192,20 +229,20 @@ function closingQuote(row: string, from: number): number {
 
 const quotesIn = (text: string) => text.split('"').length - 1;
 
-const textOf = (lines: readonly SourceLine[]) =>
+const textOf = (lines: readonly TextLine[]) =>
   lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
 
 type GatheredRows = ReturnType<typeof gatherRows>;
 
 /** Lines by rows: one ends where its quotes are even. If no quote closes it, it is its first line. */
-function gatherRows(pieces: SourceLines) {
-  let held: readonly SourceLine[] = [];
+function gatherRows(pieces: TextLines) {
+  let held: readonly TextLine[] = [];
   let start = 0;
   let isOver = false;
   // How many lines of the next row were looked at, and their quotes and characters.
   let [count, quotes, length] = [0, 0, 0];
   /** The lines of the next row, if what was read so far holds all of them. */
-  const gathered = (): readonly SourceLine[] | undefined => {
+  const gathered = (): readonly TextLine[] | undefined => {
     do {
       const line = held[start + count];
       if (line === undefined && !isOver) return undefined;
@@ -219,7 +256,7 @@ function gatherRows(pieces: SourceLines) {
   };
   return {
     /** The lines of the next row; undefined after the last one. */
-    async next(): Promise<readonly SourceLine[] | undefined> {
+    async next(): Promise<readonly TextLine[] | undefined> {
       for (let lines = gathered(); ; lines = gathered()) {
         if (lines !== undefined || isOver) return lines;
         const { done, value = [] } = await pieces.next();

@@ -1,0 +1,9 @@
+/** A cell of a CSV (RFC 4180), with quotes where it needs them. Imports nothing: the report's page has it, too. */
+export const csvCell = (text: string, separator: string): string =>
+  text.includes(separator) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+/** A cell that a spreadsheet takes for a text: one that it would run gets an apostrophe, except numbers. */
+export const safeCell = (text: string): string =>
+  /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/.test(text) && !/^[+-]?[\d.,]*\d(e[+-]?\d+)?%?$/i.test(text)
+    ? `'${text}`
+    : text;

@@ -1,0 +1,206 @@
+import { isUtf8 } from 'node:buffer';
+import { shownText } from '../base/index.ts';
+import { isOddLine } from './languages.ts';
+
+const loadIconv = async () => (await import('iconv-lite')).default;
+
+/** What the library of encodings calls those that the standard of the web calls otherwise, or people do. */
+const ALIASES: Readonly<Record<string, string>> = {
+  'x-mac-cyrillic': 'maccyrillic',
+  'mac os roman': 'macintosh',
+  ansi: 'windows-1252',
+  unicode: 'utf-16le',
+};
+
+/** Its other names are of no encoding of texts. */
+const NOT_OF_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
+
+/** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown one. */
+export async function encodingNamed(label: string): Promise<string | undefined> {
+  const given = label.trim().toLowerCase();
+  const named = ALIASES[given] ?? given;
+  const name = URL.canParse(`x:${named}`) ? standardName(named) : named;
+  if (name === 'utf-8' || isUtf16(name)) return name;
+  const known = ALIASES[name] ?? name;
+  return !NOT_OF_TEXTS.test(known) && (await loadIconv()).encodingExists(known) ? known : undefined;
+}
+
+function standardName(label: string): string {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return label;
+  }
+}
+
+export const isUtf16 = (encoding: string): boolean => encoding.startsWith('utf-16');
+
+/** Decodes a piece of a text that no character of it is cut by; bytes that are invalid become U+FFFD. */
+export async function decoderOf(encoding: string): Promise<(bytes: Uint8Array) => string> {
+  if (encoding === 'utf-8') {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    return (bytes) => decoder.decode(bytes);
+  }
+  const iconv = await loadIconv();
+  return (bytes) => iconv.decode(bytes, encoding, { stripBOM: false });
+}
+
+/** Encodes a text; undefined if the encoding lacks a character of it. */
+export async function encoderOf(encoding: string): Promise<(text: string) => Buffer | undefined> {
+  if (encoding === 'utf-8') return (text) => Buffer.from(text);
+  const iconv = await loadIconv();
+  return (text) => {
+    const bytes = iconv.encode(text, encoding, { addBOM: false });
+    return iconv.decode(bytes, encoding, { stripBOM: false }) === text ? bytes : undefined;
+  };
+}
+
+const MARKS: readonly { readonly name: string; readonly mark: readonly number[] }[] = [
+  { name: 'utf-8', mark: [0xef, 0xbb, 0xbf] },
+  { name: 'utf-16le', mark: [0xff, 0xfe] },
+  { name: 'utf-16be', mark: [0xfe, 0xff] },
+];
+
+/** The encoding that the byte order mark at the start of a text says; undefined if there is none. */
+export const markedEncoding = (head: Uint8Array): string | undefined =>
+  MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
+
+/** The encodings that may be meant, the likeliest first, with what the first lines that are not ASCII are in each. */
+export type Doubt = {
+  readonly line: number;
+  readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
+};
+
+/** `doubt`: if the bytes do not say which encoding is meant; `encoding` is the likeliest then. */
+export type Guess = { readonly encoding: string; readonly doubt?: Doubt | undefined };
+
+/** What Excel and Numbers write, and what was usual before UTF-8. Of equal readings, the first is named. */
+const SINGLE_BYTE = [
+  ...['windows-1252', 'macintosh', 'cp850', 'cp437', 'windows-1250', 'cp852', 'maccenteuro'],
+  ...['windows-1251', 'cp866', 'koi8-r', 'maccyrillic', 'windows-1253', 'iso-8859-7', 'windows-1254'],
+  ...['windows-1257', 'iso-8859-2', 'cp857', 'cp737', 'macgreek', 'macturkish'],
+];
+
+/** How much fewer lines another reading must make sense of, for a reading to be certain. */
+const CLEAR = 0.25;
+
+/**
+ * Guesses the encoding of a text without a mark by a sample of its lines; undefined for bytes that no text has. UTF-8 if most
+ * of what is not ASCII is valid: other encodings rarely are by chance. Otherwise the encoding in which words make sense, which
+ * is certain if no other one makes another sense of them. `numbers`: of the sample's lines, if they are not the first ones.
+ */
+export async function guessEncoding(
+  sample: Uint8Array,
+  numbers?: readonly number[],
+): Promise<Guess | undefined> {
+  const utf16 = unmarkedUtf16(sample);
+  if (utf16 !== undefined) return { encoding: utf16 };
+  if (sample.includes(0)) return undefined;
+  const lines = linesOf(sample, numbers);
+  const utf8 = utf8Share(sample);
+  if (utf8 > FAR_MORE) return { encoding: 'utf-8' };
+  if (utf8 > 0.5) return { encoding: 'utf-8', doubt: await doubtOf(['utf-8', 'windows-1252'], lines) };
+  const readings = await readingsOf(lines);
+  const [best] = readings;
+  const rivals = readings.filter(
+    ({ text, sense }) => text !== best?.text && sense > 0 && sense > (best?.sense ?? 0) - CLEAR,
+  );
+  const likeliest = await likeliestByFrequency(sample);
+  if (best !== undefined && best.sense > 1 - CLEAR && rivals.length === 0 && isEnough(best.text))
+    return { encoding: best.encoding };
+  const sensible = [best, ...rivals].flatMap((each) =>
+    each !== undefined && each.sense > 0 ? [each.encoding] : [],
+  );
+  const isLikely = likeliest !== undefined && (sensible.length === 0 || sensible.includes(likeliest));
+  const encoding = (isLikely ? likeliest : sensible[0]) ?? 'windows-1252';
+  const meant = [encoding, ...sensible, ...(likeliest === undefined ? [] : [likeliest])];
+  return { encoding, doubt: await doubtOf([...new Set(meant)], lines) };
+}
+
+const SHOWN = { lines: 3, encodings: 5, characters: 120 };
+
+async function doubtOf(encodings: readonly string[], lines: readonly NumberedBytes[]): Promise<Doubt> {
+  const shown = lines.slice(0, SHOWN.lines);
+  const readings = encodings.slice(0, SHOWN.encodings).map(async (encoding) => {
+    const decode = await decoderOf(encoding);
+    return {
+      encoding,
+      lines: shown.map(
+        ({ number, bytes }) => `line ${number}: ${shownText(decode(bytes), SHOWN.characters)}`,
+      ),
+    };
+  });
+  return { line: lines[0]?.number ?? 1, readings: await Promise.all(readings) };
+}
+
+/** Few letters of another script than Latin prove nothing: whatever has no accents may be meant. */
+const isEnough = (text: string): boolean =>
+  !/(?!\p{ASCII}|\p{sc=Latin})\p{L}/u.test(text) || (text.match(/\P{ASCII}/gu)?.length ?? 0) >= 24;
+
+/** The readings of a sample, by the share of its lines in which they make sense; of equal texts only the first. */
+async function readingsOf(lines: readonly NumberedBytes[]) {
+  const readings = [];
+  const seen = new Set<string>();
+  for (const encoding of SINGLE_BYTE) {
+    const decode = await decoderOf(encoding);
+    const texts = lines.map(({ bytes }) => decode(bytes));
+    const text = texts.join('\n');
+    if (seen.has(text)) continue;
+    seen.add(text);
+    readings.push({ encoding, text, sense: 1 - texts.filter(isOddLine).length / texts.length });
+  }
+  return readings.sort((a, b) => b.sense - a.sense);
+}
+
+const MOST_LINES = 400;
+
+type NumberedBytes = { readonly number: number; readonly bytes: Uint8Array };
+
+/** The first lines that are not ASCII. */
+function linesOf(sample: Uint8Array, numbers?: readonly number[]): readonly NumberedBytes[] {
+  const text = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength).toString('latin1');
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line, at) => ({ number: numbers?.[at] ?? at + 1, line }))
+    .filter(({ line }) => /\P{ASCII}/u.test(line))
+    .slice(0, MOST_LINES)
+    .map(({ number, line }) => ({ number, bytes: Buffer.from(line, 'latin1') }));
+}
+
+/** Knows East Asian encodings, and languages by how frequent their letters are. */
+async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefined> {
+  const { analyse } = await import('chardet');
+  const [likeliest] = analyse(sample)
+    .filter(({ name }) => !/ASCII|UTF-/.test(name))
+    // Short Western texts are often mistaken for Baltic ones.
+    .map(({ name, confidence }) => ({ name, weight: name === 'windows-1257' ? confidence / 3 : confidence }))
+    .sort((a, b) => b.weight - a.weight);
+  return likeliest === undefined ? undefined : encodingNamed(likeliest.name);
+}
+
+/** UTF-16 without a mark, as some databases export it: the other half of an ASCII character is zero. */
+function unmarkedUtf16(sample: Uint8Array): string | undefined {
+  const zeros = [0, 0];
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const most = sample.byteLength / 2;
+  if (even === 0 && odd > most * 0.7) return 'utf-16le';
+  return odd === 0 && even > most * 0.7 ? 'utf-16be' : undefined;
+}
+
+/** Above it, a text is UTF-8 with some broken lines. */
+const FAR_MORE = 0.74;
+
+/** The share of the characters that are not ASCII which are valid UTF-8. */
+function utf8Share(sample: Uint8Array): number {
+  if (isUtf8(sample)) return 1;
+  // Its last character may be cut off.
+  const text = new TextDecoder().decode(sample, { stream: true });
+  const own =
+    Buffer.from(sample)
+      .toString('latin1')
+      .match(/\u00ef\u00bf\u00bd/g)?.length ?? 0;
+  const broken = (text.match(/\uFFFD/g)?.length ?? 0) - own;
+  const valid = text.match(/[\u0080-\uFFFC]/g)?.length ?? 0;
+  return broken === 0 ? 1 : valid / (valid + broken);
+}

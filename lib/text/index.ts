@@ -1,0 +1,31 @@
+export { csvCell, safeCell } from './cells.ts';
+export {
+  type CsvForm,
+  type CsvTable,
+  type OddRows,
+  openTable,
+  openTableFile,
+  repeatedIn,
+  type TableOptions,
+} from './csv.ts';
+export type { TextLines } from './lines.ts';
+export {
+  doubtError,
+  openText,
+  readWholeText,
+  surveyText,
+  type TextForm,
+  type TextOptions,
+} from './open-text.ts';
+export { notRows, TextError } from './text-error.ts';
+export {
+  type CellOptions,
+  type CsvWishes,
+  csvHead,
+  csvLine,
+  csvOutput,
+  OUTPUT_ENDINGS,
+  type OutputFormat,
+  outputFormat,
+  writeTextFile,
+} from './write.ts';

@@ -1,0 +1,193 @@
+import { isAscii } from 'node:buffer';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import {
+  type Doubt,
+  encodingNamed,
+  type Guess,
+  guessEncoding,
+  isUtf16,
+  markedEncoding,
+} from './encodings.ts';
+import { otherKind } from './kinds.ts';
+import { type TextLines, textLines } from './lines.ts';
+import { notRows, TextError, type TextPlace } from './text-error.ts';
+
+export type TextOptions = {
+  /** A label of an encoding. Default: that of the byte order mark, or else the one that is found. */
+  readonly encoding?: string | undefined;
+  /** Whether the likeliest encoding will do where it is in doubt. Default: no. */
+  readonly mayGuess?: boolean | undefined;
+  /** Of the file or object, for messages. */
+  readonly name?: string | undefined;
+  /** What it should be, in words. Default: rows. */
+  readonly expected?: string | undefined;
+};
+
+/** How a text is written, as `writeTextFile` takes it. `doubt`: which encodings may be meant, if that is not certain. */
+export type TextForm = Guess & { readonly isMarked: boolean; readonly isGzipped: boolean };
+
+export type OpenText = AsyncDisposable &
+  TextForm & {
+    /** At least the first 256 KB, decompressed, or all there are. */
+    readonly head: Uint8Array;
+    /** All its lines, or the elements of the JSON array that it is, once. */
+    readonly lines: (what?: 'line' | 'element', encoding?: string) => TextLines;
+  };
+
+const SAMPLE_BYTES = 256 * 1024;
+
+/** Opens a text, gzipped or not. Throws `TextError`, for what is not a text, too. */
+export async function openText(
+  bytes: AsyncIterable<Uint8Array>,
+  options: TextOptions = {},
+): Promise<OpenText> {
+  const { name } = options;
+  const raw = await peek(bytes, 2);
+  const isGzipped = raw.head[0] === 0x1f && raw.head[1] === 0x8b;
+  try {
+    const { all, ...source } = await peek(
+      isGzipped ? gunzipped(raw.all(), { name }) : raw.all(),
+      SAMPLE_BYTES,
+    );
+    const form = await formOf(source.head.subarray(0, SAMPLE_BYTES), options);
+    const lines: OpenText['lines'] = (what = 'line', as = form.encoding) =>
+      textLines(what, all(), { encoding: as, name });
+    return { ...source, ...form, isGzipped, lines };
+  } catch (error) {
+    await raw[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function formOf(head: Uint8Array, { encoding: label, name, expected }: TextOptions) {
+  const kind = otherKind(head);
+  if (kind !== undefined) throw notRows(kind, { name, expected });
+  const marked = markedEncoding(head);
+  const requested = label === undefined ? undefined : await encodingNamed(label);
+  if (label !== undefined && requested === undefined)
+    throw new TextError(
+      'option',
+      `encoding: expected an encoding such as utf-8, utf-16le or windows-1252, got ${JSON.stringify(label)}`,
+    );
+  if (marked !== undefined && requested !== undefined && marked !== requested)
+    throw new TextError(
+      'encoding',
+      `expected ${requested}, got the byte order mark of ${marked}: leave out --encoding`,
+      { name },
+    );
+  const known = requested ?? marked;
+  const guess = known === undefined ? await guessEncoding(head) : { encoding: known };
+  if (guess !== undefined) return { ...guess, isMarked: marked !== undefined };
+  throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding', {
+    name,
+    expected,
+    line: lineOf(head, 0),
+  });
+}
+
+/** The line of the first byte of this value. */
+const lineOf = (bytes: Uint8Array, value: number): number =>
+  bytes.subarray(0, bytes.indexOf(value)).filter((byte) => byte === 0x0a).length + 1;
+
+/**
+ * How a text is written, by as much of it as shows that: all of it, if it is ASCII. Throws `TextError`.
+ */
+export async function surveyText(
+  open: () => AsyncIterable<Uint8Array>,
+  options: TextOptions,
+): Promise<TextForm> {
+  await using text = await openText(open(), options);
+  const { encoding, isMarked, isGzipped, doubt, head } = text;
+  const form = { encoding, isMarked, isGzipped, doubt };
+  const isKnown = options.encoding !== undefined || isMarked || isUtf16(encoding);
+  if (isKnown || (encoding === 'utf-8' && doubt === undefined && !isAscii(head))) return form;
+  const [numbers, found]: [number[], string[]] = [[], []];
+  let size = 0;
+  // One character a byte.
+  for await (const lines of text.lines('line', 'iso-8859-1')) {
+    for (const { number, text: line } of lines) {
+      if (size > SAMPLE_BYTES || !/\P{ASCII}/u.test(line)) continue;
+      numbers.push(number);
+      found.push(line);
+      size += line.length;
+    }
+    if (size > SAMPLE_BYTES) break;
+  }
+  const guess = await guessEncoding(Buffer.from(found.join('\n'), 'latin1'), numbers);
+  return found.length === 0 || guess === undefined ? form : { ...form, doubt: undefined, ...guess };
+}
+
+/**
+ * All of a short text: a template, a statement, a file of settings. Throws `TextError`, also if its encoding is in doubt:
+ * `remedy` says what to do then.
+ */
+export async function readWholeText(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  { remedy = SAVE_AS_UTF8, ...options }: TextOptions & { readonly remedy?: string | undefined } = {},
+): Promise<string> {
+  const pieces = bytes instanceof Uint8Array ? Readable.from([bytes]) : bytes;
+  await using text = await openText(pieces, { expected: 'a text', ...options });
+  if (text.doubt !== undefined && !options.mayGuess) throw doubtError(text.doubt, remedy, options);
+  let whole = '';
+  for await (const lines of text.lines())
+    for (const { text: line, end, fault, number } of lines) {
+      if (fault !== undefined) throw new TextError('encoding', fault, { ...options, line: number });
+      whole += line + end;
+    }
+  return whole;
+}
+
+const SAVE_AS_UTF8 = 'save it as UTF-8';
+
+/** That a text may be in one of several encodings, with what its first lines are in each. `remedy`: what to do. */
+export function doubtError({ line, readings }: Doubt, remedy: string, { name }: TextPlace): TextError {
+  const names = readings.map(({ encoding }) => encoding).join(' or ');
+  const shown = readings.map(({ encoding, lines }) => [
+    `  as ${encoding}:`,
+    ...lines.map((each) => `    ${each}`),
+  ]);
+  return new TextError(
+    'encoding',
+    `expected a text in UTF-8, or in an encoding that is certain, got one that may be ${names}: ${remedy}\n${shown.flat().join('\n')}`,
+    { name, line },
+  );
+}
+
+/** Bytes whose first `sizeBytes` can be looked at before they are read. */
+async function peek(bytes: AsyncIterable<Uint8Array>, sizeBytes: number) {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const close = async () => void (await iterator.return?.());
+  const pieces: Uint8Array[] = [];
+  for (let size = 0; size < sizeBytes; size += pieces.at(-1)?.byteLength ?? 0) {
+    const next = await iterator.next();
+    if (next.done) break;
+    pieces.push(next.value);
+  }
+  async function* all() {
+    try {
+      yield* pieces;
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await close();
+    }
+  }
+  return { head: Buffer.concat(pieces), all, [Symbol.asyncDispose]: close };
+}
+
+async function* gunzipped(bytes: AsyncIterable<Uint8Array>, place: TextPlace): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(bytes, { objectMode: true, highWaterMark: 1 });
+  // `pipeline` requires a callback; the failure is thrown by the loop.
+  const unpacked = pipeline(source, createGunzip(), () => {});
+  let line = 1;
+  try {
+    for await (const piece of unpacked) {
+      yield piece as Uint8Array;
+      line += (piece as Uint8Array).filter((byte) => byte === 0x0a).length;
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
+    const what = `gzip: expected a complete file, got ${error.message}: make it again`;
+    throw new TextError('gzip', what, { ...place, line }, { cause: error });
+  }
+}

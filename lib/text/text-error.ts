@@ -1,0 +1,24 @@
+/** Where a text is at fault: `name` is that of its file or object, `line` counts from 1. */
+export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
+
+/** `gzip`: it ends early, after the lines that were returned. `option`: it was requested in a way that cannot be. */
+export type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
+
+/** A text cannot be read. The message names the file and the line, says what was expected, and what to do. */
+export class TextError extends Error {
+  override readonly name = 'TextError';
+  readonly failure: { readonly kind: TextFailure };
+
+  constructor(kind: TextFailure, what: string, { name, line = 1 }: TextPlace = {}, options?: ErrorOptions) {
+    const file = name === undefined ? '' : `${name}: `;
+    super(`${file}${kind === 'option' ? '' : `line ${line}: `}${what}`, options);
+    this.failure = { kind };
+  }
+}
+
+export const notRows = (
+  got: string,
+  { expected = ROWS, ...place }: TextPlace & { readonly expected?: string | undefined } = {},
+): TextError => new TextError('format', `expected ${expected}, got ${got}`, place);
+
+const ROWS = 'CSV, NDJSON or a JSON array of objects';

@@ -1,0 +1,159 @@
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { systemReason } from '../base/index.ts';
+import { csvCell, safeCell } from './cells.ts';
+import type { CsvForm } from './csv.ts';
+import { encoderOf } from './encodings.ts';
+
+export type OutputFormat = {
+  readonly format: 'csv' | 'ndjson';
+  readonly isTabbed: boolean;
+  readonly isGzipped: boolean;
+};
+
+export const OUTPUT_ENDINGS = '.csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without';
+
+/** The format that the name of a file says: `.txt` is what Excel calls text, with tabs. Undefined for another ending. */
+export function outputFormat(file: string): OutputFormat | undefined {
+  const [, ending = '', gz] = /\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
+  if (ending === '') return undefined;
+  const isTabbed = /^t/i.test(ending);
+  return {
+    format: isTabbed || /^csv$/i.test(ending) ? 'csv' : 'ndjson',
+    isTabbed,
+    isGzipped: gz !== undefined,
+  };
+}
+
+type WriteOptions = {
+  readonly isGzipped: boolean;
+  /** Default: UTF-8. */
+  readonly encoding?: string | undefined;
+  /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
+  readonly isMarked?: boolean | undefined;
+  /** The file that the lines are made of, if there is one. */
+  readonly madeOf?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Writes a file, which appears complete or not at all. Nobody may read it who could not read the one that it replaces, or
+ * else the one that it is made of. If the encoding lacks a character, it is UTF-8 with a mark: returns the encoding that it
+ * has. Throws what the lines throw, or an error that names the file.
+ */
+export async function writeTextFile(
+  file: string,
+  lines: () => AsyncIterable<string>,
+  { madeOf, ...options }: WriteOptions,
+): Promise<string> {
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    const mode = (await modeOf(file)) ?? (madeOf === undefined ? undefined : await modeOf(madeOf));
+    const isWritten = await writeLines(partial, lines(), mode, options);
+    if (!isWritten)
+      await writeLines(partial, lines(), mode, { ...options, encoding: 'utf-8', isMarked: true });
+    await rename(partial, file);
+    return isWritten ? (options.encoding ?? 'utf-8') : 'utf-8';
+  } catch (error) {
+    await rm(partial, { force: true });
+    // Of the file system: its own message may not name the file.
+    if (error instanceof Error && 'syscall' in error)
+      throw new Error(`${file}: expected a file that can be written, got ${systemReason(error)}`, {
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+/** False if the encoding lacks a character. */
+async function writeLines(
+  file: string,
+  lines: AsyncIterable<string>,
+  mode: number | undefined,
+  { isGzipped, encoding = 'utf-8', isMarked = false, signal }: WriteOptions,
+): Promise<boolean> {
+  const lacks = new Error('the encoding lacks a character');
+  const encode = await encoderOf(encoding);
+  async function* blocks() {
+    for await (const block of inBlocks(lines, isMarked ? '\uFEFF' : '')) {
+      const bytes = encode(block);
+      if (bytes === undefined) throw lacks;
+      yield bytes;
+    }
+  }
+  const handle = await open(file, 'w', mode);
+  const stages = isGzipped ? [createGzip()] : [];
+  // Flushed, since the name must not appear before the bytes are safe.
+  const target = handle.createWriteStream({ flush: true });
+  try {
+    await pipeline([Readable.from(blocks()), ...stages, target], signal === undefined ? {} : { signal });
+    return true;
+  } catch (error) {
+    if (error === lacks) return false;
+    throw error;
+  }
+}
+
+/** Who may read and write a file: its owner may; undefined if there is none. */
+const modeOf = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    (found) => (found.isFile() ? (found.mode & 0o666) | 0o600 : undefined),
+    () => undefined,
+  );
+
+export type CellOptions = {
+  /** Whether an apostrophe goes before what a spreadsheet would run. Default: a cell stays as it is. */
+  readonly isSafe?: boolean | undefined;
+};
+
+/** A row of a CSV (RFC 4180), with the end of its line. Of a row that is one empty cell, the line is not blank. */
+export function csvLine(
+  cells: readonly string[],
+  { separator, lineEnd = '\r\n', isSafe }: CsvForm & CellOptions,
+): string {
+  const line = cells.map((text) => csvCell(isSafe ? safeCell(text) : text, separator)).join(separator);
+  return `${line === '' ? '""' : line}${lineEnd}`;
+}
+
+/** How a CSV is asked for: with a byte order mark for Excel, and with `isSafe` cells. */
+export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
+
+/** A text that a CSV is made of, if it is one itself. */
+type CsvSource = Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined };
+
+/** How a CSV is written: as the one that it is made of, or else with commas and in UTF-8; a `.tsv` has tabs. */
+export function csvOutput(
+  { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
+  { csv, encoding, isMarked }: CsvSource,
+  { csvFor, csvSafe }: CsvWishes,
+): CsvForm & CellOptions & Pick<WriteOptions, 'encoding' | 'isMarked'> {
+  const { separator = ',', lineEnd, isDeclared } = csv ?? {};
+  const form = isTabbed ? { separator: '\t', lineEnd } : { separator, lineEnd, isDeclared };
+  const asSource = csvFor === undefined && csv !== undefined;
+  return {
+    ...form,
+    isSafe: csvSafe,
+    encoding: asSource ? encoding : 'utf-8',
+    isMarked: csvFor === 'excel' || (asSource && isMarked),
+  };
+}
+
+/** The lines of a CSV before its rows. */
+export const csvHead = (names: readonly string[], form: CsvForm & CellOptions): string =>
+  `${form.isDeclared ? `sep=${form.separator}${form.lineEnd ?? '\r\n'}` : ''}${csvLine(names, form)}`;
+
+const BLOCK_CHARACTERS = 65_536;
+
+/** Joins lines, since a write for each would take most of the time. */
+async function* inBlocks(lines: AsyncIterable<string>, mark: string): AsyncGenerator<string> {
+  let held = mark;
+  for await (const line of lines) {
+    held += line;
+    if (held.length < BLOCK_CHARACTERS) continue;
+    yield held;
+    held = '';
+  }
+  if (held !== '') yield held;
+}
