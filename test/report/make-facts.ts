@@ -207,7 +207,13 @@ function snapshot(place: string, records: number, random: () => number): ReportF
     forced: false,
     missing: place === 'cards' ? MISSING : [],
     missingTotal: place === 'cards' ? MISSING.length : 0,
-    refused: undefined,
+    refused:
+      place === 'files'
+        ? {
+            run: '20261122T200000Z-c0ffee',
+            reasons: ['shrunk: fewer than half of the last run’s records'],
+          }
+        : undefined,
     history,
     changes: {
       against: history[28]?.run ?? '',

@@ -14,7 +14,7 @@ import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
 import { WhereUsedView } from './views/where-used.tsx';
 
-/** What is no list. All but what somebody must ask for is printed wherever the reader is. */
+/** What is no list. */
 const overview = {
   health: HealthView,
   changes: ChangesView,
@@ -25,21 +25,15 @@ const overview = {
 
 const OVERVIEW = Object.keys(overview) as (keyof typeof overview)[];
 
-/** The whole page. What is printed without being shown is there too, but hidden. */
+/** The whole page: the view that is shown, which is also what is printed. */
 export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
   const shown = useShown();
   const main = useRef<HTMLElement>(null);
   useTitle(shown.view, main);
-  const partOf = (each: keyof typeof overview) => {
-    const Part: ComponentType<Pick<Shown, 'params'>> = overview[each];
-    if (each === 'where-used' && shown.view !== each) return null;
-    return (
-      <div key={each} class={shown.view === each ? 'view' : 'view only-printed'}>
-        <Part params={shown.params} />
-      </div>
-    );
-  };
+  const Part: ComponentType<Pick<Shown, 'params'>> | undefined = Object.entries(overview).find(
+    ([view]) => view === shown.view,
+  )?.[1];
   return (
     <ReportContext.Provider value={report}>
       {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place, which the address must not name */}
@@ -50,8 +44,13 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
       <div class="columns">
         <Navigation view={shown.view} facts={facts} />
         <main id="content" ref={main} tabIndex={-1}>
-          {OVERVIEW.map(partOf)}
-          <ListView {...shown} />
+          {Part === undefined ? (
+            <ListView {...shown} />
+          ) : (
+            <div class="view">
+              <Part params={shown.params} />
+            </div>
+          )}
         </main>
       </div>
     </ReportContext.Provider>

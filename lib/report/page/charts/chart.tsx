@@ -21,8 +21,8 @@ type Props = {
   readonly title: string;
   /** What the picture says, for whoever does not see it. */
   readonly summary: string;
-  /** What a bar is of: days and months stand on a line of time, runs beside one another. */
-  readonly by: 'run' | 'day' | 'month';
+  /** What a bar is of: days, weeks and months stand on a line of time, runs beside one another. */
+  readonly by: 'run' | 'day' | 'week' | 'month';
   /** Of each bar its time, `2026-11-22 21:04 UTC`, `2026-11-22` or `2026-11`: oldest first. */
   readonly at: readonly string[];
   /** What each bar is made of, from the line upwards; what is negative, downwards. */
@@ -113,7 +113,9 @@ function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.Plo
     },
     color: { domain: order, range: parts.map(({ colour }) => colour) },
     marks: [
-      isTime ? Plot.rectY(bars, { ...channels, interval: by, inset: 0.5 }) : Plot.barY(bars, channels),
+      isTime
+        ? Plot.rectY(bars, { ...channels, interval: by === 'week' ? 'monday' : by, inset: 0.5 })
+        : Plot.barY(bars, channels),
       isTime ? null : axisOf(at),
       Plot.ruleY([0], { stroke: 'var(--text)' }),
     ],

@@ -1,4 +1,4 @@
-import { useId, useMemo } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { Chips, SearchBox } from '../parts/parts.tsx';
 import { type Params, show, type View } from '../state/hash.ts';
 import { count, counted } from '../text/numbers.ts';
@@ -70,9 +70,20 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
   const selected = (params['flag'] ?? '').split(',').filter(Boolean);
   const toggle = (name: string) =>
     selected.includes(name) ? selected.filter((each) => each !== name) : [...selected, name];
+  const [isOpen, setOpen] = useState(false);
+  const chosen = columns.filter(({ name }) =>
+    [name, `${name}.from`, `${name}.to`].some((each) => params[each]),
+  ).length;
+  const many = selected.length + chosen;
+  const hasFilters = flags.length > 0 || columns.some(({ values, isDay }) => values !== undefined || isDay);
   return (
-    <search class="tools">
+    <search class={isOpen ? 'tools' : 'tools tools-folded'}>
       <SearchBox label={`Search ${one}s`} value={params['q'] ?? ''} onValue={(q) => set({ q }, true)} />
+      {hasFilters && (
+        <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters{many > 0 && ` (${count(many)})`}
+        </button>
+      )}
       {flags.length > 0 && (
         <Chips
           legend="Only these"

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Scrolled } from '../parts/parts.tsx';
+import { usePrinting } from '../state/printing.ts';
 import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 import { inShownOrder, type Sortable } from './find.ts';
@@ -32,15 +33,16 @@ type Props = {
   readonly onPage: (page: number) => void;
 };
 
-/** Rows in the order of a column, a page of them at a time. */
+/** Rows in the order of a column, a page of them at a time; on paper all of them. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
   const ordered = useMemo(() => inShownOrder(columns, rows, sort), [rows, columns, sort]);
-  const pages = Math.max(1, Math.ceil(rows.length / PAGE));
+  const size = usePrinting() ? Math.max(1, rows.length) : PAGE;
+  const pages = Math.max(1, Math.ceil(rows.length / size));
   const number = Math.min(pages, Math.max(1, page));
   return (
     <>
       {rows.length > 0 && (
-        <Scrolled label={`Table of ${label}`}>
+        <Scrolled label={`Table of ${label}`} kind="rows">
           <table class="list">
             {caption !== undefined && <caption class="quiet">{caption}</caption>}
             <thead>
@@ -51,7 +53,7 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
               </tr>
             </thead>
             <tbody>
-              {ordered.slice((number - 1) * PAGE, number * PAGE).map((row) => (
+              {ordered.slice((number - 1) * size, number * size).map((row) => (
                 <tr key={row}>
                   {columns.map((column, at) => (
                     <Cell key={column.name} {...{ column, row }} isHeading={at === 0} />
@@ -90,12 +92,14 @@ function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
 
 type CellProps = { readonly column: Column; readonly row: number; readonly isHeading: boolean };
 
-function Cell({ column: { text, cell, isNumber }, row, isHeading }: CellProps) {
+function Cell({ column: { label, text, cell, isNumber }, row, isHeading }: CellProps) {
   const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
   return isHeading ? (
     <th scope="row">{content}</th>
   ) : (
-    <td class={isNumber ? 'number' : undefined}>{content}</td>
+    <td class={isNumber ? 'number' : undefined} data-label={label}>
+      {content}
+    </td>
   );
 }
 

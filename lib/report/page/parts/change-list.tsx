@@ -1,5 +1,6 @@
 import type { ChangeFacts, ChangesFacts, SnapshotFacts } from '../../facts.ts';
 import { type Params, show } from '../state/hash.ts';
+import { usePrinting } from '../state/printing.ts';
 import { count, counted, day } from '../text/numbers.ts';
 import { Text, TextDiff } from '../text/text.tsx';
 import { Chips, NodeLink } from './parts.tsx';
@@ -19,7 +20,8 @@ export function ChangeList({ of: { place, source }, changes, params }: Props) {
   const total = changes.added + changes.changed + changes.removed;
   const { listed } = changes;
   const kind = params[`${place}.kind`] ?? '';
-  const most = Number.parseInt(params[`${place}.most`] ?? '', 10) || PAGE;
+  const asked = Number.parseInt(params[`${place}.most`] ?? '', 10) || PAGE;
+  const most = usePrinting() ? listed.length : asked;
   const found = kind === '' ? listed : listed.filter(({ change }) => change === kind);
   const set = (name: string, value: string) =>
     show('changes', { ...params, [`${place}.${name}`]: value }, { replace: true });

@@ -34,18 +34,21 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
           </>
         ))}
       </dl>
-      <Refused of={of} />
       <Missing of={of} />
     </section>
   );
 }
 
-function Refused({ of: { refused } }: { readonly of: SnapshotFacts }) {
+/** What a newer run of a place was refused for: all figures are of the run before it. */
+export function Refused({ of: { place, refused, finishedAt } }: { readonly of: SnapshotFacts }) {
   if (refused === undefined) return null;
   return (
     <div class="notice">
       <p>
-        <strong>A newer run was refused</strong>: <Text of={refused.run} />
+        <strong>
+          A newer run of <Text of={place} /> was refused
+        </strong>
+        : <Text of={refused.run} />. What is shown of it is of {time(finishedAt)}.
       </p>
       <ul>
         {refused.reasons.map((reason) => (

@@ -1,8 +1,10 @@
 import type { BatchFacts, Sentiments } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
+import { spansOf } from '../charts/spans.ts';
 import { Empty, Legend, NumbersTable, Scrolled } from '../parts/parts.tsx';
 import { useReport } from '../state/report.ts';
 import { count, counted, share, time } from '../text/numbers.ts';
+import { shortened } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
 /** Each batch of scored texts. The texts themselves are not in the report. */
@@ -64,19 +66,24 @@ const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other
 /** How many have any sentiment. */
 const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
 
+/** How many say anything of a topic: shares are of these, since the others are neither for it nor against. */
+const mentionsOf = (of: Sentiments): number => sumOf(of) - of.not_applicable;
+
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
   <div class="panel">
     <Legend of={sentiments} />
+    <p class="quiet-line">Shares are of the texts that mention the topic.</p>
     <Scrolled label="Sentiments by topic">
       <NumbersTable
         kind="counts topics"
         caption="Sentiments by topic"
-        heads={['Topic', '', 'Positive', 'Negative', 'Texts']}
+        heads={['Topic', '', 'Positive', 'Negative', 'Mention it', 'Texts']}
         rows={topics.map(({ topic, sentiments: of }) => [
           topic === '' ? 'Overall' : <Text of={topic} most={60} />,
           <SentimentsBar key={topic} of={of} />,
-          share(of.positive, sumOf(of)),
-          share(of.negative, sumOf(of)),
+          share(of.positive, mentionsOf(of)),
+          share(of.negative, mentionsOf(of)),
+          mentionsOf(of),
           sumOf(of),
         ])}
       />
@@ -104,20 +111,21 @@ function SentimentsBar({ of }: { readonly of: Sentiments }) {
 
 type DaysProps = { readonly batch: string; readonly over: NonNullable<BatchFacts['overTime']> };
 
-/** The sentiments of each day. */
+/** The sentiments of each day; over long spans of each week or month, so that a bar can be seen. */
 function Days({ batch, over: { column, days } }: DaysProps) {
-  const used = sentiments.filter(({ key }) => days.some(({ sentiments: of }) => of[key] > 0));
-  const negative = days.reduce((sum, { sentiments: of }) => sum + of.negative, 0);
-  const all = days.reduce((sum, { sentiments: of }) => sum + sumOf(of), 0);
+  const { by, spans } = spansOf(days);
+  const used = sentiments.filter(({ key }) => spans.some(({ sentiments: of }) => of[key] > 0));
+  const negative = spans.reduce((sum, { sentiments: of }) => sum + of.negative, 0);
+  const all = spans.reduce((sum, { sentiments: of }) => sum + mentionsOf(of), 0);
   return (
     <BarsChart
-      title={`${batch} by ${column}`}
-      summary={`${share(negative, all)} are negative, over ${days.length} days.`}
-      by="day"
-      at={days.map(({ day }) => day)}
+      title={`${batch} by ${column}${by === 'day' ? '' : `, a bar a ${by}`}`}
+      summary={`${share(negative, all)} are negative, over ${counted(spans.length, by)}.`}
+      by={by}
+      at={spans.map(({ day }) => day)}
       parts={used.map(({ key, name, colour }) => ({
         ...{ name, colour },
-        values: days.map(({ sentiments: of }) => of[key]),
+        values: spans.map(({ sentiments: of }) => of[key]),
       }))}
     />
   );
@@ -155,15 +163,27 @@ function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
   );
 }
 
+/** Equal failures are one line. */
 function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   if (failed === 0) return null;
+  const byReason = [...Map.groupBy(failures, ({ reason }) => reason)].sort(
+    ([, a], [, b]) => b.length - a.length,
+  );
   return (
     <section class="panel">
       <h4>{counted(failed, 'failure')}</h4>
       <ul class="ids">
-        {failures.map(({ id, reason }) => (
-          <li key={id}>
-            <Text of={id} most={60} />: <Text of={reason} most={300} />
+        {byReason.map(([reason, of]) => (
+          <li key={reason}>
+            {of.length > 1 && <strong>{count(of.length)} × </strong>}
+            <Text of={reason} most={300} />:{' '}
+            <Text
+              of={of
+                .slice(0, NAMED)
+                .map(({ id }) => shortened(id, 60))
+                .join(', ')}
+            />
+            {of.length > NAMED && ` and ${count(of.length - NAMED)} more`}
           </li>
         ))}
       </ul>
@@ -171,3 +191,6 @@ function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
     </section>
   );
 }
+
+/** So many ids stand for all that failed alike. */
+const NAMED = 5;

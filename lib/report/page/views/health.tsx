@@ -4,7 +4,7 @@ import { flagWords } from '../../flag-words.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
-import { Snapshot } from '../parts/snapshots.tsx';
+import { Refused, Snapshot } from '../parts/snapshots.tsx';
 import { hashOf, type View } from '../state/hash.ts';
 import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
@@ -16,6 +16,9 @@ export function HealthView() {
   return (
     <>
       <h2>Health</h2>
+      {facts.snapshots.map((snapshot) => (
+        <Refused key={snapshot.place} of={snapshot} />
+      ))}
       <Faults facts={facts} />
       <Totals facts={facts} />
       <Narrowed facts={facts} />

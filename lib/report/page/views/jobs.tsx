@@ -1,6 +1,7 @@
 import type { JobFacts, SnapshotFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { Empty, NumbersTable, Scrolled } from '../parts/parts.tsx';
+import { usePrinting } from '../state/printing.ts';
 import { useReport } from '../state/report.ts';
 import { count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
@@ -39,31 +40,52 @@ export function JobsView() {
 }
 
 function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
+  const most = usePrinting() ? attention.length : MOST;
   if (attention.length === 0) return <p class="lead">Every job is done.</p>;
+  const alike = [
+    ...Map.groupBy(attention, ({ type, status, reason }) => JSON.stringify([type, status, reason])).values(),
+  ];
   return (
     <>
       <h3>To look at</h3>
       <ul class="attention">
-        {attention.slice(0, MOST).map((job) => (
-          <li key={`${job.id} ${job.finishedAt}`} class={`panel attention-${job.status}`}>
-            <h4>
-              <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} most={80} />
-            </h4>
-            <p class="quiet-line">
-              {job.type}, attempt {count(job.attempts)}, {time(job.finishedAt)}
-            </p>
-            <p>
-              <Text of={job.reason} most={400} />
-            </p>
-            <p class="advice">
-              <Text of={job.advice} />
-            </p>
-          </li>
-        ))}
+        {alike.slice(0, most).map(
+          ([job, ...others]) =>
+            job && (
+              <li key={`${job.id} ${job.finishedAt}`} class={`panel attention-${job.status}`}>
+                <h4>
+                  <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} most={80} />
+                  {others.length > 0 && ` and ${count(others.length)} more alike`}
+                </h4>
+                <p class="quiet-line">
+                  {job.type}, attempt {count(job.attempts)}, {time(job.finishedAt)}
+                </p>
+                <p>
+                  <Text of={job.reason} most={400} />
+                </p>
+                <p class="advice">
+                  <Text of={job.advice} />
+                </p>
+                {others.length > 0 && (
+                  <details>
+                    <summary>{counted(others.length, 'more job')} that ended alike</summary>
+                    <ul class="ids">
+                      {others.map(({ id, finishedAt }) => (
+                        <li key={`${id} ${finishedAt}`}>
+                          <Text of={id} most={80} />
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
+                )}
+              </li>
+            ),
+        )}
       </ul>
-      {attention.length > MOST && (
+      {alike.length > most && (
         <p class="quiet-line">
-          The first {count(MOST)} of {count(attention.length)}.
+          The first {count(most)} of {counted(alike.length, 'way')} in which {count(attention.length)} jobs
+          ended.
         </p>
       )}
     </>

@@ -1,0 +1,39 @@
+import type { BatchFacts, Sentiments } from '../../facts.ts';
+
+type Day = NonNullable<BatchFacts['overTime']>['days'][number];
+
+/** Over more days than this a bar is of a week, over more than that of a month. */
+const MAX_DAYS = 92;
+const MAX_WEEK_DAYS = 730;
+const DAY_MS = 86_400_000;
+
+/** Days as they are, or summed by week (from Monday) or month: each under its first day, `2026-11-23` or `2026-11`. */
+export function spansOf(days: readonly Day[]): {
+  readonly by: 'day' | 'week' | 'month';
+  readonly spans: readonly Day[];
+} {
+  const daysSpanned = (Date.parse(days.at(-1)?.day ?? '') - Date.parse(days[0]?.day ?? '')) / DAY_MS;
+  if (!(daysSpanned > MAX_DAYS)) return { by: 'day', spans: days };
+  const by = daysSpanned > MAX_WEEK_DAYS ? 'month' : 'week';
+  const first = by === 'month' ? (day: string) => day.slice(0, 7) : mondayOf;
+  const sums = new Map<string, Sentiments>();
+  for (const { day, sentiments } of days) sums.set(first(day), added(sums.get(first(day)), sentiments));
+  return { by, spans: [...sums].map(([day, sentiments]) => ({ day, sentiments })) };
+}
+
+function mondayOf(day: string): string {
+  const date = new Date(day);
+  date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
+  return date.toISOString().slice(0, 10);
+}
+
+const added = (sum: Sentiments | undefined, more: Sentiments): Sentiments =>
+  sum === undefined
+    ? more
+    : {
+        positive: sum.positive + more.positive,
+        negative: sum.negative + more.negative,
+        neutral: sum.neutral + more.neutral,
+        not_applicable: sum.not_applicable + more.not_applicable,
+        other: sum.other + more.other,
+      };

@@ -1,0 +1,31 @@
+import { options } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+/** Whether the page is being printed: then a view shows all that it has, and not a page of it. */
+export function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(() => matchMedia('print').matches);
+  useEffect(() => {
+    const media = matchMedia('print');
+    const changed = () => atOnce(() => setPrinting(media.matches));
+    const began = () => atOnce(() => setPrinting(true));
+    const ended = () => setPrinting(false);
+    media.addEventListener('change', changed);
+    addEventListener('beforeprint', began);
+    addEventListener('afterprint', ended);
+    return () => {
+      media.removeEventListener('change', changed);
+      removeEventListener('beforeprint', began);
+      removeEventListener('afterprint', ended);
+    };
+  }, []);
+  return isPrinting;
+}
+
+/** The paper is laid out as soon as the event has been handled, so what changes must be rendered by then. */
+function atOnce(change: () => void): void {
+  const { debounceRendering: before } = options;
+  options.debounceRendering = (render) => render();
+  change();
+  if (before === undefined) delete options.debounceRendering;
+  else options.debounceRendering = before;
+}
