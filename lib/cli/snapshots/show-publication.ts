@@ -4,7 +4,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type KnownMissing, newlyMissing } from '../../snapshot/publish/known-missing.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import type { GateName } from '../../snapshot/scan.ts';
+import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
@@ -124,7 +124,7 @@ function outcome(publication: Publication): readonly string[] {
     case 'refused':
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,
-        ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
+        ...refusalWords(manifest).map((line) => `  ${line}`),
         ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
         `the last published run stays as it is; to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,
       ];
@@ -137,19 +137,6 @@ function outcome(publication: Publication): readonly string[] {
       return publication satisfies never;
   }
 }
-
-const REASONS = {
-  empty: 'empty: no records, although the last run had some',
-  shrunk: 'shrunk: fewer than half of the last run’s records',
-  degraded: 'degraded: the platform kept reporting that its responses may lack rows',
-  type: 'type: a field has none of the JSON types that it had in the last run',
-  selection: 'selection: the run does not request the same records as the last run',
-  platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
-  incomplete: 'incomplete: nothing that was requested could be read',
-  future: 'future: the run started in the future, so the clock of the machine that began it was wrong',
-  broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
-  unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
-} as const satisfies Record<GateName, string>;
 
 /**
  * Makes the tables of a place once a run of it is published. What prevents that costs a warning: the run is published, and

@@ -3,6 +3,7 @@ import { placesIn } from '../../snapshot/history/places.ts';
 import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
 import { unlessDamaged } from '../../store/index.ts';
 import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
@@ -77,5 +78,5 @@ function runFacts(manifest: Manifest): RunFacts {
 /** The newest run, if it was refused. */
 const refusedIn = (newest: Awaited<ReturnType<typeof allRuns>>[number] | undefined) =>
   newest !== undefined && 'state' in newest && newest.state === 'refused'
-    ? { run: newest.run, reasons: newest.manifest.refused }
+    ? { run: newest.run, reasons: refusalWords(newest.manifest) }
     : undefined;

@@ -15,23 +15,29 @@ export function describeChanges(source: Source, changes: readonly Change[]): rea
     const record = fieldsOf('after' in change ? change.after : change.before);
     const label = record.get(sourceDefinitions[source].records.label);
     const name = typeof label === 'string' ? `${shorten(label)} ` : '';
-    return [`${change.change} ${name}(${shortened(change.key, LONGEST_KEY)})`, ...fieldLines(change)];
+    return [`${change.change} ${name}(${shortened(change.key, LONGEST_KEY)})`, ...fieldLines(source, change)];
   });
 }
 
-function fieldLines(change: Change): readonly string[] {
+function fieldLines(source: Source, change: Change): readonly string[] {
   if (change.change !== 'changed') return [];
   const [before, after] = [fieldsOf(change.before), fieldsOf(change.after)];
   const lines = change.fields.slice(0, MOST_FIELDS).map((name) => {
-    const [old, now] = shortenPair(printField(before, name), printField(after, name));
+    const isTime = `${name}_at` in sourceDefinitions[source].columns;
+    const [old, now] = shortenPair(printField(before, name, isTime), printField(after, name, isTime));
     return `  ${shorten(name)}: ${old} → ${now}`;
   });
   const others = change.fields.length - lines.length;
   return others === 0 ? lines : [...lines, `  and ${others} more fields`];
 }
 
-const printField = (fields: ReadonlyMap<string, unknown>, name: string): string =>
-  fields.has(name) ? printExact(fields.get(name)) : '(absent)';
+/** Epoch milliseconds as the date that they are. */
+function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: boolean): string {
+  if (!fields.has(name)) return '(absent)';
+  const printed = printExact(fields.get(name));
+  const date = new Date(isTime && /^-?\d+$/.test(printed) ? Number(printed) : Number.NaN);
+  return Number.isNaN(date.getTime()) ? printed : date.toISOString();
+}
 
 /** Both texts, from shortly before the point where they differ. */
 function shortenPair(before: string, after: string): readonly [string, string] {

@@ -67,8 +67,8 @@ test('a digest says what changed in words, what is newly broken first', async ()
       {
         change: 'changed',
         key: '3',
-        before: record('3', 'Margin', { lastModified: 1 }),
-        after: record('3', 'Margin', { lastModified: 2 }),
+        before: record('3', 'Margin', { lastModified: Date.UTC(2026, 10, 16) }),
+        after: record('3', 'Margin', { lastModified: Date.UTC(2026, 10, 17) }),
         fields: ['lastModified'],
       },
       {
@@ -114,7 +114,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     '  changed Sales (4)',
     expect.stringMatching(/^ {4}links: …?.*VALID.* → /),
     '  changed Margin (3)',
-    '    lastModified: 1 → 2',
+    '    lastModified: 2026-11-16T00:00:00.000Z → 2026-11-17T00:00:00.000Z',
     '',
     'Could not be read: 2',
     '',

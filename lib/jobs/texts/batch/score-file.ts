@@ -1,7 +1,7 @@
 import { backoffMs } from '../../../base/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { createFailures } from '../scoring/failures.ts';
-import { createTextGate, mostWaitingAt, type ScoreTextsOptions } from '../scoring/run.ts';
+import { type Analyze, createTextGate, mostWaitingAt, type ScoreTextsOptions } from '../scoring/run.ts';
 import { checkBatch, type Refusal } from './check-batch.ts';
 import type { ChunkJob } from './chunk-objects.ts';
 import type { BatchRequest } from './chunks.ts';
@@ -35,10 +35,23 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
     progress,
   } = options;
   let rowsScored = 0;
-  const score = async (job: ChunkJob) => {
-    await scoreInTime(job, { ...options, gate, failures });
-    rowsScored += job.texts.length;
+  const report = (rows: number) => {
+    rowsScored += rows;
     progress?.({ rowsScored, rows: checked.rows });
+  };
+  const score = async (job: ChunkJob) => {
+    // Each text as it is scored: a chunk of a slow platform takes minutes. Equal texts count when the chunk has ended.
+    let inChunk = 0;
+    const analyze: Analyze = async (...given) => {
+      const sentiment = await options.analyze(...given);
+      if (inChunk + 1 < job.texts.length) {
+        inChunk += 1;
+        report(1);
+      }
+      return sentiment;
+    };
+    await scoreInTime(job, { ...options, gate, failures, analyze });
+    report(job.texts.length - inChunk);
   };
   const { summary, chunks } = await splitChecked(request, {
     ...options,

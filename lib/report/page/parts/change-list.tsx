@@ -1,7 +1,7 @@
 import type { ChangeFacts, ChangesFacts, SnapshotFacts } from '../../facts.ts';
 import { type Params, show } from '../state/hash.ts';
 import { usePrinting } from '../state/printing.ts';
-import { count, counted, day } from '../text/numbers.ts';
+import { count, counted, time } from '../text/numbers.ts';
 import { Text, TextDiff } from '../text/text.tsx';
 import { Chips, NodeLink } from './parts.tsx';
 
@@ -80,7 +80,7 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
                 <Text of={name} />
               </dt>
               <dd>
-                <FieldChange before={before} after={after} />
+                <FieldChange name={name} before={before} after={after} />
               </dd>
             </div>
           ))}
@@ -90,18 +90,19 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
   );
 }
 
-type Values = { readonly before: string | null; readonly after: string | null };
+type Values = { readonly name: string; readonly before: string | null; readonly after: string | null };
 
 /** Long texts as one with marks; short values as the one that went and the one that came. */
-function FieldChange({ before, after }: Values) {
+function FieldChange({ name, before, after }: Values) {
+  const isTime = TIME.test(name);
   if (before !== null && after !== null && before.length + after.length > 120)
-    return <TextDiff before={plain(before)} after={plain(after)} />;
+    return <TextDiff before={plain(before, isTime)} after={plain(after, isTime)} />;
   const value = (of: string | null, As: 'del' | 'ins') =>
     of === null ? (
       <em>absent</em>
     ) : (
       <As>
-        <Text of={plain(of)} />
+        <Text of={plain(of, isTime)} />
       </As>
     );
   return (
@@ -113,12 +114,15 @@ function FieldChange({ before, after }: Values) {
   );
 }
 
-/** A text without its quotation marks, a time as its day too; anything else as the JSON that it is. */
-function plain(json: string): string {
+/** The names of fields that hold epoch milliseconds. */
+const TIME = /modified|created|uploaded|time/i;
+
+/** A text without its quotation marks, a time as a date; anything else as the JSON that it is. */
+function plain(json: string, isTime: boolean): string {
   try {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'string') return value === '' ? '(empty)' : value;
-    if (typeof value === 'number' && value > 1e12 && value < 4e12) return `${json} (${day(value)})`;
+    if (isTime && typeof value === 'number') return time(value);
   } catch {
     // It was shortened.
   }

@@ -34,7 +34,12 @@ test('reports how many of all rows are scored', async () => {
   });
 
   expect(reported.at(-1)).toEqual({ rowsScored: 226, rows: 230 });
-  expect(reported).toHaveLength(3);
+  // From the first text, and never backwards.
+  expect(reported.length).toBeGreaterThan(150);
+  expect(reported.slice(0, 2)).toEqual([
+    { rowsScored: 1, rows: 230 },
+    { rowsScored: 2, rows: 230 },
+  ]);
 });
 
 test.each([
@@ -74,12 +79,12 @@ test('a stopped file resumes in another process, and pays for nothing twice', as
   const store = createMemoryStore();
   const table = createMemoryTable();
   const stopped = world({ store, table });
-  let chunks = 0;
+  let texts = 0;
   const stop = new AbortController();
   const options = { ...stopped.split, ...stopped.scoring, chunksAtOnce: 1, signal: stop.signal };
   const progress = () => {
-    chunks += 1;
-    if (chunks === 2) stop.abort(new Error('Ctrl-C'));
+    texts += 1;
+    if (texts === 150) stop.abort(new Error('Ctrl-C'));
   };
   await expect(scoreFile(batchOf(mixedRows), { ...options, progress })).rejects.toThrow('Ctrl-C');
 

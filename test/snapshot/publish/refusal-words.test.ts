@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { refusalWords } from '../../../lib/snapshot/publish/refusal-words.ts';
+import { publishedManifest } from '../published-manifest.ts';
+
+test('a run that was refused says why, and with which numbers', () => {
+  const words = refusalWords(
+    publishedManifest({
+      refused: ['degraded', 'unproved'],
+      ...{ records: 19_950, totals: { start: 20_000, end: 20_010 }, passes: 2, order: 'created' },
+      calls: { requests: 1_204, retries: 3, throttled: 0, waitedMs: 0 },
+    }),
+  );
+
+  expect(words).toEqual([
+    expect.stringContaining('degraded: the platform kept reporting'),
+    expect.stringContaining('unproved: it could not be proved'),
+    'read: 19,950 records by 2 passes in the order of created; the platform counted 20,000 at the start and 20,010 at the end; 1,204 requests, 3 retries',
+  ]);
+});
+
+test('a run that was not refused says nothing', () => {
+  expect(refusalWords(publishedManifest({ refused: [] }))).toEqual([]);
+});
