@@ -9,7 +9,7 @@ export {
   queueEndpoint,
 } from './aws/client-config.ts';
 export { AwsError, asAwsError, entryError, kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
-export { isPassing, lastingFailure, type Part, ServiceError } from './aws/service-error.ts';
+export { isOfDisk, isPassing, lastingFailure, type Part, ServiceError } from './aws/service-error.ts';
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
 export { canonicalExact, canonicalJson, parseExact, printExact } from './json/exact-json.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type InHand, traced } from '../base/index.ts';
+import { type InHand, isOfDisk, traced } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
@@ -234,7 +234,11 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
       random: worker.random(),
     });
     worker.logger.warn({ after: after.kind, tookMs: now() - given.sinceMs, err: error }, 'job not done');
-    if (after.kind !== 'end') return await handBack(given, after, worker, lease);
+    if (after.kind !== 'end') {
+      const back = await handBack(given, after, worker, lease);
+      if (isOfDisk(error)) throw error;
+      return back;
+    }
     outcome = after.outcome;
   }
   const claim = await held.claim();

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isPassing, type ProblemName, withIds } from '../base/index.ts';
+import { isOfDisk, isPassing, type ProblemName, withIds } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
@@ -13,12 +13,13 @@ import { sendsMany } from './types/job-types.ts';
  * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
  * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` or
  * else when its visibility timeout ends. `failed`: the same, since it could not be handled; `isAway`: the table or the store
- * did not respond.
+ * did not respond; `fault`: the disk failed, so all others would meet the same.
  */
 export type HandledOnce = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
   readonly delayMs?: number;
   readonly isAway?: boolean;
+  readonly fault?: unknown;
 };
 
 type HandleOnceParts = {
@@ -55,7 +56,7 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     worker.logger.error({ job: parsedJob(message, worker)?.job.id, err, ...problem }, 'message not handled');
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
-    if (!isPassing(err)) return { kind: 'failed' };
+    if (!isPassing(err)) return { kind: 'failed', ...(isOfDisk(err) && { fault: err }) };
     const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
     const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { backoffMs, messageOf, once } from '../base/index.ts';
+import { backoffMs, isOfDisk, messageOf, once } from '../base/index.ts';
 import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -92,7 +92,7 @@ const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 /** A try that takes longer than this is trouble: a service that does not respond is as good as one that is away. */
 const SLOW_MS = 2_000;
 
-/** Does something, at least once, until it succeeds or the time is over; `work` may be done twice. */
+/** Does something, at least once, until it succeeds, the disk fails or the time is over; `work` may be done twice. */
 export async function persist<T>(work: () => Promise<T>, options: PersistOptions): Promise<T> {
   const { untilMs, onTrouble, now, sleep, random } = options;
   for (let retry = 1; ; retry += 1) {
@@ -101,6 +101,7 @@ export async function persist<T>(work: () => Promise<T>, options: PersistOptions
     } catch (error) {
       if (error instanceof OutOfTimeError) throw error;
       onTrouble?.(error);
+      if (isOfDisk(error)) throw error;
       const waitMs = backoffMs(retry, random(), BACKOFF);
       if (now() + waitMs >= untilMs()) throw error;
       await sleep(waitMs);

@@ -39,7 +39,7 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It takes no
  * more messages than it has room for, and none while the table or the store is away. Throws what the queue throws if that
- * will not pass, once all running jobs have finished.
+ * will not pass, and a failure of the disk, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { worker, queue, visibilitySeconds, drain, signal } = options;
@@ -48,13 +48,14 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   const lanes = createLanes(options);
   const isEmpty = createEmptyCheck(queue, polls);
   // When the last message is due that went back: the queue's counts may be too old to include it.
-  let [dueAtMs, areServicesAway, hasPolled] = [0, false, false];
+  let [dueAtMs, areServicesAway, hasPolled, diskFault] = [0, false, false, undefined as unknown];
 
   const handle = async (message: QueueMessage): Promise<void> => {
-    const { kind, delayMs = visibilitySeconds * 1_000, isAway } = await handleOne(message, options);
+    const { kind, delayMs = visibilitySeconds * 1_000, isAway, fault } = await handleOne(message, options);
     counts[kind === 'replaced' ? 'later' : kind] += 1;
     if (kind !== 'done') dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
     areServicesAway ||= isAway === true;
+    diskFault ??= fault;
   };
   const waitOnQueue = async (message: QueueMessage) => {
     const { delayMs = visibilitySeconds * 1_000 } = await putBack(message, { delayMs: NO_ROOM_MS }, options);
@@ -81,7 +82,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   };
   const mayBeAway = () => options.isWatched !== true || hasPolled;
   try {
-    while (!signal.aborted) {
+    while (!signal.aborted && diskFault === undefined) {
       const { short, long } = lanes.room();
       if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
       else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
@@ -91,6 +92,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   } finally {
     await lanes.all();
   }
+  if (diskFault !== undefined) throw diskFault;
   return counts;
 }
 

@@ -9,6 +9,7 @@ import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts
 import { errorCode, StoreError, unlessCode } from './error.ts';
 import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
 import { makeFolder } from './make-folder.ts';
+import { createReserve, isFullDisk, type Reserve } from './reserve.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { linkToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
@@ -23,26 +24,25 @@ type Signal = AbortSignal | undefined;
  */
 export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);
-  // It only saves space.
-  const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
-  const keepOutOfGitOnce = once(() => keepOutOfGit(root));
-  const prepare = async () => {
-    await keepOutOfGitOnce();
-    for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
-    await sweepOnce();
-  };
+  const reserve = createReserve(join(root, RESERVED_FOLDER, 'reserve'));
+  const prepare = createPreparation(root, temporaryFolder, reserve);
   const makeRoom = async (key: string) => {
     checkKey(key);
     await prepare();
     await checkRoom(root, key);
   };
   return {
-    async put(key: string, body: Uint8Array, { condition, signal, sha256 }: PutOptions): Promise<PutResult> {
+    async put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult> {
+      const { condition, signal, sha256, mayUseReserve } = options;
       await makeRoom(key);
-      await using temporary = await writeTemporary(temporaryFolder, body, signal);
-      const etag = sha256 ?? hash('sha256', body);
-      const isStored = await install({ root, key, temporary, condition, signal });
-      return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
+      const putOnce = async () => {
+        await using temporary = await writeTemporary(temporaryFolder, body, signal);
+        return await install({ root, key, temporary, condition, signal });
+      };
+      const isStored = await reserve.lend(putOnce, (error) => mayUseReserve === true && isFullDisk(error));
+      return isStored
+        ? { kind: 'stored', etag: sha256 ?? hash('sha256', body) }
+        : { kind: 'condition-failed' };
     },
     async putStream(key: string, pieces: AsyncIterable<Uint8Array>, signal: Signal): Promise<void> {
       await makeRoom(key);
@@ -62,9 +62,23 @@ export function createDirectoryWriter(root: string) {
       checkKey(key);
       if ((await findOccupant(root, key)).kind !== 'object') return;
       await prepare();
-      await using temporary = await writeTemporary(temporaryFolder, Buffer.alloc(0));
-      await deleteFile({ root, key, temporary, signal });
+      await reserve.lend(async () => {
+        await using temporary = await writeTemporary(temporaryFolder, Buffer.alloc(0));
+        await deleteFile({ root, key, temporary, signal });
+      });
     },
+  };
+}
+
+function createPreparation(root: string, temporaryFolder: string, reserve: Reserve): () => Promise<void> {
+  // It only saves space.
+  const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
+  const keepOutOfGitOnce = once(() => keepOutOfGit(root));
+  return async () => {
+    await keepOutOfGitOnce();
+    for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
+    await sweepOnce();
+    await reserve.take();
   };
 }
 

@@ -13,6 +13,8 @@ export type PutOptions = Abortable & {
   readonly sha256?: string;
   /** The tag that the object has from the start, if objects of the store have tags. Default: none. */
   readonly tag?: Tag | undefined;
+  /** What makes room, or was paid for, may use the room that a directory keeps for a full disk. Default: false. */
+  readonly mayUseReserve?: boolean | undefined;
 };
 
 /** The most bytes of an object that is read whole, unless the caller says otherwise. */

@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { TableError, type TableFailure } from './table-error.ts';
 
 // Result codes of SQLite: https://sqlite.org/rescode.html
@@ -32,6 +33,8 @@ const DISK_FAILURES = {
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined;
 
+export const isFull = (error: unknown): boolean => codeOf(error) === FULL;
+
 /** `by`: what failed to read a file must not write a byte to learn why. */
 export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
   if (error instanceof TableError) return error;
@@ -44,10 +47,10 @@ function failureOf(table: string, error: unknown, by: 'read' | 'write'): TableFa
   if (sqlite === BUSY) return { kind: 'busy', code: 'SQLITE_BUSY' };
   if (sqlite === FULL) return { kind: 'full', code: 'SQLITE_FULL' };
   const refused = REFUSED_CODES[sqlite as keyof typeof REFUSED_CODES];
-  if (refused === undefined) return failureOfCode(table, String(sqlite), `SQLite ${sqlite}`);
-  const found = (by === 'write' ? diskFault(table) : undefined) ?? deniedFile(table);
+  if (refused === undefined) return failureOfCode(table, String(sqlite), `SQLITE_${sqlite}`);
+  const found = (by === 'write' ? diskFault(table) : seenFault(table)) ?? deniedFile(table);
   if (found !== undefined) return found;
-  return sqlite === 10 ? { kind: 'busy', code: refused } : { kind: 'denied', code: refused };
+  return { kind: sqlite === 10 ? 'other' : 'denied', code: refused };
 }
 
 function failureOfCode(table: string, code: string, name = code): TableFailure {
@@ -77,6 +80,19 @@ function diskFault(table: string): TableFailure | undefined {
   } finally {
     rmSync(probe, { force: true });
   }
+}
+
+/** The same as far as it shows without a write. */
+function seenFault(table: string): TableFailure | undefined {
+  const folder = dirname(table);
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    if (systemCode(error) === 'EROFS') return { kind: 'read-only', code: 'EROFS' };
+  }
+  const { bavail, bsize, ffree, files } = statfsSync(folder);
+  const hasRoom = bavail * bsize >= PROBE_BYTES && (files === 0 || ffree > 0);
+  return hasRoom ? undefined : { kind: 'full', code: 'ENOSPC' };
 }
 
 /** SQLite gives its log and index the mode of the file when it makes them: they stay as they are when that is changed. */

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from '../base/index.ts';
+import { createReserve, makeFolder, type Reserve } from '../store/index.ts';
 import { networkOf } from './network-disk.ts';
 import { createAliveness } from './sqlite-aliveness.ts';
-import { asTableError, BUSY, codeOf } from './sqlite-failure.ts';
+import { asTableError, BUSY, codeOf, isFull } from './sqlite-failure.ts';
+import type { WriteOptions } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
@@ -22,7 +24,11 @@ export type SqliteFile = {
   /** Looks something up; undefined, and nothing is created, if there is no file yet, or an empty one. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
   /** Whole or not at all; creates the file. Changes of one turn share a transaction: none may throw after a write. */
-  write<T>(tried: string, change: (db: DatabaseSync, self: string) => T): Promise<T>;
+  write<T>(
+    tried: string,
+    change: (db: DatabaseSync, self: string) => T,
+    options?: Pick<WriteOptions, 'mayUseReserve'>,
+  ): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
   /** Writes everything that was erased over, in the log too. */
@@ -71,11 +77,13 @@ type Waiting = {
   readonly tried: string;
   readonly make: (db: DatabaseSync) => () => void;
   readonly fail: (error: TableError) => void;
+  readonly mayUseReserve: boolean;
 };
 
 function createFile(path: string): SqliteFile {
   const aliveness = createAliveness(`${path}-processes`);
   const connections = createConnections(path);
+  const reserve = createReserve(`${path}-reserve`);
   let waiting: Waiting[] = [];
 
   const flush = async () => {
@@ -83,9 +91,10 @@ function createFile(path: string): SqliteFile {
     waiting = [];
     try {
       const db = await connections.toWrite();
+      await reserve.take();
       // A process is known to live before anything says that it holds it.
       aliveness.self();
-      for (const settle of await patiently(() => commit(db, given))) settle();
+      for (const settle of await commitWith(reserve, db, given)) settle();
     } catch (error) {
       for (const { tried, fail } of given) fail(asTableError(tried, path, error, 'write'));
     }
@@ -101,14 +110,14 @@ function createFile(path: string): SqliteFile {
         throw asTableError(tried, path, error, 'read');
       }
     },
-    write: (tried, change) =>
+    write: (tried, change, { mayUseReserve = false } = {}) =>
       new Promise((settle, fail) => {
         if (waiting.length === 0) setImmediate(flush);
         const make = (db: DatabaseSync) => {
           const made = change(db, aliveness.self());
           return () => settle(made);
         };
-        waiting.push({ tried, make, fail });
+        waiting.push({ tried, make, fail, mayUseReserve });
       }),
     isAlive: aliveness.isAlive,
     async erase() {
@@ -190,6 +199,14 @@ function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => vo
   }
 }
 
+function commitWith(reserve: Reserve, db: DatabaseSync, given: readonly Waiting[]) {
+  const mayLend = given.some(({ mayUseReserve }) => mayUseReserve);
+  return reserve.lend(
+    () => patiently(() => commit(db, given)),
+    (error) => mayLend && isFull(error),
+  );
+}
+
 /** Tries until no other process holds the lock, without blocking the event loop, which renews leases. */
 async function patiently<T>(work: () => T): Promise<T> {
   const endMs = performance.now() + PATIENCE_MS;
@@ -209,7 +226,7 @@ const LOCAL_DISK =
 /** A connection to write begins the file. One to read changes none, and a log that a killed process left stays as it is. */
 async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync> {
   refuseOldSqlite();
-  if (by === 'write') await mkdir(dirname(path), { recursive: true });
+  if (by === 'write') await makeFolder(dirname(path));
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   if (by === 'write') await create(path);

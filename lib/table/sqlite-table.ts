@@ -27,16 +27,17 @@ export function createSqliteTable(
       const all = await file.read(tried, (db) => keys.map((key) => stored(found(db, key))));
       return all ?? keys.map(() => undefined);
     },
-    put: (key, row, { expected, token }) =>
+    put: (key, row, { expected, token, mayUseReserve }) =>
       checked('put', key, (tried) => {
         const json = checkedText(tried, row);
-        return file.write(tried, (db, self): WriteResult => {
+        const change = (db: DatabaseSync, self: string): WriteResult => {
           const current = found(db, key);
           if (current?.token === token) return { kind: 'stored' };
           if ((current?.token ?? null) !== expected) return { kind: 'other', current: stored(current) };
           statement(db, PUT).run(key.partition, key.sort, json, token, self);
           return { kind: 'stored' };
-        });
+        };
+        return file.write(tried, change, { mayUseReserve });
       }),
     delete: (key, expected) =>
       checked('delete', key, (tried) =>

@@ -23,6 +23,8 @@ export type WriteOptions = {
   readonly token: string;
   /** When DynamoDB may delete the row, by its own clock, in epoch milliseconds; SQLite never does. Default: never. */
   readonly expiresAtMs?: number;
+  /** What was paid for may use the room that a file keeps for a full disk. Default: false. */
+  readonly mayUseReserve?: boolean | undefined;
 };
 
 /** `stored`, or what is there instead: somebody else's write was first and was left alone. */

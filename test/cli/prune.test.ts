@@ -135,7 +135,7 @@ describe('runs that are not published', () => {
     const past = await prune('--older-than', '1h', '--json');
 
     expect(JSON.parse(kept.out).runs.map(({ run }: { run: string }) => run)).toEqual([monday.id]);
-    expect(JSON.parse(past.out).runs).toMatchObject([{ run: tuesday.id }, { run: old, state: 'unfinished' }]);
+    expect(JSON.parse(past.out).runs).toMatchObject([{ run: old, state: 'unfinished' }, { run: tuesday.id }]);
     expect([...store.objects.keys()].join()).toContain(recent);
     expect([...store.objects.keys()].join()).not.toContain(old);
   });

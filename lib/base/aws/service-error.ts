@@ -25,7 +25,12 @@ export abstract class ServiceError extends Error {
 }
 
 /** A failure that no time heals: the part does not exist, or refuses to be used. */
-type LastingFailure = { readonly part: Part; readonly problem: 'PartMissing' | 'PartRefused' };
+type LastingFailure = {
+  readonly part: Part;
+  readonly problem: 'PartMissing' | 'PartRefused';
+  /** Of this machine's files, by the operating system's code or SQLite's: a full disk, a read-only or a broken one. */
+  readonly isOfDisk: boolean;
+};
 
 /** True if a part did not respond, or was at its limit: that passes. */
 export const isPassing = (error: unknown): boolean =>
@@ -47,10 +52,14 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
   return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
 }
 
+/** Whether a disk of this machine is what failed, as it will until a person sees to it: no loop waits for that. */
+export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
+
 function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {
   const { kind, code = '', what, got } = failure;
   // An object that is missing is no failure of the store.
   if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
-  return { part: /^kms/i.test(code) ? 'key' : part, problem: isMissing ? 'PartMissing' : 'PartRefused' };
+  const problem = isMissing ? 'PartMissing' : 'PartRefused';
+  return { part: /^kms/i.test(code) ? 'key' : part, problem, isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code) };
 }

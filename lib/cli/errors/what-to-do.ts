@@ -3,7 +3,7 @@ import type { SettingName } from '../../contract.ts';
 import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import { type Environment, SettingsError } from '../../settings.ts';
-import { StoreError, type StoreFailure } from '../../store/index.ts';
+import { isFullDisk, StoreError, type StoreFailure } from '../../store/index.ts';
 import { TableError, type TableFailure } from '../../table/index.ts';
 import { causesOf } from './error-json.ts';
 
@@ -19,6 +19,7 @@ export function whatToDo(error: unknown, environment: Environment): string | und
     if (each instanceof StoreError) return aboutStore(each.failure, environment);
     if (each instanceof TableError) return aboutTable(each.failure, environment);
     if (each instanceof AwsError) return aboutAws(each, environment);
+    if (isFullDisk(each)) return MAKE_ROOM;
   }
   return undefined;
 }
@@ -49,12 +50,17 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
       return 'set SYNC_STORE to a folder that can be written to';
     case 'full':
       return MAKE_ROOM;
+    case 'other':
+      return isDirectory ? SEE_DISK : undefined;
     case 'unreachable':
       return unreachable('S3', environment);
     default:
       return undefined;
   }
 }
+
+const SEE_DISK =
+  'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
 
 /** A disk may be full of files (`df -i`) as well as of bytes, and a quota looks like either. */
 const MAKE_ROOM =
@@ -72,6 +78,8 @@ function aboutTable(failure: TableFailure, environment: Environment): string | u
         : `check whose it is, and let it be written: chmod u+rw ${failure.file}`;
     case 'full':
       return MAKE_ROOM;
+    case 'other':
+      return sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined ? undefined : SEE_DISK;
     case 'read-only':
       return 'mount it so that it can be written to, or move the store to another disk: docs/restore.md, "A store that moved"';
     case 'unreachable':

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isPassing } from '../../base/index.ts';
+import { isOfDisk, isPassing } from '../../base/index.ts';
 import { handleMessage, type Worker } from '../handle-message.ts';
 import { type EndedJobRow, hasEnded, isSettled } from '../ledger/job-row.ts';
 import { askedJob, publishEnd } from '../publish-end.ts';
@@ -87,6 +87,8 @@ async function lookAt(
     if (handled.kind === 'done') return 'ended';
     return handled.kind === 'later' ? handled.delayMs : 0;
   } catch (err) {
+    // The next row would meet the same.
+    if (isOfDisk(err)) throw err;
     worker.logger.error({ job: id, err }, 'job not run');
     if (!isPassing(err)) return 'ended';
     await sleep(AFTER_OUTAGE_MS, signal).catch(() => undefined);

@@ -170,7 +170,9 @@ function createSteps({
       if (row !== undefined) {
         const [token, expiresAtMs] = [newToken(), now() + expireAfterMs];
         const condition = { expected: found?.token ?? null, token, expiresAtMs };
-        const written = await table.put(keyOf(id), toRow(row), condition);
+        // What a holder knows of its job must not be lost; a send needs room for that, too.
+        const mayUseReserve = holder !== undefined && row.state !== 'SENT';
+        const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
         if (written.kind === 'stored') {
           // The answer holds the row that was written: it proves a claim as well as the holder does.
           for (const each of [row, holder]) if (each) remembered.set(each, { row, token });

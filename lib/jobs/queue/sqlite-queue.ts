@@ -164,15 +164,16 @@ const toMessage = (row: Record<string, unknown>): QueueMessage => ({
   receipt: String(row['receipt']),
 });
 
-/** The kinds of failure are those of SQS, whose users are the queue's too. */
+/** What SQS fails by, too, its users know by its codes; a disk that fails stays what it is. */
 async function asQueueError<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    const code = CODES[error.failure.kind as keyof typeof CODES] ?? error.failure.kind;
+    const code = CODES[error.failure.kind as keyof typeof CODES];
+    if (code === undefined) throw error;
     throw new AwsError('queue', tried, Object.assign(new Error(error.message, { cause: error }), { code }));
   }
 }
 
-const CODES = { busy: 'Throttling', denied: 'AccessDenied', 'bad-table': 'QueueDoesNotExist' } as const;
+const CODES = { busy: 'Throttling', 'bad-table': 'QueueDoesNotExist' } as const;

@@ -29,7 +29,10 @@ export function createPruneMarks({ store, place, now }: PlaceToMark) {
 
   async function put({ run, folder }: RunToMark, condition: PutCondition): Promise<boolean> {
     const atMs = now();
-    const stored = await store.put(keyOf(folder), printStored({ place, run, atMs }), { condition });
+    const stored = await store.put(keyOf(folder), printStored({ place, run, atMs }), {
+      condition,
+      mayUseReserve: true,
+    });
     if (stored.kind === 'stored') own.set(run, { etag: stored.etag, atMs });
     return stored.kind === 'stored';
   }

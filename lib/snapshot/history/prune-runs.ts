@@ -33,22 +33,44 @@ export type StillNeeded = { readonly run: string; readonly reason: string };
  * that stay goes too: of unpublished ones all outside `work/` (`left`), and of the others what `withdrawLeft` finds.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
-  const { store, place, runs, left, onRemoved, signal, now = Date.now } = options;
+  const { store, place, runs, left, onRemoved, signal } = options;
+  const needed: StillNeeded[] = [];
+  // What is only under `work/` needs no mark: on a full disk it makes room for those of the others.
+  for (const run of runs)
+    if (run.folder === undefined) {
+      signal.throwIfAborted();
+      await deleteWork(store, place, run.run);
+      onRemoved(run);
+    }
+  const marked = [...runs, ...left].flatMap(({ folder, ...run }) => (folder ? [{ ...run, folder }] : []));
+  for (let from = 0; from < marked.length; from += MAX_MARKS)
+    needed.push(...(await removeMarked(options, marked.slice(from, from + MAX_MARKS))));
+  await withdrawLeft({ store, place, signal });
+  return needed;
+}
+
+/** The reserve of a full disk has room for so many marks at once. */
+const MAX_MARKS = 6;
+
+async function removeMarked(
+  options: PruneOptions,
+  batch: readonly PrunePlan['left'][number][],
+): Promise<readonly StillNeeded[]> {
+  const { store, place, runs, onRemoved, signal, now = Date.now } = options;
   const marks = createPruneMarks({ store, place, now });
   const taken = new Map<string, RunToMark>();
   const needed: StillNeeded[] = [];
   try {
-    for (const { run, folder } of [...runs, ...left])
-      if (folder === undefined) continue;
-      else if (await marks.take({ run, folder })) taken.set(run, { run, folder });
+    for (const { run, folder } of batch)
+      if (await marks.take({ run, folder })) taken.set(run, { run, folder });
       else needed.push({ run, reason: TAKEN });
     if (taken.size > 0) needed.push(...(await stillNeeded(options, [...taken.values()])));
-    for (const run of [...runs, ...left]) {
+    for (const run of batch) {
       signal.throwIfAborted();
       const marked = taken.get(run.run);
       taken.delete(run.run);
       const isNeeded = needed.some((each) => each.run === run.run);
-      const whole = isNeeded ? undefined : runs.find((each) => each === run);
+      const whole = isNeeded ? undefined : runs.find((each) => each.run === run.run);
       if (!isNeeded && marked !== undefined && !(await removePublished(options, run, { marked, marks }))) {
         needed.push({ run: run.run, reason: TAKEN });
         continue;
@@ -61,7 +83,6 @@ export async function pruneRuns(options: PruneOptions): Promise<readonly StillNe
     // Whatever ends it, Ctrl-C or the store: what has not begun to go is as it was.
     for (const each of taken.values()) await marks.drop(each).catch(() => undefined);
   }
-  await withdrawLeft({ store, place, signal });
   return needed;
 }
 

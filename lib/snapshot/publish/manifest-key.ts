@@ -38,7 +38,9 @@ export async function deleteManifest(store: Store, key: string): Promise<void> {
 /** Deletes a manifest that `latest.json` does not name, and will not. Nobody stores another under its key. */
 export async function withdrawManifest(store: Store, key: string): Promise<void> {
   if (key.endsWith(`/${MANIFEST_NAME}`))
-    await store.put(key.replace(MANIFEST_NAME, WITHDRAWN_NAME), printStored({ manifest: key }));
+    await store.put(key.replace(MANIFEST_NAME, WITHDRAWN_NAME), printStored({ manifest: key }), {
+      mayUseReserve: true,
+    });
   await store.delete(key);
 }
 
@@ -83,7 +85,11 @@ export async function refreshLatest({ store, place, signal }: AtPlace): Promise<
     // One more than before: the line feed counts too.
     const spaces = (stored.body.byteLength - Buffer.byteLength(text)) % MOST_SPACES;
     const body = Buffer.from(`${text}${' '.repeat(spaces)}\n`);
-    const put = await store.put(key, body, { condition: { ifMatch: stored.etag }, signal });
+    const put = await store.put(key, body, {
+      condition: { ifMatch: stored.etag },
+      signal,
+      mayUseReserve: true,
+    });
     if (put.kind === 'stored') return latest;
   }
   throw new StoredObjectError('invalid', `${key}: moved by publishers ${MOST_ROUNDS} times in a row`);

@@ -202,7 +202,8 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     const leaseEndsMs = now() + attemptMs + spareMs;
     const next: CacheRow = { ...ours, leaseEndsMs, sends: own.row.sends, ...changes };
     const expiresAtMs = now() + RETENTION_MS;
-    const put = await table.put(key, next, { expected: own.token, token, expiresAtMs });
+    const mayUseReserve = changes.state !== 'SENT';
+    const put = await table.put(key, next, { expected: own.token, token, expiresAtMs, mayUseReserve });
     const current = put.kind === 'stored' ? { row: next, token } : put.current;
     own.isOwn = current?.token === token;
     own.token = current?.token ?? null;

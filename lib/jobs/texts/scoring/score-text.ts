@@ -1,3 +1,4 @@
+import { isOfDisk } from '../../../base/index.ts';
 import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { ScoredText, Taken, TextClaim } from '../cache/score-cache.ts';
@@ -199,8 +200,9 @@ async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<Tex
       const scored = await claim.finish(result);
       await run.onProgress?.();
       return scored;
-    } catch {
-      if (delayMs !== undefined) await run.sleep(delayMs);
+    } catch (error) {
+      if (delayMs === undefined || isOfDisk(error)) break;
+      await run.sleep(delayMs);
     }
   }
   return { kind: 'scored', result, calls: claim.sends() };

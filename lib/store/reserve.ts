@@ -1,0 +1,51 @@
+import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { once } from '../base/index.ts';
+import { errorCode, unlessCode } from './error.ts';
+
+/*
+ * Room that is taken while there is some, and given up when the disk is full: for what makes room, since deleting needs
+ * a lock and a mark, and for what was paid for. Files of several blocks, since inodes run out as well as bytes.
+ */
+
+const FILES = 8;
+const FILE_BYTES = 16 * 1024;
+
+/** A disk with less room than this many reserves has none. */
+const LEAST_ROOM = 8;
+
+export type Reserve = ReturnType<typeof createReserve>;
+
+/** A reserve in a folder of its own, the parent of which exists. */
+export function createReserve(folder: string) {
+  const spend = () => rm(folder, { force: true, recursive: true });
+  return {
+    /** Takes the room, once in a process, if there is plenty. Never throws. */
+    take: once(async (): Promise<void> => {
+      try {
+        const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
+        if (taken.length === FILES) return;
+        const { bavail, bsize } = await statfs(dirname(folder));
+        if (bavail * bsize < LEAST_ROOM * FILES * FILE_BYTES) return;
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        for (let index = 0; index < FILES; index += 1)
+          await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
+      } catch {
+        // Less than a whole one would keep others from room that does not suffice.
+        await spend().catch(() => undefined);
+      }
+    }),
+    /** Does something, and if the disk is full for it, once more with the room of the reserve. */
+    async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        await spend();
+        return await work();
+      }
+    },
+  };
+}
+
+export const isFullDisk = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
