@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, link, lstat, open, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessCode } from './error.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder, modeIn } from './make-folder.ts';
 
 /** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
 export type TemporaryFile = { readonly path: string } & AsyncDisposable;
@@ -14,7 +14,7 @@ export const writeTemporary = (
   signal?: AbortSignal,
 ): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
-    await using file = await open(path, 'wx');
+    await using file = await open(path, 'wx', (await modeIn(folder)) & 0o666);
     await file.writeFile(body, signal ? { signal } : {});
     await file.sync();
   });

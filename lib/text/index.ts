@@ -27,5 +27,6 @@ export {
   OUTPUT_ENDINGS,
   type OutputFormat,
   outputFormat,
+  replaceFile,
   writeTextFile,
 } from './write.ts';

@@ -1,3 +1,4 @@
+import type { WriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -39,23 +40,44 @@ type WriteOptions = {
 };
 
 /**
- * Writes a file, which appears complete or not at all. Nobody may read it who could not read the one that it replaces, or
- * else the one that it is made of. If the encoding lacks a character, it is UTF-8 with a mark: returns the encoding that it
- * has. Throws what the lines throw, or an error that names the file.
+ * Writes a file of lines, as `replaceFile` does. If the encoding lacks a character, it is UTF-8 with a mark: returns the
+ * encoding that it has. Throws what the lines throw, too.
  */
-export async function writeTextFile(
+export const writeTextFile = (
   file: string,
   lines: () => AsyncIterable<string>,
   { madeOf, ...options }: WriteOptions,
-): Promise<string> {
+): Promise<string> =>
+  replaceFile(file, madeOf, async (begin) => {
+    if (await writeLines(await begin(), lines(), options)) return options.encoding ?? 'utf-8';
+    await writeLines(await begin(), lines(), { ...options, encoding: 'utf-8', isMarked: true });
+    return 'utf-8';
+  });
+
+/**
+ * Writes a file, which appears complete or not at all, by what `fill` writes into the stream that it began last. It keeps
+ * the mode of the file that it replaces; a new one is readable by those who may read the file that it is made of, and by
+ * its owner alone if it is made of none. Throws what `fill` throws, or an error that names the file.
+ */
+export async function replaceFile<T>(
+  file: string,
+  madeOf: string | undefined,
+  fill: (begin: () => Promise<WriteStream>) => Promise<T>,
+): Promise<T> {
   const partial = `${file}.${process.pid}.partial`;
+  const begin = async () => {
+    const mode = await modeOf(file);
+    await rm(partial, { force: true });
+    const handle = await open(partial, 'wx', mode ?? (madeOf && (await modeOf(madeOf))) ?? 0o600);
+    // The umask is for new files.
+    if (mode !== undefined) await handle.chmod(mode);
+    // Flushed, since the name must not appear before the bytes are safe.
+    return handle.createWriteStream({ flush: true });
+  };
   try {
-    const mode = (await modeOf(file)) ?? (madeOf === undefined ? undefined : await modeOf(madeOf));
-    const isWritten = await writeLines(partial, lines(), mode, options);
-    if (!isWritten)
-      await writeLines(partial, lines(), mode, { ...options, encoding: 'utf-8', isMarked: true });
+    const filled = await fill(begin);
     await rename(partial, file);
-    return isWritten ? (options.encoding ?? 'utf-8') : 'utf-8';
+    return filled;
   } catch (error) {
     await rm(partial, { force: true });
     // Of the file system: its own message may not name the file.
@@ -69,9 +91,8 @@ export async function writeTextFile(
 
 /** False if the encoding lacks a character. */
 async function writeLines(
-  file: string,
+  target: WriteStream,
   lines: AsyncIterable<string>,
-  mode: number | undefined,
   { isGzipped, encoding = 'utf-8', isMarked = false, signal }: WriteOptions,
 ): Promise<boolean> {
   const lacks = new Error('the encoding lacks a character');
@@ -83,10 +104,7 @@ async function writeLines(
       yield bytes;
     }
   }
-  const handle = await open(file, 'w', mode);
   const stages = isGzipped ? [createGzip()] : [];
-  // Flushed, since the name must not appear before the bytes are safe.
-  const target = handle.createWriteStream({ flush: true });
   try {
     await pipeline([Readable.from(blocks()), ...stages, target], signal === undefined ? {} : { signal });
     return true;

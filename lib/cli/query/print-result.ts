@@ -1,8 +1,17 @@
-import { copyFile, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { isFullDisk } from '../../store/index.ts';
 import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
 import type { QueryResult } from '../../tables/duckdb/open-query.ts';
-import { type CsvWishes, csvCell, csvOutput, safeCell, writeTextFile } from '../../text/index.ts';
-import { fileError, UsageError } from '../errors/usage-error.ts';
+import {
+  type CsvWishes,
+  csvCell,
+  csvOutput,
+  replaceFile,
+  safeCell,
+  writeTextFile,
+} from '../../text/index.ts';
+import { UsageError } from '../errors/usage-error.ts';
 import { counted, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { cellOf, type TextTable, textTable } from './as-table.ts';
 
@@ -69,10 +78,7 @@ async function writeCsv(
   };
   const { isMarked } = csvOutput({ isTabbed: false }, {}, wishes);
   const written = writeTextFile(file, lines, { isGzipped: /\.gz$/i.test(file), isMarked, signal });
-  await written.catch((error: unknown) => {
-    if (!(error instanceof Error && error.message.startsWith(`${file}: `))) throw error;
-    throw new UsageError(`--csv ${error.message}`, { cause: error });
-  });
+  await written.catch(asFlagFault('--csv', file));
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
@@ -86,6 +92,12 @@ async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvWis
   ];
   for await (const batch of batches()) yield batch.map((row) => csvRow(row, csvSafe));
 }
+
+const asFlagFault = (flag: string, file: string) => (error: unknown) => {
+  const isOfFile =
+    error instanceof Error && error.message.startsWith(`${file}: `) && !isFullDisk(error.cause);
+  throw isOfFile ? new UsageError(`${flag} ${error.message}`, { cause: error }) : error;
+};
 
 async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): AsyncGenerator<string> {
   const names = columns.map(({ name }) => name);
@@ -109,14 +121,9 @@ export const hiddenColumns = (all: number, { columns }: TextTable): string | und
 /** The file appears complete, or not at all. */
 async function writeFile(result: QueryResult, file: string, { out }: Terminal): Promise<void> {
   const made = await result.writeParquet();
-  const partial = `${file}.${process.pid}.partial`;
-  try {
-    await copyFile(made, partial);
-    await rename(partial, file);
-  } catch (cause) {
-    await rm(partial, { force: true });
-    throw fileError(`--parquet ${file}`, 'a file that can be written', cause);
-  }
+  await replaceFile(file, undefined, async (begin) => pipeline(createReadStream(made), await begin())).catch(
+    asFlagFault('--parquet', file),
+  );
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 

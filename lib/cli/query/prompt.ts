@@ -92,7 +92,7 @@ async function openHistory(file: string | undefined) {
   const none = { before: [], add: async () => undefined };
   if (file === undefined) return none;
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const opened = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
     const kept = opened.slice(-MOST_LINES);
     await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });

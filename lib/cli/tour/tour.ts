@@ -34,7 +34,7 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
   signal.throwIfAborted();
   // The tour before left its runs there, against which these would be compared.
   await rm(FOLDER, { recursive: true, force: true });
-  await mkdir(FOLDER, { recursive: true });
+  await mkdir(FOLDER, { recursive: true, mode: 0o700 });
   await using instance = await startInstance();
   const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
   const narration = createNarration(inTour, steps);
