@@ -77,8 +77,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
     return drain && polls.areCountsExact !== true && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
   const look = async () => {
-    await lookAt(worker);
-    areServicesAway = false;
+    areServicesAway = await lookAt(worker);
   };
   const mayBeAway = () => options.isWatched !== true || hasPolled;
   try {
@@ -144,11 +143,13 @@ function createLanes({ concurrency, sleep }: WorkOptions) {
 
 const NOTHING = '-';
 
-async function lookAt({ ledger, store }: Worker): Promise<void> {
+/** False once both respond; throws an outage. */
+async function lookAt({ ledger, store }: Worker): Promise<false> {
   await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
     // Any other failure is not an outage: the next job shows what it does.
     if (isPassing(error)) throw error;
   });
+  return false;
 }
 
 /** Repeats a request while the service is away; undefined if stopped. Throws an outage too unless `mayBeAway`. */
