@@ -18,6 +18,7 @@ import {
 } from './leaf.ts';
 import type { Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
+import { nameAt, onlyLast } from './only-last.ts';
 import { readObject } from './read-node.ts';
 import { addSpan, addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
 import { addWaiting } from './texts.ts';
@@ -30,14 +31,27 @@ const OTHER = '_other';
  * of a surrogate pair. A column of type timestamp is named
  * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`. `_other` has, as a JSON object, the members that
  * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
- * the first counts. Throws `TypeError` if the columns are not like this.
+ * the last counts, at any depth, as JSON readers have it. Throws `TypeError` if the columns are not like this.
  */
 export function createLineFitter(table: TableColumns) {
-  const { leaves, fields, moments, other } = columnsOf(table);
+  const { leaves, ofFields, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
-  const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, behindName: 0 };
+  const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, repeats: false, behindName: 0 };
   const others: number[] = [];
   const texts = leaves.flatMap((leaf) => ('column' in leaf ? [(leaf as TextLeaf).column.texts] : []));
+
+  /** Takes back the row that was read last, and reads it with the last of its members of each name alone. */
+  function readOnlyLast(json: JsonBytes, from: number): void {
+    for (const leaf of ofFields) leaf.dropRow();
+    const { json: read, spans } = onlyLast(json, from);
+    others.length = 0;
+    reading.json = read;
+    readObject(record, reading, 0, 0, others);
+    for (const each of texts) addWaiting(each);
+    const names = others.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
+    // What does not fit is as it came.
+    others.splice(0, others.length, ...names.flatMap((name) => spans.get(name) ?? []));
+  }
 
   return {
     /** In the order of the schema, with the rows of the lines that were added. */
@@ -52,9 +66,11 @@ export function createLineFitter(table: TableColumns) {
       const isObject = bytes[from] === OPEN_OBJECT;
       others.length = 0;
       reading.json = json;
+      reading.repeats = false;
       const at = isObject ? readObject(record, reading, from, 0, others) : skipDeepValue(json, from, 0);
       // Not `!==`: the line feed after the line is space too.
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
+      if (reading.repeats || hasRepeats(json, others)) readOnlyLast(json, from);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
       for (let index = 0; index < moments.length; index += 1) moments[index]?.();
       for (let index = 0; index < texts.length; index += 1) addWaiting(texts[index] ?? other.texts);
@@ -69,6 +85,8 @@ export function createLineFitter(table: TableColumns) {
 function columnsOf(table: TableColumns) {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const leaves: Leaf[] = [];
+  /** Those that the members of a record are read into. */
+  const ofFields: Leaf[] = [];
   const fields: NamedNode[] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, NumberLeaf>();
@@ -85,13 +103,15 @@ function columnsOf(table: TableColumns) {
       leaves.push(leaf);
       moments.push(() => addMoment(leaf, of));
     } else {
+      const before = leaves.length;
       const node = createNode(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
+      ofFields.push(...leaves.slice(before));
       fields.push({ name, node });
       const leaf = leaves.at(-1);
       if (type === 'bigint') integers.set(name, leaf as NumberLeaf);
     }
   }
-  return { leaves, fields, moments, other: otherLeaf.column };
+  return { leaves, ofFields, fields, moments, other: otherLeaf.column };
 }
 
 /** The years 1 to 9999 in epoch milliseconds: readers disagree about others. */
@@ -102,6 +122,14 @@ function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   const epochMs = lastInteger(of.values);
   if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);
   else addLevels(leaf.levels, 0, 0);
+}
+
+/** Whether two of the members that do not fit have one name. */
+function hasRepeats(json: JsonBytes, spans: readonly number[]): boolean {
+  if (spans.length < 4) return false;
+  const names = new Set<unknown>();
+  for (let at = 0; at < spans.length; at += 2) names.add(nameAt(json, spans[at] ?? 0));
+  return 2 * names.size < spans.length;
 }
 
 function othersOf(bytes: Buffer, spans: readonly number[]): Buffer {

@@ -1,4 +1,5 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import { canonicalExact, parseExact } from '../../base/index.ts';
 
 /** Where a leaf column is in the schema. */
 export type LeafPlace = {
@@ -12,6 +13,8 @@ export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
   clear(): void;
+  /** Takes back what was added since the last place that begins a row, that place too. */
+  dropRow(): void;
   /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
   encoded(memory: ByteWriter): EncodedValues;
 };
@@ -52,6 +55,18 @@ export function addLevels(levels: Levels, repetition: number, definition: number
     levels.places = new Uint8Array(levels.places.buffer.transfer(2 * count));
   levels.places[count] = (repetition << SHIFTS.repetition) | definition;
   levels.count = count + 1;
+}
+
+/** Takes back the places of the last row; returns how many of them have a value. */
+export function dropPlaces(levels: Levels, definition: number): number {
+  let values = 0;
+  for (let isFirst = false; !isFirst && levels.count > 0; ) {
+    levels.count -= 1;
+    const place = levels.places[levels.count] ?? 0;
+    if ((place & MOST_LEVEL) === definition) values += 1;
+    isFirst = place >> SHIFTS.repetition === 0;
+  }
+  return values;
 }
 
 /** One of the levels of all places: a view if the leaf has no other. */
@@ -119,6 +134,9 @@ function createLeaf(
       levels.count = 0;
       values.size = 0;
     },
+    dropRow() {
+      values.size -= dropPlaces(levels, place.definition) * (type === 'INT64' ? 2 : 1);
+    },
     encoded: () => encoded(values.numbers.subarray(0, values.size)),
   };
 }
@@ -161,9 +179,14 @@ function encodedBooleans(values: Int32Array): EncodedValues {
   return { count, page };
 }
 
-/** The value of a JSON number if it is written as an integer of 64 bits; otherwise undefined. */
+/** A 64-bit integer has fewer digits than this. */
+const MAX_DIGITS = 20;
+
+/** The value of a JSON number if it is an integer of 64 bits, however it is written; otherwise undefined. */
 export function exactInteger(source: string): bigint | undefined {
-  if (!/^-?\d{1,19}$/.test(source)) return undefined;
-  const value = BigInt(source);
+  // Digits without zeros at either end, and how many zeros follow: fewer than none for a fraction.
+  const [, digits = '', zeros = '0'] = /^(-?\d+)(?:e(\d+))?$/.exec(canonicalExact(parseExact(source))) ?? [];
+  if (digits === '' || digits.length + Number(zeros) > MAX_DIGITS) return undefined;
+  const value = BigInt(`${digits}${'0'.repeat(Number(zeros))}`);
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }

@@ -49,7 +49,7 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
 const NONE = -1;
 
 /**
- * Of two members of one name the first counts. `others` gets where each member of a record that does not fit is: the
+ * Of two members of one name the first is read, and `repeats` set: `onlyLast` makes one of them. `others` gets where each member of a record that does not fit is: the
  * index of its name's quote, and the index behind its value.
  */
 export function readObject(
@@ -76,6 +76,7 @@ export function readObject(
     }
     const field = fields[index];
     if (field === undefined || isThere[index] === 1) {
+      reading.repeats ||= field !== undefined;
       reading.fits = false;
       at = skipDeepValue(json, at, 0);
     } else {
@@ -114,7 +115,7 @@ function readArray(node: Node<'array'>, reading: Reading, start: number, repetit
 
 /**
  * Reads a map of texts to what its value writes. A key that UTF-8 cannot express does not fit, nor does one that was there
- * before, which is told by its hash: of two in four billion that are alike the first counts.
+ * before, which its hash says: of two in four billion that are alike the first counts.
  */
 function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: number): number {
   const { key, value, hashes } = node.parts;
@@ -129,6 +130,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
     const [from, to] = name === json ? [at + 1, end] : [0, name?.bytes.length ?? 0];
     const hash = name === undefined ? undefined : hashOf(name, from, to);
     if (name === undefined || hash === undefined || hashes.has(hash)) {
+      reading.repeats ||= name !== undefined;
       reading.fits = false;
       at = skipDeepValue(json, valueAt, 0);
       continue;
@@ -268,13 +270,13 @@ function skipOther(
 }
 
 /** The index of the first item of the array or object that begins at `open`; if it has none, as `nextItem` says it. */
-function firstItem(bytes: Buffer, open: number, close: number): number {
+export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
   return bytes[at] === close ? ~(at + 1) : at;
 }
 
 /** Below 0 if the item was the last: the complement (`~`) of the index behind the end. */
-function nextItem(bytes: Buffer, behind: number, close: number): number {
+export function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;
   let byte = bytes[at];
   if (byte !== COMMA && byte !== close) {

@@ -4,13 +4,24 @@ import { type JsonBytes, jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
 import {
   addLevels,
   bitsOf,
+  dropPlaces,
   type EncodedValues,
   type Leaf,
   type LeafPlace,
   type Levels,
   noLevels,
 } from './leaf.ts';
-import { addQuoted, addText, addWaiting, clearTexts, hashOf, noTexts, plainAt, type Texts } from './texts.ts';
+import {
+  addQuoted,
+  addText,
+  addWaiting,
+  clearTexts,
+  dropTexts,
+  hashOf,
+  noTexts,
+  plainAt,
+  type Texts,
+} from './texts.ts';
 
 export type TextColumn = {
   readonly levels: Levels;
@@ -31,6 +42,10 @@ export function createTextLeaf(place: LeafPlace): TextLeaf {
     clear() {
       levels.count = 0;
       clearTexts(texts);
+    },
+    dropRow() {
+      addWaiting(texts);
+      dropTexts(texts, dropPlaces(levels, place.definition));
     },
     encoded: (memory) => encodedTexts(texts, memory),
   };
@@ -66,7 +81,7 @@ export function addString(
 
 /** As a dictionary where that takes fewer bytes. */
 function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
-  const { bytes, sizeBytes, distinct, count, plainBytes } = texts;
+  const { bytes, sizeBytes, distinct, count, plainBytes, hasDropped } = texts;
   const bits = bitsOf(Math.max(distinct, 1) - 1);
   if (sizeBytes + (count * bits) / 8 <= plainBytes)
     return {
@@ -74,7 +89,7 @@ function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
       page: indexPage(texts, bits, memory),
       dictionary: { page: bytes.subarray(0, sizeBytes), count: distinct },
     };
-  if (distinct === count) return { count, page: bytes.subarray(0, sizeBytes) };
+  if (distinct === count && !hasDropped) return { count, page: bytes.subarray(0, sizeBytes) };
   memory.ensure(plainBytes);
   for (let index = 0; index < count; index += 1)
     memory.appendBytes(plainAt(texts, texts.indexes[index] ?? 0));

@@ -23,6 +23,8 @@ export type Texts = {
   readonly waiting: Int32Array<ArrayBuffer>;
   waitingSize: number;
   source: JsonBytes;
+  /** True if some were taken back: the distinct ones may be others than those that come somewhere. */
+  hasDropped: boolean;
   /** Nothing reads it: it makes sure that what is read for it is read. */
   touched: number;
 };
@@ -53,6 +55,7 @@ export const noTexts = (): Texts => ({
   waiting: new Int32Array(WAITING_SIZE),
   waitingSize: 0,
   source: memoryOf(0),
+  hasDropped: false,
   touched: 0,
 });
 
@@ -132,6 +135,16 @@ export function clearTexts(texts: Texts): void {
   texts.count = 0;
   texts.plainBytes = 0;
   texts.waitingSize = 0;
+  texts.hasDropped = false;
+}
+
+/** Takes back the last texts, of which none may wait. */
+export function dropTexts(texts: Texts, dropped: number): void {
+  for (let left = dropped; left > 0; left -= 1) {
+    texts.count -= 1;
+    texts.plainBytes -= plainAt(texts, texts.indexes[texts.count] ?? 0).length;
+    texts.hasDropped = true;
+  }
 }
 
 /** The number of the distinct text from `start` up to `end`, which is stored if it is new. */

@@ -13,11 +13,37 @@ const columnOf = async (line: string, name: keyof typeof oddTable) =>
   (await fitted(line)).row[name.toLowerCase()];
 
 describe('a line', () => {
-  test('that has a name twice has the first one in the column, and the other in _other', async () => {
-    expect(await fitted(' {"id":"a","count":1.50, "id":"b"}')).toMatchObject({
-      row: { id: 'a', count: null, _other: '{"count":1.50,"id":"b"}' },
+  test('that has a name twice has the last one, in its column and in _other', async () => {
+    expect(await fitted(' {"id":"a","count":1.50, "x" : 1,"id":"b", "\\u0078":2}')).toMatchObject({
+      row: { id: 'b', count: null, _other: '{"count":1.50,"\\u0078":2}' },
       others: 2,
     });
+  });
+
+  test('that has a name twice leaves nothing of the first in the rows around it', async () => {
+    const { rows } = await fittedRows([
+      '{"id":"a"}',
+      '{"id":"b","count":1,"id":"c","count":2}',
+      '{"id":"a"}',
+    ]);
+
+    expect(rows.map(({ id, count }) => [id, count])).toEqual([
+      ['a', null],
+      ['c', '2'],
+      ['a', null],
+    ]);
+  });
+
+  test.each([
+    ['1e3', '1000'],
+    ['1.0', '1'],
+    ['1.6E12', '1600000000000'],
+    ['-12.50e2', '-1250'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['9.223372036854775808e18', null],
+    ['1.5', null],
+  ])('has an integer however it is written: %s', async (written, value) => {
+    expect(await columnOf(`{"id":"a","count":${written}}`, 'count' as never)).toBe(value);
   });
 
   test('has a map of many keys', async () => {

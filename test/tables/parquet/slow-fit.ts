@@ -84,16 +84,17 @@ function fitNode(node: Node, type: ColumnType): Fitted {
     }
     case 'map': {
       if (node.kind !== 'object') return UNFIT;
-      const entries = firstOfEach(node.members).filter(({ name }) => name.isWellFormed());
+      const last = lastOfEach(node.members);
+      const entries = last.filter(({ name }) => name.isWellFormed());
       const values = new Map(entries.map(({ name, value }) => [name, fitNode(value, type.value)]));
       return {
         value: Array.from(values, ([key, { value }]) => ({ key, value })),
-        fits: entries.length === node.members.length && [...values.values()].every(({ fits }) => fits),
+        fits: entries.length === last.length && [...values.values()].every(({ fits }) => fits),
       };
     }
     case 'struct': {
       if (node.kind !== 'object') return UNFIT;
-      const { members } = node;
+      const members = lastOfEach(node.members);
       const fitted = type.fields.map(({ name, type: field }) => {
         const member = members.find((each) => each.name === name);
         return {
@@ -101,9 +102,7 @@ function fitNode(node: Node, type: ColumnType): Fitted {
           ...(member === undefined ? { value: null, fits: true } : fitNode(member.value, field)),
         };
       });
-      const isKnown =
-        members.every(({ name }) => type.fields.some((field) => field.name === name)) &&
-        firstOfEach(members).length === members.length;
+      const isKnown = members.every(({ name }) => type.fields.some((field) => field.name === name));
       return {
         value: Object.fromEntries(fitted.map(({ name, value }) => [name.toLowerCase(), value])),
         fits: isKnown && fitted.every(({ fits }) => fits),
@@ -114,14 +113,21 @@ function fitNode(node: Node, type: ColumnType): Fitted {
   }
 }
 
-/** Of members of one name the first. */
-const firstOfEach = (members: readonly Member[]): readonly Member[] =>
-  members.filter((member) => members.find(({ name }) => name === member.name) === member);
+/** Of members of one name the last. */
+const lastOfEach = (members: readonly Member[]): readonly Member[] =>
+  members.filter((member) => members.findLast(({ name }) => name === member.name) === member);
 
-/** Only as digits: another notation of a whole number does not fit. */
+/** In any notation: digits, a fraction of zeros, an exponent. */
 function integer(source: string): bigint | undefined {
-  const value = /^-?\d+$/.test(source) ? BigInt(source) : undefined;
-  return value === undefined || value < -(2n ** 63n) || value >= 2n ** 63n ? undefined : value;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').replace(/0+$/, '');
+  const zeros = /0*$/.exec(`${whole}${fraction}`)?.[0].length ?? 0;
+  const power = zeros - fraction.length + Number(exponent);
+  if (digits === '') return 0n;
+  if (power < 0 || power > 20) return undefined;
+  const value = BigInt(`${sign}${digits}${'0'.repeat(power)}`);
+  return value < -(2n ** 63n) || value >= 2n ** 63n ? undefined : value;
 }
 
 /** The row of a line, and how many members are in `_other`: what `createLineFitter` does, slow and obvious. */
@@ -134,11 +140,10 @@ export function fitSlowly(line: string, table: TableColumns) {
   const fields = Object.entries(table)
     .filter(([name, type]) => name !== '_other' && type !== 'timestamp')
     .map(([name, type]) => ({ name, type: parseColumnType(type) }));
-  const first = firstOfEach(node.members);
-  const others = node.members.filter((member) => {
+  const others = lastOfEach(node.members).filter((member) => {
     const { name, value } = member;
     const field = fields.find((each) => each.name === name);
-    if (field === undefined || !first.includes(member)) return true;
+    if (field === undefined) return true;
     const fitted = fitNode(value, field.type);
     row[name.toLowerCase()] = fitted.value;
     return !fitted.fits;
