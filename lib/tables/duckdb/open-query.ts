@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/index.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
@@ -52,7 +53,29 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
     });
     return found;
   };
-  return await readAgain(read, ({ faults }) => faults);
+  for (let reads = 1; ; reads += 1)
+    try {
+      const result = await readAgain(read, ({ faults }) => faults);
+      return reads === 1 ? result : { ...result, notes: [...result.notes, PRUNED] };
+    } catch (error) {
+      if (!(error instanceof FileGoneError) || reads === MAX_READS) throw error;
+    }
+}
+
+/** Each time that files go while they are read, what is left is read again, so often at most. */
+const MAX_READS = 10;
+const PRUNED = 'runs were removed while they were read: the result is of those that are left';
+
+/** A file of a query was deleted while it was read. */
+class FileGoneError extends Error {
+  override readonly name = 'FileGoneError';
+}
+
+/** What DuckDB says of a file that is gone is as if it were forbidden. */
+async function unlessGone(cause: unknown, paths: readonly string[]): Promise<never> {
+  for (const path of paths)
+    if (!existsSync(path)) throw new FileGoneError(`${path}: expected a file, got none`, { cause });
+  throw cause;
 }
 
 async function runQuery(text: string, context: QueryContext, hasModel: boolean): Promise<QueryResult> {
@@ -75,19 +98,19 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   signal.throwIfAborted();
   const output = `${context.folder}/result.parquet`;
   const database = await openDatabase(context.duckDb, context);
+  const paths = loaded.flatMap((table) => table.files.map(({ path }) => path));
   try {
     const result = await withInterrupt(database.connection, signal, async () => {
       await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
         throw queryErrorOf(cause);
       });
-      const files = loaded.flatMap((table) => table.files);
-      await database.lock([...files.map(({ path }) => path), output]);
+      await database.lock([...paths, output]);
       return await execute(database, sql, { ...context, output });
     });
     return { ...result, faults: [...faults], notes: [...notes] };
   } catch (error) {
     database[Symbol.dispose]();
-    throw error;
+    return await unlessGone(error, paths);
   }
 }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { unlessDamaged } from '../../store/index.ts';
 import { type ParquetInStore, soundParquet } from '../made/made-files.ts';
@@ -41,7 +43,7 @@ async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFil
   });
 }
 
-/** Undefined if it is lost or damaged. Of one that is read in place only the size is checked. */
+/** Undefined if it is lost or damaged. Of one that is read in place the hash is checked once in a session. */
 export async function storedFile(session: Session, file: ParquetInStore): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
   if (store.fileOf === undefined)
@@ -50,7 +52,23 @@ export async function storedFile(session: Session, file: ParquetInStore): Promis
       return body && (await writeCopy(path, body));
     });
   const there = await store.fileOf(file.key);
-  return there?.sizeBytes === file.bytes ? there : undefined;
+  if (there?.sizeBytes !== file.bytes) return undefined;
+  const checked = await copies.get(`sound ${file.key} ${file.sha256}`, async () =>
+    (await hashOfFile(there.path)) === file.sha256 ? { path: there.path, sizeBytes: 0 } : undefined,
+  );
+  return checked && there;
+}
+
+/** SHA-256 of a file; undefined if it was deleted meanwhile. */
+async function hashOfFile(path: string): Promise<string | undefined> {
+  const hashed = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hashed.update(chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
+  return hashed.digest('hex');
 }
 
 export async function writeCopy(path: string, body: Uint8Array): Promise<DataFile> {

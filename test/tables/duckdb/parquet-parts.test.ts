@@ -1,11 +1,12 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
-import { monday } from '../../snapshot/changes/publish-lines.ts';
+import { monday, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishParquet } from './publish-parquet.ts';
 import { calculation } from './published.ts';
@@ -89,17 +90,44 @@ describe('in a directory', () => {
   });
 
   test.each([
-    ['its pages', 8, 100],
-    ['all of it', 4, 1],
-  ])('a file with damage in %s fails the query, with what to delete', async (_, start, beforeEnd) => {
+    ['a page', 40, 43],
+    ['its pages', 8, -100],
+    ['all of it', 4, -1],
+  ])('a file with damage in %s is read from the part, and its hash once a session', async (_, start, end) => {
     const { key } = await publish(store);
     const path = join(folder.path, key);
     const body = await readFile(path);
-    await writeFile(path, body.fill(0x55, start, body.length - beforeEnd));
+    await writeFile(path, Buffer.from(body).fill(0x55, start, end < 0 ? body.length + end : end));
 
-    await expect(run(store)).rejects.toThrow('what is deleted in its folder parquet/');
-    await rm(path);
     expect(await run(store)).toEqual(inPart);
+    await writeFile(path, body);
+    expect(await run(store)).toEqual(inParquet);
+  });
+
+  test('a run that is removed while a query reads it is left out, and a note says so', async () => {
+    const old = await publish(store);
+    await publishParquet(store, { run: tuesday, lines: lines.slice(0, 1) });
+    const gone = join(folder.path, old.key);
+    // Once the query has found the file, before DuckDB opens it.
+    const racing: Store = {
+      ...store,
+      fileOf: async (key) => {
+        const found = await store.fileOf?.(key);
+        if (key !== old.key || found === undefined) return found;
+        setImmediate(
+          () => void rm(join(folder.path, publishedFolder('calculations', monday)), { recursive: true }),
+        );
+        setImmediate(() => void rm(gone, { force: true }));
+        return found;
+      },
+    };
+
+    const found = await run(racing, 'SELECT DISTINCT run FROM all_calculations');
+
+    expect(found).toMatchObject({ values: [tuesday.id], faults: [] });
+    expect(found.notes).toContain(
+      'runs were removed while they were read: the result is of those that are left',
+    );
   });
 
   test('its file cannot be changed by a query', async () => {
