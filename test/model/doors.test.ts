@@ -285,10 +285,11 @@ const byDigest: Door = async (store) => {
       await brokenThings({ store, run, before }),
     ];
     for (const flag of brokenFlags) {
-      answers[`how many things ${flag}`] = [String(broken?.[flag].total)];
+      const { calculations = 0, cards = 0 } = broken?.[flag] ?? {};
+      answers[`how many things ${flag}`] = [String(calculations + cards)];
       const { total = 0, items = [] } = sinceNothing?.[flag].newly ?? {};
       // What was wrong without any calculation is not new, and of many only the first are named.
-      if (total === broken?.[flag].total && total === items.length)
+      if (total === calculations + cards && total === items.length)
         answers[`things ${flag}`] = items.map(([line = '']) =>
           line.replace(/^(\S+) .*?\(([^()]*)\)(?:, of .*)?$/, '$1 $2'),
         );

@@ -125,9 +125,9 @@ function jobText(failed: Failed): readonly string[] {
 }
 
 function placeJson({ manifest, compared, broken, newlyMissing }: Digest) {
-  const flags = Object.entries(broken ?? {}).map(([flag, { total, newly }]) => [
+  const flags = Object.entries(broken ?? {}).map(([flag, { calculations, cards, newly }]) => [
     flag,
-    { total, new: newly?.total ?? null },
+    { calculations, cards, new: newly?.total ?? null },
   ]);
   return {
     ...{ place: manifest.source, run: manifest.run, records: manifest.records, compared },

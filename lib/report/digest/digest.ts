@@ -137,9 +137,12 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
 export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
-/** By flag: how many calculations and cards have it, and which of them had not; undefined if that is not known. */
+/** By flag: how many calculations and how many cards have it, and which of them had not; undefined if that is not known. */
 export type BrokenThings = Readonly<
-  Record<BrokenFlag, { readonly total: number; readonly newly: First | undefined }>
+  Record<
+    BrokenFlag,
+    { readonly calculations: number; readonly cards: number; readonly newly: First | undefined }
+  >
 >;
 
 type RunsToJudge = {
@@ -180,6 +183,10 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
   const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const all = brokenIn(model);
+  const counts = byFlag((flag) => ({
+    calculations: having(model, flag, model.calculations.nodes).length,
+    cards: having(model, flag, model.cards.nodes).length,
+  }));
   const newlyWith = (flag: BrokenFlag) =>
     [...all[flag]].filter(([text]) => known?.[flag].has(text) === false);
   const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MOST_LISTED);
@@ -193,7 +200,8 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
   };
   return byFlag((flag) => {
     const items = firstWith(flag).map(([, node]) => itemOf(flag, node));
-    return { total: all[flag].size, newly: known && { total: newlyWith(flag).length, items } };
+    const { calculations, cards } = counts[flag];
+    return { calculations, cards, newly: known && { total: newlyWith(flag).length, items } };
   });
 }
 
@@ -202,12 +210,14 @@ const byFlag = <T>(of: (flag: BrokenFlag) => T) =>
 
 const namedAt = ({ things }: Model, node: number) => Object.values(things.thingAt(node)).join(' ');
 
+const having = ({ flags }: Model, flag: BrokenFlag, nodes: Uint32Array): Uint32Array =>
+  nodes.filter((node) => ((flags[node] ?? 0) & flagBits[flag]) !== 0);
+
 /** The calculations and cards that have each flag: their nodes, by kind and id. */
 function brokenIn(model: Model) {
-  const { calculations, cards, flags } = model;
+  const { calculations, cards } = model;
   return byFlag((flag) => {
-    const has = (node: number) => ((flags[node] ?? 0) & flagBits[flag]) !== 0;
-    const nodes = [...calculations.nodes.filter(has), ...cards.nodes.filter(has)];
+    const nodes = [calculations, cards].flatMap((of) => [...having(model, flag, of.nodes)]);
     return new Map(nodes.map((node) => [namedAt(model, node), node] as const));
   });
 }

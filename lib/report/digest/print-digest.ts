@@ -1,5 +1,5 @@
 import { quoted, shownText } from '../../base/index.ts';
-import { brokenFlags } from '../../model/index.ts';
+import { type BrokenFlag, brokenFlags } from '../../model/index.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
@@ -51,7 +51,13 @@ export function printDigest(digest: Digest, { location, hasReport }: PrintOption
 const wrongLine = (broken: BrokenThings | null): string =>
   broken === null
     ? 'What is broken is not known: see the faults of the report.'
-    : `Wrong in all: ${brokenFlags.map((flag) => `${count(broken[flag].total)} ${flagWords[flag].which}`).join(', ')}`;
+    : `Wrong in all: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
+
+/** Apart, as the report and SQL count them. */
+const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
+  [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
+
+const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`;
 
 function changedLine(compared: Digest['compared']): string {
   if (compared === null) return 'It was compared with no other run.';

@@ -54,7 +54,11 @@ async function expectNaive(source: Source, given: NaiveStore, later: NaiveStore)
     const newly = has.filter((own) => !had.includes(own));
     const listed = broken?.[flag].newly?.items.map(([line = '']) => thingIn(line));
 
-    expect({ flag, total: broken?.[flag].total, newly: broken?.[flag].newly?.total }).toEqual({
+    expect({
+      flag,
+      total: (broken?.[flag].calculations ?? 0) + (broken?.[flag].cards ?? 0),
+      newly: broken?.[flag].newly?.total,
+    }).toEqual({
       flag,
       total: has.length,
       newly: newly.length,
@@ -98,7 +102,7 @@ test('a calculation that is removed makes what used it miss a target, and affect
   );
 
   expect(broken).toMatchObject({
-    broken_links: { total: 0, newly: { total: 0, items: [] } },
+    broken_links: { calculations: 0, cards: 0, newly: { total: 0, items: [] } },
     missing_target: {
       newly: { items: [['calculation Margin (2)', '  refers to calculation 1, which no snapshot holds']] },
     },

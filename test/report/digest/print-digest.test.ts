@@ -97,7 +97,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     'Taken: 2026-11-17 09:00 to 2026-11-17 09:00 UTC',
     'Records: 3',
     `Since run ${monday.id}: 1 added, 1 removed, 2 changed`,
-    'Wrong in all: 1 with broken links, 0 that are invalid, 0 with a missing target, 0 that are affected',
+    'Wrong in all: 1 calculation with broken links, 0 calculations that are invalid, 0 calculations with a missing target, 0 calculations that are affected',
     '',
     'New with broken links: 1. A link of it says that it is not VALID.',
     '  calculation Sales (4)',
