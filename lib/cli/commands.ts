@@ -35,6 +35,8 @@ const NO_TABLES = [
   'leave the tables of SQL to the first query, or to the command tables',
 ] as const;
 const YES = ['--yes', 'do not ask first; needed where nobody is at a terminal'] as const;
+/** What a job may be in, as it is spelled at every door. */
+const STATES = jobStates.map((state) => state.toLowerCase());
 const CONCURRENCY = [
   '--concurrency <n>',
   'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
@@ -393,10 +395,10 @@ export const commands = {
     arguments: [['[id]', 'the job to show: its result, or else its row in the ledger', jobArgument]],
     options: [
       ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
-      ['--state <state>', `only jobs in this state: one of ${jobStates.join(', ')}`, choiceOption(jobStates)],
+      ['--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, choiceOption(STATES)],
     ],
     examples: [
-      'jobs --state UNKNOWN',
+      'jobs --state unknown',
       'jobs nightly-1',
       'jobs resolve nightly-1 done --note "seen on the platform"',
     ],

@@ -1,4 +1,5 @@
 import { AwsError } from '../base/index.ts';
+import { spelled } from '../model/rules.ts';
 import { idOfSegment, type Store } from '../store/index.ts';
 import { isCancelled, isSettled, type JobRow, wasExecuted } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -130,7 +131,7 @@ async function reopen(
 function stateOf(row: JobRow | undefined): string {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
-  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? 'executed' : row.state;
+  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? 'executed' : spelled(row.state);
 }
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */

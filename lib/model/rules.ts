@@ -110,8 +110,10 @@ export type StatingSource = keyof typeof statingFields;
  * A value of a list, such as a status or a sentiment, in the one spelling that it has at every door: the platform's case
  * differs. What is no text is as it is.
  */
-export const spelled = <Value>(value: Value): Value =>
-  typeof value === 'string' ? (value.toLowerCase() as Value) : value;
+export const spelled = <Value>(value: Value): Spelled<Value> =>
+  (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
+
+type Spelled<Value> = Value extends string ? Lowercase<Value> : Value;
 
 /** True if what a link says of itself makes it a broken one: anything but VALID, whatever its case. */
 export const isBroken = (validity: string | null): boolean =>

@@ -133,7 +133,7 @@ describe('formula check', () => {
     const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`) / 2\n');
 
     expect(code).toBe(0);
-    expect(out).toContain('VALID');
+    expect(out).toContain('valid');
     expect(out).toContain('functions: SERVICE_OP_DIVIDE, SUM');
     expect(sandbox.counts().requests).toBe(0);
   });

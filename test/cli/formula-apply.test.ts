@@ -192,7 +192,7 @@ describe('formula apply', () => {
 
     expect(text.code).toBe(0);
     expect(text.out).toMatch(/^may: 1 formula would be set; nothing was sent\. \d+ other thing/);
-    expect(table.out).toContain('| A\\|B \\@you | VALID, LONG | ');
+    expect(table.out).toContain('| A\\|B \\@you | valid, LONG | ');
     const [row] = JSON.parse(json.out).rows;
     expect(row.cards + row.calculations).toBeGreaterThan(0);
     expect(JSON.parse(json.out).affected).toBe(row.cards + row.calculations);

@@ -24,7 +24,7 @@ describe('formula check', () => {
       is: [found.aggregated ? 'aggregated' : '', found.analytic ? 'analytic' : ''].filter(Boolean).join(' '),
     }).toEqual({
       code: 0,
-      status: 'VALID',
+      status: 'valid',
       type: known.type,
       columns: known.columns ?? '',
       functions: known.functions ?? '',
@@ -63,7 +63,7 @@ describe('formula check', () => {
 
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
-      'VALID, DOUBLE, aggregated',
+      'valid, DOUBLE, aggregated',
       'functions: SERVICE_OP_ADD, SQRT, SUM',
       'columns: A, Sales',
       'not aggregated: `Sales`',

@@ -58,7 +58,7 @@ test('formula set --dry-run shows the formula that we set and the one that it wo
 
   expect(people.code).toBe(0);
   expect(people.out).toMatch(
-    /^calculation \d+ “.+”: INVALID, changed at \d+\nformula that we set at \d{8}T\d{9}Z:\n {2}MAX\(`Amount`\)\nwould be set to \(VALID here, checksum [0-9a-f]{40}\):\n {2}SUM\(`Amount`\)\nnothing was sent$/,
+    /^calculation \d+ “.+”: invalid, changed at \d+\nformula that we set at \d{8}T\d{9}Z:\n {2}MAX\(`Amount`\)\nwould be set to \(valid here, checksum [0-9a-f]{40}\):\n {2}SUM\(`Amount`\)\nnothing was sent$/,
   );
   expect(same.out).toContain('would be set to the same formula again');
   expect(JSON.parse(machines.out)).toMatchObject({
@@ -79,8 +79,8 @@ test('formula log lists the updates, newest last, and says that the formula befo
   const [header, first, second, ...more] = out.split('\n');
   expect(code).toBe(0);
   expect(header).toMatch(/^TIME +CHECKSUM +STATUS +EXPRESSION$/);
-  expect(first).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +INVALID +MAX\(`Amount`\)$/);
-  expect(second).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +INVALID +SUM\(`Amount`\) …$/);
+  expect(first).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +invalid +MAX\(`Amount`\)$/);
+  expect(second).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +invalid +SUM\(`Amount`\) …$/);
   expect(more).toEqual([]);
   expect(err).toMatch(NO_HISTORY);
 });
@@ -130,7 +130,7 @@ test('the list leaves out what could move the cursor', async () => {
 
   const { out } = await run(['formula', 'log', id]);
 
-  expect(out.split('\n')[1]).toBe('19700101T000000000Z  -          VALID  MAX(``)');
+  expect(out.split('\n')[1]).toBe('19700101T000000000Z  -          valid  MAX(``)');
 });
 
 test('warns if the formula was set but could not be stored', async () => {

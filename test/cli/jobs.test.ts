@@ -33,9 +33,9 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(code).toBe(0);
   expect(rows[0]).toMatch(/^ID +TYPE +STATE +ATTEMPTS +STARTED +FINISHED +ERROR$/);
   expect(rows[1]).toMatch(
-    /^thrown +run-function +FAILED +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED: .+$/,
+    /^thrown +run-function +failed +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED: .+$/,
   );
-  expect(rows[2]).toMatch(/^old +sco {0,2}re +SENT +1 +2026-11-20T09:00:00.000Z +-$/);
+  expect(rows[2]).toMatch(/^old +sco {0,2}re +sent +1 +2026-11-20T09:00:00.000Z +-$/);
   expect(rows.slice(3)).toEqual([
     expect.stringMatching(
       /^on the queue: (nothing|.* queued, \d+ in hand or put back for later, \d+ sent with a delay)$/,
@@ -52,7 +52,7 @@ test('--state and --limit narrow the list, and the rest is counted', async () =>
 
   const { out, err } = await jobs.runWithoutPlatform(['jobs', '--state', 'failed', '--limit', '1', '--json']);
 
-  expect(JSON.parse(out)).toMatchObject([{ type: null, state: 'FAILED', error: { kind: 'cancelled' } }]);
+  expect(JSON.parse(out)).toMatchObject([{ type: null, state: 'failed', error: { kind: 'cancelled' } }]);
   expect(err).toBe('2 earlier jobs not listed; use --limit to list more');
 });
 
@@ -67,7 +67,7 @@ test('a job is shown by its result, or by its row in the ledger; an unknown one 
 
   expect([ended.code, known.code]).toEqual([0, 0]);
   expect(JSON.parse(ended.out)).toMatchObject({ id: 'sum', status: 'done', response: { result: 42 } });
-  expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'SENT', attempts: 1, finishedAt: null });
+  expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'sent', attempts: 1, finishedAt: null });
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
@@ -102,9 +102,9 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
   expect(out.split('\n')).toEqual([
     'early: cancelled; its message has not been seen yet',
     'sent: already sent; it cannot be cancelled',
-    'done: already ended as DONE',
+    'done: already ended as done',
   ]);
-  expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
+  expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', state: 'failed' }]);
   // Its message is not there.
   expect(redriven.out.split('\n')).toEqual([
     'nothing was reopened',
@@ -131,8 +131,8 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect(JSON.parse(named.out)).toEqual({
     opened: [],
     left: [
-      { id: 'sum', state: 'DONE' },
-      { id: 'nobody-knows', state: 'UNKNOWN' },
+      { id: 'sum', state: 'done' },
+      { id: 'nobody-knows', state: 'unknown' },
     ],
     notSent: [],
     unknown: ['nobody-knows'],
@@ -180,11 +180,11 @@ test('resolve settles an unknown job by a person’s word, in the ledger and in 
   const again = await resolve('done', '--note', 'its execution is listed', '--json');
   const other = await resolve('failed', '--note', 'it is not');
 
-  expect(first).toMatchObject({ code: 0, out: 'nobody-knows: settled as DONE' });
-  expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', state: 'DONE' });
+  expect(first).toMatchObject({ code: 0, out: 'nobody-knows: settled as done' });
+  expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', state: 'done' });
   expect(other).toMatchObject({
     code: 3,
-    out: 'nobody-knows: DONE; only a job whose outcome is unknown can be settled',
+    out: 'nobody-knows: done; only a job whose outcome is unknown can be settled',
   });
   const { out } = await jobs.runWithoutPlatform(['jobs', 'nobody-knows']);
   expect(JSON.parse(out)).toMatchObject({ status: 'done', note: 'its execution is listed' });

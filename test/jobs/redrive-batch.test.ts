@@ -106,7 +106,7 @@ test('a chunk stays ended whose job is unknown, or was cancelled and is not name
   await cancelled.drain();
 
   expect(jobs).toEqual([CHUNK]);
-  expect((await redriveFailed([CHUNK], unknown.parts)).left).toEqual([{ id: CHUNK, state: 'UNKNOWN' }]);
+  expect((await redriveFailed([CHUNK], unknown.parts)).left).toEqual([{ id: CHUNK, state: 'unknown' }]);
   expect((await redriveFailed([], cancelled.parts)).left).toEqual([{ id: CHUNK, state: 'cancelled' }]);
   expect(await readBatchStatus('b1', unknown.batches)).toMatchObject({ status: 'done', failed: 3 });
   expect(await readBatchStatus('b1', cancelled.batches)).toMatchObject({ status: 'done', cancelled: 3 });

@@ -97,7 +97,7 @@ test('a job that is unknown, done or missing is left as it is', async () => {
   expect(redriven).toEqual({
     opened: [],
     left: [
-      { id: 'job-1', state: 'UNKNOWN' },
+      { id: 'job-1', state: 'unknown' },
       { id: 'job-2', state: 'not known' },
     ],
     notSent: [],
@@ -120,7 +120,7 @@ test('a job that is done is named at most once: if it had failed before', async 
   const [first, second] = [await redriveFailed([], parts), await redriveFailed([], parts)];
 
   expect(before).toEqual({ opened: ['job-1'], left: [], notSent: [] });
-  expect(first).toEqual({ opened: [], left: [{ id: 'job-1', state: 'DONE' }], notSent: [] });
+  expect(first).toEqual({ opened: [], left: [{ id: 'job-1', state: 'done' }], notSent: [] });
   expect(second.left).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { printJson } from '../../base/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
-import { thing } from '../../model/rules.ts';
+import { spelled, thing } from '../../model/rules.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
@@ -154,7 +154,7 @@ const cellText = (text: string): string =>
 function describedRow({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
   const { analysis, checkSum, warnings } = judgeFormula(expression, 'expression');
   return {
-    ...{ id, name, status: analysis.status, checkSum, warnings },
+    ...{ id, name, status: spelled(analysis.status), checkSum, warnings },
     ...{ mayBeUndone: was !== null, isSame: was === expression },
     dataType: analysis.status === 'VALID' ? analysis.dataType : null,
     ...{ cards: affected?.cards ?? null, calculations: affected?.calculations ?? null },

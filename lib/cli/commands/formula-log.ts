@@ -1,5 +1,6 @@
 import { printJson } from '../../base/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import { spelled } from '../../model/rules.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
@@ -41,7 +42,10 @@ const HEADER = ['TIME', 'CHECKSUM', 'STATUS', 'EXPRESSION'];
 function cells({ time, calculation }: FormulaLogEntry): readonly string[] {
   const { checkSum, status, expression } = calculation;
   const [first = '', ...more] = String(expression ?? '').split(/\r?\n/);
-  return [time, String(checkSum ?? '-'), String(status ?? '-'), more.length > 0 ? `${first} …` : first].map(
-    shown,
-  );
+  return [
+    time,
+    String(checkSum ?? '-'),
+    String(spelled(status) ?? '-'),
+    more.length > 0 ? `${first} …` : first,
+  ].map(shown);
 }

@@ -3,6 +3,7 @@ import { judgeFormula } from '../../formula/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
 import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
+import { spelled } from '../../model/rules.ts';
 import { operations } from '../../platform/client.ts';
 import type { Calculation } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
@@ -106,7 +107,7 @@ const nameIn = (name: unknown): string => ((name ?? '') === '' ? '' : ` “${tex
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
   const said = [
-    status ?? 'no status',
+    spelled(status) ?? 'no status',
     dataType ?? 'no type',
     `changed at ${lastModified ?? 'an unknown time'}`,
   ];
@@ -156,7 +157,7 @@ async function dryRun(
   }
   const { last, lastExpression: before } = await ourUpdates(await store(), { id });
   const { analysis, checkSum } = judgeFormula(expression, '');
-  const { status } = analysis;
+  const status = spelled(analysis.status);
   const { row: calculation } = found;
   const { lastModified, locked, archived } = calculation;
   const marks = `${locked === true ? ', locked' : ''}${archived === true ? ', archived' : ''}`;
@@ -165,7 +166,7 @@ async function dryRun(
     json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
     words: [
       shown(
-        `calculation ${id}${nameIn(calculation.name)}: ${textOf(calculation.status ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
+        `calculation ${id}${nameIn(calculation.name)}: ${textOf(spelled(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
       ),
       ...(before === undefined
         ? ['its formula now: not known here, since we have not set it and a search does not return it']

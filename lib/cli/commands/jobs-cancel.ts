@@ -5,6 +5,7 @@ import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';
+import { spelled } from '../../model/rules.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
@@ -50,7 +51,7 @@ async function refuseUnknown(
 type Job = { readonly id: string; readonly answer: CancelAnswer };
 
 const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
-  ...{ id, became, state: row.state, isCancelled: isCancelled(row) },
+  ...{ id, became, state: spelled(row.state), isCancelled: isCancelled(row) },
 });
 
 const describe = ({ id, answer }: Job) => `${id}: ${describeCancel(answer)}`;
@@ -85,7 +86,7 @@ function describeCancel({ kind, row }: CancelAnswer): string {
       return 'already sent; it cannot be cancelled';
     case 'ended': {
       const error = row.outcome?.error?.kind;
-      return `already ended as ${row.state}${error === undefined ? '' : ` (${error})`}`;
+      return `already ended as ${spelled(row.state)}${error === undefined ? '' : ` (${error})`}`;
     }
     default:
       return kind satisfies never;

@@ -1,6 +1,7 @@
 import { sendToEventBridge } from '../../jobs/event-bridge.ts';
 import { isSettled } from '../../jobs/ledger/job-row.ts';
 import { askedJob, findFailedMessage, publishEnd } from '../../jobs/publish-end.ts';
+import { spelled } from '../../model/rules.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
@@ -25,7 +26,7 @@ export default (async ([id, status], { note }, terminal) => {
         ),
       );
   }
-  const state = row?.state ?? 'not known';
+  const state = spelled(row?.state) ?? 'not known';
   return {
     json: { id, became: kind, state },
     words: `${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`,

@@ -4,6 +4,7 @@ import type { JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
 import { findResult } from '../../jobs/results/stored-results.ts';
+import { spelled } from '../../model/rules.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
@@ -30,7 +31,7 @@ async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Termi
   let found = 0;
   for await (const row of ledger.list()) {
     terminal.signal.throwIfAborted();
-    if (state !== undefined && row.state !== state) continue;
+    if (state !== undefined && spelled(row.state) !== state) continue;
     found += 1;
     newest.push(row);
     // The ledger may hold far more jobs than are listed.
@@ -54,7 +55,7 @@ const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }:
   id,
   // Null if the job was cancelled before its message was seen.
   type: type ?? null,
-  state,
+  state: spelled(state),
   attempts,
   startedAt: time(startedAt),
   finishedAt: time(finishedAt),

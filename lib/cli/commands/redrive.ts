@@ -10,6 +10,7 @@ import {
 } from '../../jobs/redrive.ts';
 import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
+import { spelled } from '../../model/rules.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
@@ -73,7 +74,7 @@ async function redriveJobs(
   return {
     ...redriven,
     notSent: [...redriven.notSent, ...(dead?.notMoved ?? [])],
-    unknown: known.flatMap(({ id, state }) => (state === 'UNKNOWN' ? [id] : [])).sort(),
+    unknown: known.flatMap(({ id, state }) => (spelled(state) === 'unknown' ? [id] : [])).sort(),
     movedBack: dead?.moved ?? null,
     held: dead?.held ?? null,
   };
@@ -91,7 +92,7 @@ type Report = Redriven & {
 const NAMED = 20;
 
 function describe({ opened, left, notSent, unknown, movedBack, held }: Report): readonly string[] {
-  const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
+  const others = left.filter(({ state }) => state !== 'unknown').map(({ id, state }) => `${id} (${state})`);
   const isNothing = opened.length + left.length + notSent.length === 0;
   return [
     opened.length === 0

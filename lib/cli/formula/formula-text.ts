@@ -5,7 +5,7 @@ export function describeFormula({ analysis, faults, warnings }: ReturnType<typeo
   if (analysis.status === 'INVALID') return faults.join('\n');
   const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;
   return [
-    `VALID, ${dataType}${aggregated ? ', aggregated' : ''}${analytic ? ', analytic' : ''}`,
+    `valid, ${dataType}${aggregated ? ', aggregated' : ''}${analytic ? ', analytic' : ''}`,
     `functions: ${functions.join(', ') || 'none'}`,
     `columns: ${columns.join(', ') || 'none'}`,
     ...(nonAggregatedColumns.length > 0 ? [`not aggregated: ${nonAggregatedColumns.join(', ')}`] : []),

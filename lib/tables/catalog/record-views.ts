@@ -135,7 +135,7 @@ const recordTables: { readonly [S in Source]: RecordTable<FieldOf<S>> } = {
       size: 'the same as size_bytes',
       created: timeOf('created_at', 'when it was created, as the platform wrote it'),
       createdBy: ['the same as owner_id', isId],
-      hash: ['the hash of its content', { ...isWord, guesses: ['md5', 'sha256', 'checksum'] }],
+      hash: ['the hash of its content', { ...isId, guesses: ['md5', 'sha256', 'checksum'] }],
       hashAlgorithm: ['how the hash was made', isWord],
       downloadUrl: 'where it was to be downloaded when the snapshot was taken',
       connectorKey: 'the connector that it came by',

@@ -3,7 +3,7 @@ import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 
 /** What a query may make of a column beyond its type. */
 export type ColumnUse = {
-  /** An id of the platform: it compares with numbers, and without regard to case. */
+  /** An id of the platform, or a hash: it compares with numbers, and without regard to case. */
   readonly isId?: true;
   /** A value of a list, such as a status, in lower case: it compares without regard to case. */
   readonly isWord?: true;

@@ -223,11 +223,11 @@ const revision: Columns = {
   owner_id: id('r.uploaduserid', 'the id of the user who uploaded it'),
   owner_name: text('name_of_owner', 'the name of that user, if a card gives it'),
   size_bytes: number('r.sizebytes', 'its size in bytes', { guesses: ['size', 'bytes'] }),
-  content_type: text('r.contenttype', 'its media type', { isWord: true }),
+  content_type: word('r.contenttype', 'its media type, in lower case'),
   scan_state: word('r.scanstate', 'what its scan found, in lower case'),
   uploaded_at: moment(epochMoment('r.datetimeuploaded'), 'when it was uploaded, in UTC'),
-  md5: text('r.md5hash', 'its MD5', { isWord: true }),
-  sha256: text('r.sha256hashvalue', 'its SHA-256', { isWord: true }),
+  md5: id('r.md5hash', 'its MD5'),
+  sha256: id('r.sha256hashvalue', 'its SHA-256'),
 };
 
 const REVISIONS = `FROM stored_latest_data_files AS f CROSS JOIN UNNEST(f.revisions)

@@ -19,7 +19,7 @@ test('lines that are no messages, unknown methods and unknown tools stop nothing
   expect(await response(4)).toMatchObject({
     result: {
       content: [{ type: 'text', text: 'complete: the result is the structured content' }],
-      structuredContent: { status: 'complete', data: { status: 'VALID' } },
+      structuredContent: { status: 'complete', data: { status: 'valid' } },
     },
   });
   input.end();
@@ -32,7 +32,7 @@ test('a client of a protocol without structured content gets the answer as text'
   write({ ...HELLO, params: { ...HELLO.params, protocolVersion: '2025-03-26' } });
   write(call(1, 'formula_check', { formula: 'SUM(`a`)' }));
 
-  const text = expect.stringMatching(/^\{"status":"complete","data":\{.*"status":"VALID"/);
+  const text = expect.stringMatching(/^\{"status":"complete","data":\{.*"status":"valid"/);
   expect(await response(1)).toMatchObject({ result: { content: [{ type: 'text', text }] } });
   input.end();
   await ended;

@@ -200,9 +200,9 @@ test('a formula is checked with the place of each fault', async () => {
   const invalid = await server.call('formula_check', { formula: 'SUM(`sales`' });
 
   expect(valid.value).toMatchObject({
-    data: { status: 'VALID', columns: ['sales'], functions: ['SERVICE_OP_DIVIDE', 'SUM'] },
+    data: { status: 'valid', columns: ['sales'], functions: ['SERVICE_OP_DIVIDE', 'SUM'] },
   });
-  expect(invalid.value).toMatchObject({ data: { status: 'INVALID', faults: [{ line: 1, column: 12 }] } });
+  expect(invalid.value).toMatchObject({ data: { status: 'invalid', faults: [{ line: 1, column: 12 }] } });
 });
 
 test('text of the platform is a text within data, escaped where it could reverse what is shown', async () => {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { spelled } from '../../../model/rules.ts';
 import { defineTool, textInput } from '../tool.ts';
 
 /** Longer than any formula that a person writes. */
@@ -15,6 +16,8 @@ export const formulaCheck = defineTool({
   async run({ formula }) {
     // The parser is large: the other tools start without it.
     const { analyzeFormula, checkSum } = await import('../../../formula/index.ts');
-    return { data: { checkSum: String(checkSum(formula)), faults: [], ...analyzeFormula(formula) } };
+    const analysis = analyzeFormula(formula);
+    const status = spelled(analysis.status);
+    return { data: { checkSum: String(checkSum(formula)), faults: [], ...analysis, status } };
   },
 });

@@ -1,0 +1,178 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startPlatform } from '../lib/sandbox/platform/start-platform.ts';
+import { sources } from '../lib/snapshot/sources/sources.ts';
+import { createDirectoryStore } from '../lib/store/directory.ts';
+import { glueViews } from '../lib/tables/catalog/glue-views.ts';
+import { viewsOver } from '../lib/tables/catalog/views.ts';
+import { beginCommand, settingsOf } from './cli/run-command.ts';
+import { folderOfAll } from './folder-of-each.ts';
+import { connect, contextOver } from './report/mcp/connect.ts';
+
+/* Each value of a list, such as a status, is spelled one way at every door, whatever the platform sends. */
+
+const path = folderOfAll();
+let sandbox: Sandbox;
+/** What each door says, as text. */
+const doors = new Map<string, string>();
+/** All values of lists, by the columns of SQL that have them. */
+const words = new Set<string>();
+
+/** Columns and members that have what the platform sent, or records as it sent them. */
+const RAW =
+  /^(?:sent|.*_sent|filetype|indexstatus|charttype|scanstate|hashalgorithm|datatype|cachewindow|contenttype|links|activelinks|owners|currentrevision|revisions|response|before|after|_other|hash|columns|error|expression|path|name|title)$/i;
+
+const begin = (...argv: readonly string[]) =>
+  beginCommand(argv, { ...settingsOf(sandbox, join(path, 'store')), LOG_LEVEL: 'silent' }).ended;
+
+async function say(door: string, ...argv: readonly string[]): Promise<string> {
+  const { out, err, code } = await begin(...argv);
+  expect([0, 1, 3], `${door}: ${err}`).toContain(code);
+  doors.set(door, out);
+  return out;
+}
+
+const wordColumns = viewsOver(sources)
+  .filter(({ name }) => !name.startsWith('all_'))
+  .flatMap(({ name: table, columns }) =>
+    Object.entries(columns).flatMap(([column, { isWord }]) =>
+      isWord && !RAW.test(column) ? [{ table, column }] : [],
+    ),
+  );
+
+beforeAll(async () => {
+  sandbox = await startPlatform({
+    calculations: 60,
+    datasets: 3,
+    cards: 12,
+    fileSets: 1,
+    filesPerSet: 20,
+    dataFiles: 3,
+  });
+  const { state } = sandbox;
+  const texts = join(path, 'texts.csv');
+  await writeFile(
+    texts,
+    'id,text,on\n1,The support was wonderful!,2026-11-02\n2,The box was damaged.,2026-11-09\n3,,2026-11-09\n',
+  );
+  await begin('snapshot', 'calculations');
+  await begin('snapshot', 'cards');
+  await begin('snapshot', 'files', ...state.fileSets.flatMap(({ id }) => ['--fileset', id]));
+  await begin('snapshot', 'data-files', ...state.dataFileIds.flatMap((id) => ['--id', id]));
+  const scored = join(path, 'scored.csv');
+  const topics = ['--topic', 'support', '--columns', 'on', '--output', scored];
+  await begin('score', texts, '--text', 'text', '--id', 'id', '--batch', 'may', ...topics);
+  doors.set('score --output', await readFile(scored, 'utf8'));
+  const jobs = join(path, 'jobs.ndjson');
+  await writeFile(
+    jobs,
+    '{"version":1,"type":"run-function","id":"f1","packageId":"6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403","packageVersion":"1.0.0","functionName":"noSuchFunction"}\n',
+  );
+  await begin('run', jobs);
+  for (const { table, column } of wordColumns) {
+    const sql = `SELECT DISTINCT ${column} AS word FROM ${table} WHERE ${column} IS NOT NULL`;
+    for (const { word } of JSON.parse(await say(`query ${table}.${column}`, 'query', sql, '--json')))
+      words.add(word);
+  }
+  for (const table of [
+    'calculations',
+    'cards',
+    'files',
+    'data_files',
+    'uses',
+    'jobs',
+    'scores',
+    'score_topics',
+    'runs',
+  ])
+    await say(`query ${table}`, 'query', `SELECT * FROM ${table}`, '--json');
+  await say('query --csv', 'query', 'SELECT status, archived FROM calculations', '--csv');
+  await say('report --json', 'report', '--json');
+  await say('jobs --json', 'jobs', '--json');
+  await say('jobs --state', 'jobs', '--state', 'failed', '--json');
+  await say('batches --json', 'batches', 'may', '--json');
+  await say('runs --json', 'runs', '--json');
+  await say('digest', 'digest', '--since', '7d');
+  await say('where-used --json', 'where-used', state.datasets[0]?.id ?? '', '--json');
+  await say('where-used', 'where-used', state.datasets[0]?.id ?? '');
+  const page = join(path, 'report.html');
+  await begin('report', '--output', page);
+  doors.set('report', factsIn(await readFile(page, 'utf8')));
+  await using server = await connect(contextOver(createDirectoryStore(join(path, 'store'))));
+  for (const [tool, given] of [
+    ['search', { text: '', limit: 50 }],
+    ['jobs', {}],
+    ['where_used', { id: state.datasets[0]?.id ?? '' }],
+  ] as const)
+    doors.set(`mcp ${tool}`, JSON.stringify((await server.call(tool, given)).value));
+}, 240_000);
+
+afterAll(() => sandbox.close());
+
+/** The facts that the page carries. */
+const factsIn = (html: string): string =>
+  inflateRawSync(Buffer.from(/id="facts">([^<]*)</.exec(html)?.[1] ?? '', 'base64')).toString();
+
+/** The texts of JSON that could be values of lists, and where each is. */
+function* textsIn(value: unknown, at = ''): Generator<readonly [at: string, text: string]> {
+  if (typeof value === 'string') yield [at, value];
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, each] of Object.entries(value))
+      if (!RAW.test(name)) yield* textsIn(each, `${at}.${name}`);
+}
+
+/** The words in another spelling that a door has. */
+function otherwise(said: string): readonly string[] {
+  const isOther = (text: string) => words.has(text.toLowerCase()) && !words.has(text);
+  try {
+    return [...textsIn(JSON.parse(said))].flatMap(([at, text]) => (isOther(text) ? [`${at}: ${text}`] : []));
+  } catch {
+    return (said.match(/\b[A-Z][A-Z_]{2,}\b/g) ?? []).filter(isOther);
+  }
+}
+
+test('the values of lists are in lower case in SQL, and there are many', () => {
+  expect([...words].filter((word) => word !== word.toLowerCase())).toEqual([]);
+  expect([...words]).toEqual(
+    expect.arrayContaining([
+      'valid',
+      'invalid',
+      'illegal_reference',
+      'failed',
+      'positive',
+      'bad',
+      'safe',
+      'directory',
+      'proved',
+    ]),
+  );
+});
+
+test('no door spells one of them otherwise', () => {
+  expect(doors.size).toBeGreaterThan(30);
+  expect([...doors].flatMap(([door, said]) => otherwise(said).map((each) => `${door} ${each}`))).toEqual([]);
+});
+
+test('every door says some of them', () => {
+  const says = (said: string) => [...words].some((word) => said.includes(word));
+
+  expect(
+    [...doors].filter(([door, said]) => !says(said) && !door.startsWith('query ')).map(([door]) => door),
+  ).toEqual([]);
+});
+
+test('the views of Athena have them in lower case too', () => {
+  const views = new Map(
+    glueViews('db').map(({ name, text }) => {
+      const [, encoded = ''] = /Presto View: (\S+)/.exec(text) ?? [];
+      return [name, String(JSON.parse(Buffer.from(encoded, 'base64').toString()).originalSql)] as const;
+    }),
+  );
+
+  for (const { table, column } of wordColumns)
+    expect(views.get(table), `${table}.${column}`).toMatch(
+      new RegExp(`lower\\([^)]*\\)*\\)* AS ${column}\\b|lower\\(.*\\) AS ${column}\\b`),
+    );
+});
