@@ -16,9 +16,9 @@ import {
   lastInteger,
   type NumberLeaf,
 } from './leaf.ts';
-import type { Reading } from './names.ts';
+import { nameAt, type Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
-import { nameAt, onlyLast } from './only-last.ts';
+import { onlyLast } from './only-last.ts';
 import { readObject } from './read-node.ts';
 import { addSpan, addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
 import { addWaiting } from './texts.ts';

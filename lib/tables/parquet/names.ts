@@ -52,9 +52,13 @@ export function findName({ indexes }: Names, reading: Reading, at: number): numb
 
 /** Reads a member's name; undefined for one that UTF-8 cannot express. Its value is at `behindName`. */
 export function readName(reading: Reading, at: number): string | undefined {
-  const { json } = reading;
-  reading.behindName = skipName(json, at);
-  const text = json.bytes.toString('utf8', at, skipText(json, at));
-  const name = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
+  reading.behindName = skipName(reading.json, at);
+  const name = nameAt(reading.json, at);
   return name.isWellFormed() ? name : undefined;
+}
+
+/** The name of the member whose name's quote is at `at`. */
+export function nameAt(json: JsonBytes, at: number): string {
+  const text = json.bytes.toString('utf8', at, skipText(json, at));
+  return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }

@@ -7,8 +7,8 @@ import {
   OPEN_OBJECT,
   skipDeepValue,
   skipName,
-  skipText,
 } from '../../snapshot/page/json-bytes.ts';
+import { nameAt } from './names.ts';
 import { firstItem, nextItem } from './read-node.ts';
 
 /** What is nested deeper stays as it is: no column is. */
@@ -27,10 +27,6 @@ export function onlyLast(json: JsonBytes, at: number): OnlyLast {
   const { text } = printed(json, at, 0, spans);
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
 }
-
-/** The name of a member, whose quote is at `at`. */
-export const nameAt = (json: JsonBytes, at: number): unknown =>
-  JSON.parse(json.bytes.toString('utf8', at, skipText(json, at)));
 
 type Printed = { readonly text: string; readonly end: number };
 
