@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../lib/base/json/exact-json.ts';
@@ -72,6 +73,11 @@ beforeAll(async () => {
   );
   await writeJobs(store);
   await writeScores(store);
+  for (const [at, expression] of ['MAX(1)', 'SUM(1)'].entries())
+    await store.put(
+      `formulas/1008/2026110${at + 1}T000000000Z.json`,
+      Buffer.from(`${JSON.stringify({ id: 1008, expression, status: 'VALID', lastModified: at })}\n`),
+    );
   tables = await openTables(store);
 }, 120_000);
 
@@ -313,6 +319,28 @@ describe('the changes', () => {
     );
     expect(new Set(rows.map(({ dt }) => dt))).toEqual(new Set([dayOf(1), dayOf(6), dayOf(9)]));
   });
+});
+
+test.each([
+  ['What has changed?', 'what-changed-this-week'],
+  ['Who uses this dataset?', 'what-uses-datasets'],
+  ['Score a file of texts.', 'sentiment-by-topic-and-week'],
+  ['Run a function for each row.', 'results-of-functions'],
+  ['Change formulas, and take them back', 'formulas-we-set'],
+  ['Who should clean up what?', 'cleanup-by-owner'],
+])('the task of the first page has a saved query: %s', async (task, name) => {
+  expect(readFileSync('README.md', 'utf8')).toContain(`**${task}**`);
+
+  expect((await saved(name)).length).toBeGreaterThan(0);
+});
+
+test('formulas-we-set has each formula with the one before it', async () => {
+  const rows = await saved('formulas-we-set');
+
+  expect(rows.map((row) => [row['calculation_id'], row['formula_before'], row['expression']])).toEqual([
+    ['1008', null, 'MAX(1)'],
+    ['1008', 'MAX(1)', 'SUM(1)'],
+  ]);
 });
 
 test('calculations-not-touched finds what nobody changed for 90 days', async () => {

@@ -12,7 +12,7 @@ WITH sized AS (
       ELSE count(*) OVER (PARTITION BY upper(hashalgorithm), lower(hash), size)
     END AS copies
   FROM files
-  WHERE upper(filetype) <> 'DIRECTORY'
+  WHERE file_type <> 'directory'
 )
 -- Sizes that cannot be are not multiplied.
 SELECT fileset, path, size, copies, try(size * (copies - 1)) AS repeated_bytes, hash
