@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../lib/sandbox/platform/start-platform.ts';
 import { sources } from '../lib/snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../lib/store/directory.ts';
@@ -63,7 +63,19 @@ beforeAll(async () => {
   await begin('snapshot', 'data-files', ...state.dataFileIds.flatMap((id) => ['--id', id]));
   const scored = join(path, 'scored.csv');
   const topics = ['--topic', 'support', '--columns', 'on', '--output', scored];
-  await begin('score', texts, '--text', 'text', '--id', 'id', '--batch', 'may', ...topics);
+  await say(
+    'score --json',
+    'score',
+    texts,
+    '--text',
+    'text',
+    '--id',
+    'id',
+    '--batch',
+    'may',
+    ...topics,
+    '--json',
+  );
   doors.set('score --output', await readFile(scored, 'utf8'));
   const jobs = join(path, 'jobs.ndjson');
   await writeFile(
@@ -85,9 +97,12 @@ beforeAll(async () => {
     'jobs',
     'scores',
     'score_topics',
+    'batches',
     'runs',
   ])
     await say(`query ${table}`, 'query', `SELECT * FROM ${table}`, '--json');
+  for (const name of ['tokens-by-batch', 'sentiment-by-topic-and-week'])
+    await say(`query ${name}`, 'query', '--saved', name, '--json');
   await say('query --csv', 'query', 'SELECT status, archived FROM calculations', '--csv');
   await say('report --json', 'report', '--json');
   await say('jobs --json', 'jobs', '--json');
@@ -161,6 +176,42 @@ test('every door says some of them', () => {
   expect(
     [...doors].filter(([door, said]) => !says(said) && !door.startsWith('query ')).map(([door]) => door),
   ).toEqual([]);
+});
+
+describe('a batch that was scored without a queue', () => {
+  const said = (door: string) => JSON.parse(doors.get(door) ?? 'null');
+
+  test('has the same counts at every door, and bad rows are not failed ones', () => {
+    const counts = { scored: 2, failed: 0, bad: 1 };
+
+    expect(said('score --json')).toMatchObject({ rows: 3, ...counts });
+    expect(said('batches --json')).toMatchObject({ rows: 3, ...counts, failures: [] });
+    expect(said('query batches')).toMatchObject([{ batch: 'may', texts: 3, ...counts }]);
+    expect(said('report').batches).toMatchObject([{ texts: 3, ...counts, failures: [] }]);
+  });
+
+  test('has its calls and tokens in SQL, and a saved query has them', () => {
+    const { calls, tokens } = said('score --json');
+    const costs = { calls, input_tokens: tokens.input, total_tokens: tokens.total };
+
+    expect(calls).toBe(2);
+    expect(tokens.total).toBeGreaterThan(0);
+    expect(said('query batches')).toMatchObject([costs]);
+    expect(said('query tokens-by-batch')).toMatchObject([costs]);
+    expect(said('report').batches).toMatchObject([{ tokens: tokens.total }]);
+  });
+
+  test('has the weeks of its column with dates', () => {
+    const weeks = said('query sentiment-by-topic-and-week').map(
+      ({ week }: { readonly week: string }) => week,
+    );
+
+    expect(new Set(weeks)).toEqual(new Set(['2026-11-02', '2026-11-09']));
+    expect(said('report').batches[0].overTime).toMatchObject({
+      column: 'on',
+      days: [{ day: '2026-11-02' }, { day: '2026-11-09' }],
+    });
+  });
 });
 
 test('the views of Athena have them in lower case too', () => {
