@@ -20,8 +20,6 @@ export type UnpublishedOptions = {
   readonly published: readonly PublishedRun[];
   /** What `latest.json` says, if it can be read. */
   readonly latest: Latest | undefined;
-  /** Epoch milliseconds. Default: this machine's clock. */
-  readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -72,7 +70,7 @@ async function readRun(run: string, options: UnpublishedOptions): Promise<Unpubl
 /** Undefined if its publication has not begun. */
 async function readFinished(
   run: string,
-  { store, place, latest, now = Date.now }: UnpublishedOptions,
+  { store, place, latest }: UnpublishedOptions,
 ): Promise<UnpublishedRun | undefined> {
   const key = `${workFolder(place, { id: run })}${MANIFEST_NAME}`;
   const manifest = await manifestOf(store, key, { place, run }).catch((error: unknown) => {
@@ -83,7 +81,7 @@ async function readFinished(
   const { startedAt, publishable, forced, records } = manifest;
   const begun = { run, startedAt };
   if (!publishable && !forced) return { ...begun, state: 'refused', manifest };
-  if (latest !== undefined && isSuperseded(manifest, latest, now()))
+  if (latest !== undefined && isSuperseded(manifest, latest))
     return { ...begun, state: 'superseded', manifest };
   return { ...begun, state: 'unfinished', records };
 }

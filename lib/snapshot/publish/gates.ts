@@ -18,11 +18,9 @@ const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > no
 
 type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
 
-/** True if another run was published after this one began, and started later, by a clock that is not ahead of ours. */
-export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Latest, nowMs: number): boolean {
-  if (latest.run === run || latest.run === begunAfter) return false;
-  return latest.startedAt >= startedAt && !isFuture(latest.startedAt, nowMs);
-}
+/** True if another run was published after this one began, and started later. */
+export const isSuperseded = ({ run, startedAt, begunAfter }: Begun, latest: Latest): boolean =>
+  latest.run !== run && latest.run !== begunAfter && latest.startedAt >= startedAt;
 
 /** The reasons that are known before the first request. */
 export function knownRefusals(

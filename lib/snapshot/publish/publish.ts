@@ -94,12 +94,12 @@ const isOfObject = (error: unknown): error is Error =>
   error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
 
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
-  const { store, source, run, finished, force, now = Date.now } = options;
+  const { store, source, run, finished, force } = options;
   const { latest } = last;
   const before = last.broken === undefined ? last.manifest : undefined;
   if (latest?.run === run.id && before !== undefined)
     return { kind: 'published', manifest: before, key: latest.manifest };
-  const isLate = latest !== undefined && isSuperseded(finished, latest, now());
+  const isLate = latest !== undefined && isSuperseded(finished, latest);
   const manifest = judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(key, printBounded(key, manifest, MOST_LIST_BYTES));
