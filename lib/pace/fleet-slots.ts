@@ -26,12 +26,14 @@ export type FleetSlotsOptions = Omit<Line, 'view' | 'tally' | 'proof'> & {
   readonly random?: (() => number) | undefined;
 };
 
+/** `wasSet`: whether the clock was since the block was planned; then nobody knows when its slots are. */
+type Held = Block & { readonly wasSet: () => boolean };
+
 type Worker = Line &
   FleetSlotsOptions & {
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
-    held: Block | undefined;
-    readonly wasSet: () => boolean;
+    held: Held | undefined;
     /** Grows where timers are always late; the end of each block, left empty, pays for what is more than the least. */
     lateMs: number;
     isTableAway: boolean;
@@ -53,7 +55,6 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     proof: createProof(clock),
     reserving: new PQueue({ concurrency: 1 }),
     held: undefined,
-    wasSet: watchSteps(clock),
     lateMs: LATE_MS,
     isTableAway: false,
     owed: undefined,
@@ -139,6 +140,7 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
 
 /** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
+  const { clock } = worker;
   const outlook = () => ({
     aheadMs: leadMs,
     lateMs: worker.lateMs,
@@ -147,9 +149,9 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   const reserveOne = async () => {
     if (worker.held !== undefined) return;
     await worker.setClock?.(request.signal);
-    worker.wasSet();
     await reportOwed(worker);
-    worker.held = await reserveBlock({ ...request, outlook }, worker);
+    const wasSet = watchSteps(clock);
+    worker.held = { ...(await reserveBlock({ ...request, outlook }, worker)), wasSet };
   };
   return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
 }
@@ -184,7 +186,7 @@ const isAway = (error: unknown): boolean =>
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
 /** A 429 or a pause since it was reserved makes it void, and so does a table that cannot say that there was none. */
-async function check(worker: Worker, held: Block, signal: AbortSignal | undefined): Promise<void> {
+async function check(worker: Worker, held: Held, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
@@ -198,7 +200,7 @@ async function check(worker: Worker, held: Block, signal: AbortSignal | undefine
 /** What a slot that was used leaves of the lateness that is allowed. */
 const LESS_LATE = 0.97;
 
-function use(worker: Worker, held: Block, { calledAt, demand }: SlotRequest): Slot {
+function use(worker: Worker, held: Held, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   const { incidents, slots, lateMs, state } = held;
   worker.held = slots.length === 1 ? undefined : { ...held, state: 'begun', slots: slots.slice(1) };
@@ -221,13 +223,12 @@ function giveBack({ tally, proof }: Worker, slot: Slot): void {
 /** Drops slots that are too old to be used, or all if nobody knows how old they are; returns how many there were. */
 function dropLate(worker: Worker): number {
   const { held, clock } = worker;
-  const isLost = worker.wasSet();
   if (held === undefined) return 0;
-  const slots = isLost ? [] : held.slots.filter((slotMs) => slotMs + held.lateMs >= clock.now());
+  const slots = held.wasSet() ? [] : held.slots.filter((slotMs) => slotMs + held.lateMs >= clock.now());
   return setHeld(worker, slots.length === 0 ? undefined : { ...held, slots });
 }
 
-function setHeld(worker: Worker, left: Block | undefined): number {
+function setHeld(worker: Worker, left: Held | undefined): number {
   const wasted = (worker.held?.slots ?? []).length - (left?.slots ?? []).length;
   if (wasted > 0) worker.tally.add({ wasted });
   worker.held = left;
