@@ -2,8 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { once } from '../../lib/base/index.ts';
 import { runBatch } from '../../lib/jobs/handle-once.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
-import { jobTimes } from '../../lib/jobs/job-times.ts';
-import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';
+import { leaseOf, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { createScoredInDay } from '../../lib/jobs/texts/scored-in-day.ts';
 import { openSession } from '../../lib/session.ts';
@@ -17,9 +16,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
   return invocations.run(context, async () => {
     const { worker, queue, concurrency, metrics, addToDay } = await ready();
     using _ = { [Symbol.dispose]: metrics.flush };
-    const { now } = worker.ledger;
-    const deadlineMs = now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
-    const lease = leaseUntil(deadlineMs, now);
+    const lease = leaseOf(context.getRemainingTimeInMillis(), worker.ledger);
     const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
     // Where the table is away, the next invocation adds it.
     const day = await addToDay(metrics.scored()).catch(() => undefined);

@@ -148,7 +148,7 @@ function createTurn(
 ): Pick<Held, 'turn' | 'hasLeft'> {
   const { job, worker, lease } = options;
   const { now, breaker } = worker;
-  const { deadlineMs } = lease;
+  const leftMs = () => (lease.deadlineMs ?? Number.POSITIVE_INFINITY) - now();
   const definition = definitionOf(job);
   const mustLastMs = worker.mustLastMs(job);
   const isCancelled = createCancelCheck(options, definition.sendsMany === true);
@@ -159,8 +159,8 @@ function createTurn(
     const claim = await sent();
     if (claim === undefined) throw new TurnLostError(`job ${job.id}: another worker has it now`);
     // The write took time. A renewed lease lasts as long as the process.
-    const leftMs = claim.leaseUntilMs - now();
-    if (leftMs < (deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(leftMs);
+    const heldMs = claim.leaseUntilMs - now();
+    if (heldMs < (lease.deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(heldMs);
     if (!definition.mayRepeat(job)) leaveUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
   };
   const checkMaySend = (): void => {
@@ -169,13 +169,13 @@ function createTurn(
       throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
     const awayMs = hasLeft ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
-    if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
+    if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
   const turn: Turn = {
     ...{ signal, share: shareOf(job), hold },
     isPlatformAway: () => isPlatformAway(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
-    lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
+    lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,
     onLeave() {
       checkMaySend();
       if (!hasLeft && now() > leaveUntilMs) throw new HandBackError('SENT was written too long ago', 0);

@@ -33,11 +33,12 @@ export async function openJobStorage(
   const checkTable = ledgerCheckOf(tableName, session.environment, session);
   const { table, now, isTimeKnown } = await openTimedTable(tableName, session.environment, checkTable);
   const { host } = new URL(PLATFORM_BASE_URL);
-  const ours = { owner: randomUUID(), now, newToken: randomUUID };
+  const ledger = createLedger({ table, now, isTimeKnown });
+  const ours = { owner: randomUUID(), now, setTime: ledger.setTime, newToken: randomUUID };
   return {
     store,
     table,
-    ledger: createLedger({ table, now, isTimeKnown }),
+    ledger,
     cache: createScoreCache({ table, host, attemptMs, ...ours }),
     batches: { store, table, newToken: randomUUID, now },
     host,
@@ -50,6 +51,9 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
   | keyof JobRow
   | keyof CacheRow
 )[];
+
+/** How far the bounds of the table's time may be apart: a response takes as long, and leases are renewed far sooner. */
+export const KNOWN_MS = 8_000;
 
 export type TimedTable = {
   readonly table: Table;
@@ -72,6 +76,6 @@ export async function openTimedTable(
   return {
     table: timed,
     now: clock.now,
-    isTimeKnown: () => clock.uncertaintyMs() < Number.POSITIVE_INFINITY,
+    isTimeKnown: () => clock.uncertaintyMs() <= KNOWN_MS,
   };
 }

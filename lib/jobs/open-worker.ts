@@ -1,4 +1,5 @@
 import { isPassing, once, sleep as sleepInTime } from '../base/index.ts';
+import type { Clock } from '../pace/slots.ts';
 import { operations } from '../platform/client.ts';
 import type { Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';
@@ -87,7 +88,8 @@ export function renewedLease(
     leaseMs,
     writeUntilMs: () => writeUntilMs,
     stop: stopping.signal,
-    holdLease: (claim) => renewLease({ ledger, claim, leaseMs, now: ledger.now }),
+    holdLease: (claim) =>
+      renewLease({ ledger, claim, leaseMs, now: ledger.now, steady: () => performance.now() }),
   };
 }
 
@@ -97,21 +99,38 @@ const AFTER_INVOCATION_MS = 2_000;
 /** To put messages back and respond. */
 const TO_RESPOND_MS = 1_000;
 
-/** The lease of an invocation until a deadline (epoch milliseconds): it outlasts it, and nothing renews it. */
-export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
-  deadlineMs,
-  get leaseMs() {
-    return Math.max(0, deadlineMs - now()) + jobTimes.toAnswerMs + AFTER_INVOCATION_MS;
-  },
-  writeUntilMs: () => deadlineMs + jobTimes.toAnswerMs - TO_RESPOND_MS,
-  holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
-});
+/** Lambda's limit. Its runtime takes the time left from the clock here, which may be off. */
+const MAX_INVOCATION_MS = 900_000;
+
+/**
+ * The lease of an invocation that has `remainingMs` left now, counted by `steady`, which is never set: the lease outlasts the
+ * invocation, and nothing renews it.
+ */
+export function leaseOf(
+  remainingMs: number,
+  { now, steady = () => performance.now() }: Pick<Clock, 'now' | 'steady'>,
+): Lease {
+  const endMs = steady() + Math.min(remainingMs, MAX_INVOCATION_MS);
+  const leftMs = () => endMs - steady();
+  return {
+    get deadlineMs() {
+      return now() + leftMs() - jobTimes.toAnswerMs;
+    },
+    get leaseMs() {
+      return Math.max(jobTimes.toAnswerMs, leftMs()) + AFTER_INVOCATION_MS;
+    },
+    writeUntilMs: () => now() + leftMs() - TO_RESPOND_MS,
+    holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
+  };
+}
 
 type LeaseRenewalOptions = {
   readonly ledger: Pick<Ledger, 'renew'>;
   readonly claim: Claim;
   readonly leaseMs: number;
   readonly now: () => number;
+  /** Milliseconds on a clock that is never set. Default: `now`. */
+  readonly steady?: () => number;
   /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
@@ -134,12 +153,15 @@ export function renewLease({
   claim,
   leaseMs,
   now,
+  steady = now,
   sleep = sleepInTime,
 }: LeaseRenewalOptions): AsyncDisposable & { readonly signal: AbortSignal; stop(): Promise<void> } {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
-  let leaseUntilMs = claim.leaseUntilMs;
+  /** When the lease ends by the steady clock: the other one may be set, which ends none. */
+  const endOf = (held: Claim) => steady() + held.leaseUntilMs - now();
+  let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();
   let cause: unknown;
 
@@ -152,7 +174,7 @@ export function renewLease({
     try {
       const answer = await ledger.renew(claim, leaseMs);
       if (answer.kind === 'lost') lose(`somebody else has it, ${answer.row?.state ?? 'no row'}`);
-      else leaseUntilMs = answer.claim.leaseUntilMs;
+      else endMs = endOf(answer.claim);
     } catch (error) {
       cause = error;
     }
@@ -161,11 +183,11 @@ export function renewLease({
   // A renewal that hangs must not hide that the lease expires.
   const renewUntilStopped = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await wait(Math.min(leaseMs / 3, leaseUntilMs - now()));
+      await wait(Math.min(leaseMs / 3, endMs - steady()));
       if (stopped.signal.aborted) return;
-      if (now() >= leaseUntilMs) return lose('it expired');
+      if (steady() >= endMs) return lose('it expired');
       underWay = renewOnce();
-      await Promise.race([underWay, wait(leaseUntilMs - now())]);
+      await Promise.race([underWay, wait(endMs - steady())]);
     }
   };
 

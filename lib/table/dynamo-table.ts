@@ -21,7 +21,7 @@ export type DynamoTableOptions = {
   readonly tableName: string;
   readonly environment: AwsEnvironment;
   readonly client?: DynamoDBClient;
-  /** The dates of the client's responses. Default: the clock here is taken for the table's. */
+  /** The dates of the client's responses. Default: none, and no row expires. */
   readonly onDate?: (listener: (seen: { readonly dateMs: number }) => void) => void;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
@@ -56,9 +56,9 @@ export function createDynamoTable({
   return {
     get: (key) => onRow('get', key, () => read(key)),
     getAll: (keys) => readAll(keys, { TableName, client, sleep }),
-    put: (key, row, { expected, token, expiresAtMs }) =>
+    put: (key, row, { expected, token, lifetimeMs }) =>
       onRow('put', key, async (tried) => {
-        const Item = toItem(key, checkedText(tried, row), token, toExpiry(expiresAtMs));
+        const Item = toItem(key, checkedText(tried, row), token, toExpiry(lifetimeMs));
         return settle(key, {
           write: () => client.send(new PutItemCommand({ TableName, Item, ...onlyOver(expected) })),
           isMade: (current) => current?.token === token,
@@ -86,20 +86,19 @@ export function createDynamoTable({
 }
 
 /**
- * When DynamoDB, by its own clock, may delete a row: never before its time by that clock. A clock here that is behind is
- * made up for by the `Date` of the last response; before the first one no row expires, until it is written again.
+ * When DynamoDB, by its own clock, may delete a row: never before its time by that clock, whatever the clock here says. The
+ * lifetime counts from the `Date` of the last response; before the first one no row expires, until it is written again.
  */
 function createExpiry(onDate: DynamoTableOptions['onDate']) {
-  if (onDate === undefined) return (atMs: number | undefined) => atMs;
-  let seen: { readonly dateMs: number; readonly atMs: number } | undefined;
-  onDate(({ dateMs }) => {
-    seen = { dateMs, atMs: performance.now() };
+  let seen: { readonly dateMs: number; readonly atMs: number; readonly hereMs: number } | undefined;
+  onDate?.(({ dateMs }) => {
+    seen = { dateMs, atMs: performance.now(), hereMs: Date.now() };
   });
-  return (atMs: number | undefined): number | undefined => {
-    if (atMs === undefined || seen === undefined) return undefined;
-    // A date is in whole seconds, so the time is up to one later.
-    const behindMs = seen.dateMs + 1_000 + performance.now() - seen.atMs - Date.now();
-    return atMs + Math.max(0, behindMs);
+  return (lifetimeMs: number | undefined): number | undefined => {
+    if (lifetimeMs === undefined || seen === undefined) return undefined;
+    // The steady clock stands still while a machine sleeps. A date is in whole seconds, so the time is up to one later.
+    const sinceMs = Math.max(performance.now() - seen.atMs, Date.now() - seen.hereMs);
+    return seen.dateMs + 1_000 + sinceMs + lifetimeMs;
   };
 }
 

@@ -4,19 +4,21 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-/** Rows stay until they are deleted: no clock expires one. `leases`: members in epoch milliseconds, read as 0 once the process that wrote the row has ended. */
-export function createSqliteTable(
-  file: SqliteFile,
-  { leases = [], now = Date.now }: { readonly leases?: readonly string[]; readonly now?: () => number } = {},
-): Table {
+export type SqliteTableOptions = {
+  /** Members in epoch milliseconds, read as 0 once the process that wrote the row has ended. Default: none. */
+  readonly leases?: readonly string[];
+  readonly now?: () => number;
+  /** Milliseconds on a clock that is never set, and that all processes of the machine share. Default: since it started. */
+  readonly steady?: () => number;
+};
+
+const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
+
+/** Rows stay until they are deleted: no clock expires one. Leases are stored by the steady clock: setting the other one ends none. */
+export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
+  const { textOf, rowOf } = createRows(file, options);
   const stored = (found: Found | undefined): StoredRow | undefined =>
-    found && { row: withoutLeases(found), token: found.token };
-  const withoutLeases = ({ row: text, writer }: Found): Row => {
-    const row = parseRow(text);
-    const held = leases.filter((name) => Number(row[name] ?? 0) > now());
-    if (held.length === 0 || file.isAlive(writer)) return row;
-    return { ...row, ...Object.fromEntries(held.map((name) => [name, 0])) };
-  };
+    found && { row: rowOf(found), token: found.token };
   return {
     get(key) {
       return checked('get', key, (tried) => file.read(tried, (db) => stored(found(db, key))));
@@ -29,7 +31,7 @@ export function createSqliteTable(
     },
     put: (key, row, { expected, token, mayUseReserve }) =>
       checked('put', key, (tried) => {
-        const json = checkedText(tried, row);
+        const json = textOf(tried, row);
         const change = (db: DatabaseSync, self: string): WriteResult => {
           const current = found(db, key);
           if (current?.token === token) return { kind: 'stored' };
@@ -49,8 +51,28 @@ export function createSqliteTable(
           return { kind: 'stored' };
         }),
       ),
-    list: (partition) => pages(file, partition, 'pk = ?'),
-    scan: (prefix) => pages(file, prefix, 'substr(pk, 1, length(?)) = ?1'),
+    list: (partition) => pages({ file, rowOf }, partition, 'pk = ?'),
+    scan: (prefix) => pages({ file, rowOf }, prefix, 'substr(pk, 1, length(?)) = ?1'),
+  };
+}
+
+/** Rows as they are stored: a lease by the steady clock, and of a writer that has ended none that lasts. */
+function createRows(
+  file: SqliteFile,
+  { leases = [], now = Date.now, steady = sinceBoot }: SqliteTableOptions,
+) {
+  const withLeases = (row: Row, change: (ms: number) => number): Row => {
+    const held = leases.filter((name) => Number(row[name] ?? 0) !== 0);
+    if (held.length === 0) return row;
+    return { ...row, ...Object.fromEntries(held.map((name) => [name, change(Number(row[name]))])) };
+  };
+  const toStored = (ms: number) => ms - now() + steady();
+  return {
+    textOf: (tried: string, row: Row) => checkedText(tried, withLeases(row, toStored)),
+    rowOf({ row, writer }: Found): Row {
+      const isHeld = (ms: number) => ms <= steady() || file.isAlive(writer);
+      return withLeases(parseRow(row), (ms) => (isHeld(ms) ? ms - steady() + now() : 0));
+    },
   };
 }
 
@@ -89,14 +111,16 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
 /** Rows that are read at once: a scan must not hold the event loop. */
 const PAGE = 500;
 
-async function* pages(file: SqliteFile, from: string, within: string): ReturnType<Table['scan']> {
+type Pages = { readonly file: SqliteFile; readonly rowOf: (found: Found) => Row };
+
+async function* pages({ file, rowOf }: Pages, from: string, within: string): ReturnType<Table['scan']> {
   const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE}`;
   let last: Pick<Found, 'pk' | 'sk'> = { pk: '', sk: '' };
   for (;;) {
     const { pk, sk } = last;
     const page = await file.read(`list ${from}`, (db) => db.prepare(query).all(from, pk, sk) as Found[]);
     for (const each of page ?? [])
-      yield { key: { partition: each.pk, sort: each.sk }, row: parseRow(each.row), token: each.token };
+      yield { key: { partition: each.pk, sort: each.sk }, row: rowOf(each), token: each.token };
     const end = page?.[PAGE - 1];
     if (end === undefined) return;
     last = end;

@@ -21,8 +21,8 @@ export type WriteOptions = {
   readonly expected: string | null;
   /** Unique to this write: a writer whose response was lost finds its own token in the row. */
   readonly token: string;
-  /** When DynamoDB may delete the row, by its own clock, in epoch milliseconds; SQLite never does. Default: never. */
-  readonly expiresAtMs?: number;
+  /** How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default: for ever. */
+  readonly lifetimeMs?: number;
   /** What was paid for may use the room that a file keeps for a full disk. Default: false. */
   readonly mayUseReserve?: boolean | undefined;
 };

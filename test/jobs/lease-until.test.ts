@@ -1,11 +1,29 @@
 import { expect, test } from 'vitest';
-import { jobTimes } from '../../lib/contract.ts';
-import { leaseUntil } from '../../lib/jobs/open-worker.ts';
+import { leaseOf } from '../../lib/jobs/open-worker.ts';
 
 test.each([400_000, 20_000, 3_000])('a lease outlasts an invocation that has %i ms left', (leftMs) => {
-  const nowMs = 1_000_000;
-
-  const { leaseMs } = leaseUntil(nowMs + leftMs - jobTimes.toAnswerMs, () => nowMs);
+  const { leaseMs } = leaseOf(leftMs, { now: () => 1_000_000, steady: () => 5 });
 
   expect(leaseMs).toBeGreaterThan(leftMs);
+});
+
+const MONTH_MS = 31 * 86_400_000;
+
+test.each([-MONTH_MS, MONTH_MS])(
+  'a clock that is set by %i ms in an invocation changes nothing of it',
+  (offMs) => {
+    let [nowMs, steadyMs] = [1_000_000, 5];
+    const lease = leaseOf(400_000, { now: () => nowMs, steady: () => steadyMs });
+
+    nowMs += offMs + 100_000;
+    steadyMs += 100_000;
+
+    expect(lease.leaseMs).toBe(302_000);
+    expect(lease.writeUntilMs() - nowMs).toBe(299_000);
+    expect((lease.deadlineMs ?? 0) - nowMs).toBeLessThan(300_000);
+  },
+);
+
+test('a clock that is a month behind when an invocation begins gives it no month', () => {
+  expect(leaseOf(MONTH_MS, { now: () => 0, steady: () => 0 }).leaseMs).toBe(902_000);
 });

@@ -3,7 +3,7 @@ import { runBatch } from '../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { leaseUntil } from '../../lib/jobs/open-worker.ts';
+import { leaseOf } from '../../lib/jobs/open-worker.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';
@@ -76,7 +76,7 @@ test.for([
         const count = (invocations.get(hour) ?? 0) + 1;
         if (isAway()) invocations.set(hour, count);
         if (isAway() && hour >= 0 && count > WORKERS * mostAnHour) return;
-        const lease: Lease = leaseUntil(now() + LIMIT_MS - jobTimes.toAnswerMs, now);
+        const lease: Lease = leaseOf(LIMIT_MS, { now, steady: now });
         const given = { worker: { ...fake.worker, ...mine }, lease, queue, concurrency: 8 };
         const failed = await runBatch(messages, given);
         for (const { messageId, receipt } of messages)

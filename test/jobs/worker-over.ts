@@ -31,7 +31,16 @@ const silent = pino({ level: 'silent' });
 export function workerOver(given: WorkerParts): Worker {
   const { owner, table, platform, newToken, rate = 20, ...parts } = given;
   const { store, now, sleep, random } = parts;
-  const cache = createScoreCache({ table, host: 'platform', attemptMs: ATTEMPT_MS, owner, now, newToken });
+  const { setTime } = parts.ledger;
+  const cache = createScoreCache({
+    table,
+    host: 'platform',
+    attemptMs: ATTEMPT_MS,
+    owner,
+    now,
+    setTime,
+    newToken,
+  });
   const batches = { store, table, newToken, now };
   return {
     ...parts,

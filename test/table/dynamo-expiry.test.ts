@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import type { DateSeen } from '../../lib/table/open-table.ts';
 
@@ -7,32 +7,70 @@ const YEARS_MS = 2 * 365 * 86_400_000;
 const LIFETIME_MS = 30 * 86_400_000;
 const key = { partition: 'job#a', sort: '-' };
 
-/** The expiry, in milliseconds by AWS's clock, that a worker stores whose clock is off by so much. */
-async function expiryOf(offMs: number, { hasSeen }: { readonly hasSeen: boolean }) {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOW + offMs });
-  const sent: { readonly input: { readonly Item?: { readonly expires?: { readonly N: string } } } }[] = [];
-  const client = { send: async (command: (typeof sent)[number]) => void sent.push(command) };
-  const onDate = (listener: (seen: DateSeen) => void) => {
-    if (hasSeen) listener({ dateMs: NOW, sentMs: Date.now(), receivedMs: Date.now() });
+afterEach(() => void vi.useRealTimers());
+
+/** A table at `NOW` by AWS's clock, its first response seen or not, and the expiries that are stored, by that clock. */
+function createBench() {
+  const expiries: (number | undefined)[] = [];
+  const listeners: ((seen: DateSeen) => void)[] = [];
+  type Put = { readonly input: { readonly Item: { readonly expires?: { readonly N: string } } } };
+  const client = {
+    async send({ input: { Item } }: Put) {
+      expiries.push(Item.expires === undefined ? undefined : Number(Item.expires.N) * 1_000);
+    },
   };
+  const onDate = (listener: (seen: DateSeen) => void) => void listeners.push(listener);
   const table = createDynamoTable({ tableName: 't', environment: {}, client: client as never, onDate });
-  await table.put(key, {}, { expected: null, token: 't', expiresAtMs: Date.now() + LIFETIME_MS });
-  vi.useRealTimers();
-  const expires = sent[0]?.input.Item?.expires?.N;
-  return expires === undefined ? undefined : Number(expires) * 1_000;
+  return {
+    expiries,
+    put: () => table.put(key, {}, { expected: null, token: 't', lifetimeMs: LIFETIME_MS }),
+    see(dateMs = NOW) {
+      for (const listener of listeners) listener({ dateMs, sentMs: Date.now(), receivedMs: Date.now() });
+    },
+  };
 }
 
-test.each([-YEARS_MS, -LIFETIME_MS, 0, YEARS_MS])(
-  'a worker whose clock is off by %i ms lets no row expire before its time',
-  async (offMs) => {
-    expect(await expiryOf(offMs, { hasSeen: true })).toBeGreaterThanOrEqual(NOW + LIFETIME_MS);
-  },
-);
+const setClock = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: ms });
 
-test('one that is behind stores the very time', async () => {
-  expect((await expiryOf(-YEARS_MS, { hasSeen: true })) ?? 0).toBeLessThan(NOW + LIFETIME_MS + 10_000);
+describe.each([-YEARS_MS, -LIFETIME_MS, 0, YEARS_MS])('a worker whose clock is off by %i ms', (offMs) => {
+  test('stores the very time by the clock of the table', async () => {
+    const { put, see, expiries } = createBench();
+    setClock(NOW + offMs);
+    see();
+
+    await put();
+
+    expect(expiries[0]).toBeGreaterThanOrEqual(NOW + LIFETIME_MS);
+    expect(expiries[0]).toBeLessThan(NOW + LIFETIME_MS + 10_000);
+  });
+
+  test('stores none that is too early once its clock is set right', async () => {
+    const { put, see, expiries } = createBench();
+    setClock(NOW + offMs);
+    see();
+    setClock(NOW);
+
+    await put();
+
+    expect(expiries[0]).toBeGreaterThanOrEqual(NOW + LIFETIME_MS);
+  });
+});
+
+test('a worker that slept for a day, which its steady clock did not count, stores none that is too early', async () => {
+  const { put, see, expiries } = createBench();
+  setClock(NOW);
+  see();
+  setClock(NOW + 86_400_000);
+
+  await put();
+
+  expect(expiries[0]).toBeGreaterThanOrEqual(NOW + 86_400_000 + LIFETIME_MS);
 });
 
 test('before the first response of the table no row expires', async () => {
-  expect(await expiryOf(-YEARS_MS, { hasSeen: false })).toBeUndefined();
+  const { put, expiries } = createBench();
+
+  await put();
+
+  expect(expiries).toEqual([undefined]);
 });

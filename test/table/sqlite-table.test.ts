@@ -11,7 +11,7 @@ const held = { state: 'SENT', leaseUntilMs: 5_000, leaseEndsMs: 6_000 };
 
 test('a lease lasts as long as its time, or the process that wrote it', async () => {
   const open = createSqliteInMemory();
-  const options = { leases: ['leaseUntilMs', 'leaseEndsMs'], now: () => 5_500 };
+  const options = { leases: ['leaseUntilMs', 'leaseEndsMs'], now: () => 5_500, steady: () => 70 };
   const [one, other] = ['one', 'other'].map((name) =>
     createSqliteTable(open({ name, isAlive: true }), options),
   );
@@ -25,14 +25,32 @@ test('a lease lasts as long as its time, or the process that wrote it', async ()
   expect((await other?.get(key))?.row).toEqual({ ...held, leaseEndsMs: 0 });
 });
 
+test.each([-31, 31])(
+  'a clock that is set %i days off ends no lease of a process that lives, and makes none longer',
+  async (days) => {
+    const open = createSqliteInMemory();
+    const clock = { ms: 5_500 };
+    const options = { leases: ['leaseUntilMs'], now: () => clock.ms, steady: () => 70 };
+    const [one, other] = ['one', 'other'].map((name) =>
+      createSqliteTable(open({ name, isAlive: true }), options),
+    );
+    await one?.put(key, { leaseUntilMs: 6_000 }, { expected: null, token: 't1' });
+    clock.ms += days * 86_400_000;
+
+    const read = await other?.get(key);
+
+    expect(read?.row).toEqual({ leaseUntilMs: clock.ms + 500 });
+  },
+);
+
 test('no clock deletes a row: neither that of who opens the file, nor that of who wrote it', async () => {
   const open = () => sqliteFile(join(folder.path, 'a.db'));
-  const put = (partition: string, expiresAtMs: number) =>
-    createSqliteTable(open()).put({ partition, sort: '-' }, {}, { expected: null, token: 't1', expiresAtMs });
-  await Promise.all([put('behind', 1), put('young', Date.now() + 3_600_000)]);
+  const put = (partition: string, lifetimeMs: number) =>
+    createSqliteTable(open()).put({ partition, sort: '-' }, {}, { expected: null, token: 't1', lifetimeMs });
+  await Promise.all([put('behind', 1), put('young', 3_600_000)]);
   open().close();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 800 * 86_400_000 });
-  await put('ahead', Date.now() - 1);
+  await put('ahead', 1);
   open().close();
 
   const left = await Array.fromAsync(createSqliteTable(open()).scan(''));

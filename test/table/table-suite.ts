@@ -29,7 +29,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
     const result = await table.put(key, row, {
       expected: null,
       token: 't1',
-      expiresAtMs: 1_795_219_200_500.25,
+      lifetimeMs: 86_400_000.25,
     });
 
     expect(result).toEqual({ kind: 'stored' });

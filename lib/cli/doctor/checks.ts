@@ -142,14 +142,14 @@ const RESTORED =
 const ROW_MS = 3_600_000;
 
 /** The table exists, has our keys, and can be written to, read and deleted from. */
-const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
+const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
   const { openTimedTable } = await import('../../jobs/job-storage.ts');
   const { table } = await openTimedTable(tableName, environment);
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
   const token = randomUUID();
-  await table.put(key, { version: 1 }, { expected: null, token, expiresAtMs: now() + ROW_MS });
+  await table.put(key, { version: 1 }, { expected: null, token, lifetimeMs: ROW_MS });
   const read = await table.get(key);
   await table.delete(key, token);
   return read?.token === token

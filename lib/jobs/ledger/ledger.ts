@@ -31,6 +31,7 @@ import {
   decideSent,
   type JobRequest,
   type LateOutcome,
+  type LookAnswer,
   type ReleaseOptions,
   type SentBy,
 } from './transitions.ts';
@@ -65,37 +66,26 @@ export type Ledger = ReturnType<typeof createLedger>;
 export function createLedger(options: LedgerOptions) {
   const { now = Date.now, newToken = randomUUID } = options;
   const { read, step, list } = createSteps(options);
+  const time = createTime(read, options);
+  const { setTime } = time;
 
   return {
     /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
     now,
     newName: newToken,
     /** A read if `now` is not the table's time yet, and nothing otherwise. */
-    setTime: createSetTime(read, options),
+    setTime,
     /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
     announce: (request: JobRequest) =>
       step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
-    async claim(
-      request: JobRequest,
-      { isNew = false, findOutcome, onTry, ...facts }: ClaimOptions,
-    ): Promise<ClaimAnswer> {
-      let late: LateOutcome | undefined;
-      const decide = (row: JobRow | undefined) => {
-        const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
-        if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
-        return decision;
-      };
-      for (;;) {
-        const answer = await step(request.id, decide, { isNew: isNew && late === undefined });
-        if (answer.kind !== 'look') return answer;
-        late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
-      }
-    },
+    claim: createClaim({ step, now, ...time }),
     /** Records that a request leaves now. If this throws, nothing may leave: repeat the step, or release the job. */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Makes the lease last at least `leaseMs` from now. */
-    renew: (holder: Holder, leaseMs: number) =>
-      step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder }),
+    async renew(holder: Holder, leaseMs: number) {
+      await setTime();
+      return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
+    },
     /** Records that a part of the job's work is stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
     /** Hands the job back, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
@@ -124,16 +114,52 @@ export function createLedger(options: LedgerOptions) {
   };
 }
 
-/** A clock that is off is set by three responses. Where they do not say the time, the clock here is used after them. */
-function createSetTime(
+type ClaimParts = Pick<ReturnType<typeof createSteps>, 'step'> &
+  ReturnType<typeof createTime> & { readonly now: () => number };
+
+const createClaim =
+  ({ step, now, isTimeKnown, setTime }: ClaimParts) =>
+  async (
+    request: JobRequest,
+    { isNew = false, findOutcome, onTry, ...facts }: ClaimOptions,
+  ): Promise<ClaimAnswer> => {
+    let late: LateOutcome | undefined;
+    const decide = (row: JobRow | undefined): Decision<ClaimAnswer | LookAnswer | NoTime> => {
+      // A clock that was just set may be a month off: it takes no lease, and takes none over.
+      if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
+      const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
+      if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
+      return decision;
+    };
+    for (;;) {
+      const answer = await step(request.id, decide, { isNew: isNew && late === undefined });
+      if (answer.kind === 'no-time') {
+        await setTime();
+        continue;
+      }
+      if (answer.kind !== 'look') return answer;
+      late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
+    }
+  };
+
+type NoTime = { readonly kind: 'no-time' };
+
+/** More than the three responses that set a clock which is off, for one that is set again meanwhile. */
+const MAX_LOOKS = 6;
+
+/** Finds the table's time by reading what is not there. Where responses do not say it, the clock here is used after them. */
+function createTime(
   read: (id: string) => Promise<unknown>,
-  { isTimeKnown = () => true }: LedgerOptions,
-): () => Promise<void> {
+  { isTimeKnown: isKnown = () => true }: LedgerOptions,
+) {
   let isDateless = false;
-  return async () => {
-    if (isDateless || isTimeKnown()) return;
-    for (let tries = 0; tries < 3 && !isTimeKnown(); tries += 1) await read(NOTHING);
-    isDateless = !isTimeKnown();
+  const isTimeKnown = () => isDateless || isKnown();
+  return {
+    isTimeKnown,
+    async setTime(): Promise<void> {
+      for (let looks = 0; looks < MAX_LOOKS && !isTimeKnown(); looks += 1) await read(NOTHING);
+      isDateless ||= !isKnown();
+    },
   };
 }
 
@@ -151,7 +177,6 @@ type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean };
  */
 function createSteps({
   table,
-  now = Date.now,
   newToken = randomUUID,
   expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
 }: LedgerOptions) {
@@ -168,8 +193,8 @@ function createSteps({
     for (;;) {
       const { write: row, answer } = decide(found?.row);
       if (row !== undefined) {
-        const [token, expiresAtMs] = [newToken(), now() + expireAfterMs];
-        const condition = { expected: found?.token ?? null, token, expiresAtMs };
+        const token = newToken();
+        const condition = { expected: found?.token ?? null, token, lifetimeMs: expireAfterMs };
         // What a holder knows of its job must not be lost; a send needs room for that, too.
         const mayUseReserve = holder !== undefined && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });

@@ -95,7 +95,7 @@ export type ClaimAnswer =
   /** The id belongs to a job with different content, which was left alone. */
   | { readonly kind: 'other-content' };
 
-type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
+export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
 /** After so many deaths a job may be what brings workers down, and runs alone: others that lay beside it do not die with it. */
 const MAX_DEATHS_BESIDE_OTHERS = 3;

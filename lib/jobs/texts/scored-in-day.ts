@@ -9,8 +9,8 @@ export type Scored = Readonly<z.infer<typeof rowSchema>>;
 
 const NOTHING: Scored = { calls: 0, tokens: 0 };
 
-/** Until when nobody adds to a day's row. */
-const EXPIRES_MS = 2 * 86_400_000;
+/** After so long nobody adds to a day's row. */
+const LIFETIME_MS = 2 * 86_400_000;
 
 /**
  * Counts over all processes what is scored in a day (UTC), in one row of the table: returns the sums of the day after
@@ -27,7 +27,7 @@ export function createScoredInDay(table: Table, now: () => number) {
       const options = {
         expected: found?.token ?? null,
         token: randomUUID(),
-        expiresAtMs: now() + EXPIRES_MS,
+        lifetimeMs: LIFETIME_MS,
       };
       const put = await table.put(key, day, options);
       if (put.kind === 'stored') {

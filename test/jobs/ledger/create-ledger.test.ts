@@ -14,7 +14,7 @@ const done: Outcome = { status: 'done', response: '1' };
 function createBench(options: Partial<LedgerOptions> = {}) {
   const clock = { nowMs: 1_000 };
   const requests: string[] = [];
-  const expiries: (number | undefined)[] = [];
+  const lifetimes: (number | undefined)[] = [];
   const memory = createMemoryTable();
   const table: Table = {
     ...memory,
@@ -24,12 +24,12 @@ function createBench(options: Partial<LedgerOptions> = {}) {
     },
     put(key, row, given) {
       requests.push('put');
-      expiries.push(given.expiresAtMs);
+      lifetimes.push(given.lifetimeMs);
       return memory.put(key, row, given);
     },
   };
   const ledger = createLedger({ table, now: () => clock.nowMs, ...options });
-  return { ledger, table, memory, requests, expiries, clock };
+  return { ledger, table, memory, requests, lifetimes, clock };
 }
 
 type Bench = ReturnType<typeof createBench>;
@@ -101,12 +101,12 @@ test.each<[string, readonly string[], (bench: Bench) => Promise<unknown>]>([
 });
 
 test('rows stay for 30 days after the last write, unless set otherwise', async () => {
-  const { ledger, table, clock, expiries } = createBench();
+  const { ledger, table, clock, lifetimes } = createBench();
   const held = await claim(ledger);
 
   await createLedger({ table, now: () => clock.nowMs, expireAfterMs: 5_000 }).end(held, done);
 
-  expect(expiries).toEqual([1_000 + 30 * 86_400_000, 6_000]);
+  expect(lifetimes).toEqual([30 * 86_400_000, 5_000]);
 });
 
 describe('the time of the table', () => {
@@ -131,13 +131,32 @@ describe('the time of the table', () => {
     expect(requests).toEqual(['get', 'get', 'get']);
   });
 
-  test('is asked for three times where responses do not say it, and never again', async () => {
+  test.each([-31, 31])(
+    'is waited for before a lease is taken over, or taken, by a clock %i days off',
+    async (days) => {
+      const bench = createBench();
+      await claim(bench.ledger);
+      let reads = 0;
+      const table: Table = { ...bench.table, get: (key) => bench.table.get(key).finally(() => (reads += 1)) };
+      const isTimeKnown = () => reads >= 3;
+      const now = () => 2_000 + (isTimeKnown() ? 0 : days * 86_400_000);
+      const ledger = createLedger({ table, now, isTimeKnown });
+
+      const held = await ledger.claim(request, { leaseMs, mayRepeat: true });
+      const fresh = await ledger.claim({ ...request, id: 'b' }, { leaseMs });
+
+      expect(held).toEqual({ kind: 'busy', untilMs: 61_000 });
+      expect(fresh).toMatchObject({ claim: { leaseUntilMs: 62_000 } });
+    },
+  );
+
+  test('is asked for six times where responses do not say it, and never again', async () => {
     const { ledger, requests } = createBench({ isTimeKnown: () => false });
 
     await ledger.setTime();
     await ledger.setTime();
 
-    expect(requests).toEqual(['get', 'get', 'get']);
+    expect(requests).toEqual(Array(6).fill('get'));
   });
 });
 

@@ -1,9 +1,8 @@
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import { handleOnce, runBatch } from '../../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../../lib/jobs/held.ts';
-import { jobTimes } from '../../../lib/jobs/job-times.ts';
 import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
+import { leaseOf } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
@@ -120,8 +119,8 @@ async function deliver(
   const message = copy.withMessage?.(given) ?? given;
   const worker = workerOf(parts, job.end);
   if (kind === 'invocation') {
-    const deadlineMs = outside.now() + TIMEOUT_MS - jobTimes.toAnswerMs;
-    const lease = { ...leaseUntil(deadlineMs, outside.now), ...copy.lease };
+    const { now } = outside;
+    const lease = { ...leaseOf(TIMEOUT_MS, { now, steady: now }), ...copy.lease };
     const failed = await runBatch([message], { worker, lease, queue, concurrency: 1 });
     if (failed.length > 0) return;
   } else {

@@ -39,14 +39,14 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
 /** Writes what `next` makes of the stored limit, however many processes do so at once; false if that is nothing. */
 async function change(
   batch: string,
-  { table, newToken, now }: LimitStorage,
+  { table, newToken }: LimitStorage,
   next: (limit: Limit) => Limit | undefined,
 ): Promise<boolean> {
   const key = limitKey(batch);
   for (let stored = await table.get(key); ; ) {
     const limit = next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));
     if (limit === undefined) return false;
-    const options = { expected: stored?.token ?? null, token: newToken(), expiresAtMs: now() + RETENTION_MS };
+    const options = { expected: stored?.token ?? null, token: newToken(), lifetimeMs: RETENTION_MS };
     const put = await table.put(key, limit, options);
     if (put.kind === 'stored') return true;
     stored = put.current;

@@ -77,11 +77,10 @@ export async function writeChunkRow(
   chunkId: ChunkId,
   row: ChunkRow,
   expected: string | null,
-  { table, newToken, now }: BatchStorage,
+  { table, newToken }: BatchStorage,
 ): Promise<StoredChunk | undefined> {
   const token = newToken();
-  const expiresAtMs = now() + RETENTION_MS;
-  const result = await table.put(chunkRowKey(chunkId), row, { expected, token, expiresAtMs });
+  const result = await table.put(chunkRowKey(chunkId), row, { expected, token, lifetimeMs: RETENTION_MS });
   if (result.kind === 'stored') return { row, token };
   return parsedChunk(result.current);
 }
@@ -136,11 +135,11 @@ export async function readHeader(
 export async function writeHeader(
   batch: string,
   header: BatchHeader,
-  { table, newToken, now }: BatchStorage,
+  { table, newToken }: BatchStorage,
 ): Promise<boolean> {
-  const expiresAtMs = now() + RETENTION_MS;
+  const lifetimeMs = RETENTION_MS;
   for (let expected: string | null = null; ; ) {
-    const put = await table.put(headerKey(batch), header, { expected, token: newToken(), expiresAtMs });
+    const put = await table.put(headerKey(batch), header, { expected, token: newToken(), lifetimeMs });
     if (put.kind === 'stored') return true;
     if (put.current === undefined) return false;
     const current = headerSchema.parse(put.current.row);

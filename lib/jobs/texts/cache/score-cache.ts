@@ -56,6 +56,8 @@ export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.pa
 export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   readonly host: string;
   readonly owner: string;
+  /** Until it has resolved, `now` may be off (`Ledger`). Default: it never is. */
+  readonly setTime?: (() => Promise<void>) | undefined;
   /** How long one attempt may take. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
   /** How much longer: for writing the claim, waiting for the slot, and storing the result. Default: 30 s. */
@@ -96,11 +98,12 @@ export type TextClaim = {
 const SPARE_MS = 30_000;
 
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
-  const { table, host, now } = options;
+  const { table, host, now, setTime } = options;
   return {
     async look(requests, payer) {
       const keys = requests.map((request) => cacheKey(host, request));
       const rows = keys.length === 0 ? [] : await table.getAll(keys);
+      await setTime?.();
       return keys.map((key, at): Looked => {
         const stored = rows[at];
         const taken = stored && takenBy(parseCacheRow(stored), payer, now());
@@ -190,7 +193,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
 
 /** The row of a text as it was last seen or written, with its token (null: there is none), and whether this claim wrote it. */
 function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
-  const { table, now, newToken, owner, attemptMs, spareMs = SPARE_MS } = options;
+  const { table, now, newToken, owner, attemptMs, setTime, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
   const none: CacheRow = { ...ours, state: 'FREE', leaseEndsMs: 0, sends: 0 };
   const own = {
@@ -199,11 +202,13 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     isOwn: false,
   };
   const write = async (changes: Pick<CacheRow, 'state'> & Partial<CacheRow>, token = newToken()) => {
+    await setTime?.();
     const leaseEndsMs = now() + attemptMs + spareMs;
     const next: CacheRow = { ...ours, leaseEndsMs, sends: own.row.sends, ...changes };
-    const expiresAtMs = now() + RETENTION_MS;
     const mayUseReserve = changes.state !== 'SENT';
-    const put = await table.put(key, next, { expected: own.token, token, expiresAtMs, mayUseReserve });
+    const options = { expected: own.token, token, lifetimeMs: RETENTION_MS, mayUseReserve };
+    const put = await table.put(key, next, options);
+    await setTime?.();
     const current = put.kind === 'stored' ? { row: next, token } : put.current;
     own.isOwn = current?.token === token;
     own.token = current?.token ?? null;
