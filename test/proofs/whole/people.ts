@@ -65,12 +65,15 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
   world.log('person', JSON.stringify(deed));
   switch (deed.kind) {
     case 'pause':
-      return void (await table.budget.change('pause', (budget) => ({ ...budget, pausedAtMs: world.now() })));
+      return void (await table.budget.change('pause', (budget) => ({
+        ...budget,
+        pausedAtMs: world.machineNow(),
+      })));
     case 'resume':
       return void (await table.budget.change('resume', (budget) => ({ ...budget, pausedAtMs: undefined })));
     case 'reset':
       return void (await table.budget.change('reset', (budget) =>
-        resetAt(budget, world.now() + RESET_AFTER_MS),
+        resetAt(budget, world.machineNow() + RESET_AFTER_MS),
       ));
     case 'deploy':
       for (const process of world.running()) world.end(process, 'is replaced by a deployment');
@@ -94,7 +97,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       if (id === undefined) return;
       const ledger = createLedger({
         table: table.rows,
-        now: world.now,
+        now: world.machineNow,
         newToken: () => `person-${deed.atMs}-${world.dice.below(2 ** 32)}`,
       });
       if (deed.kind === 'cancel') {
@@ -104,7 +107,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       }
       const before = await ledger.read(id);
       const { store } = scene;
-      const batches = { store, table: table.rows, newToken: () => 'none', now: world.now };
+      const batches = { store, table: table.rows, newToken: () => 'none', now: world.machineNow };
       const here = {
         async send(bodies: readonly string[]) {
           for (const body of bodies) queue.send(body);

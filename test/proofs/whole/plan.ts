@@ -48,6 +48,8 @@ export type Plan = {
   /** How often a process dies, or is stopped for a while, at one of its acts, in percent. */
   readonly crashPercent: number;
   readonly pausePercent: number;
+  /** How often a clock is set a month ahead or back, or right again, at an act of its process, in percent. */
+  readonly clockPercent: number;
   /** Afterwards nothing goes wrong any more. */
   readonly calmFromMs: number;
 };
@@ -102,9 +104,13 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     noisePercent: dice.pick([0, 0.2, 1, 3]),
     crashPercent: dice.pick([0, 0.05, 0.3]),
     pausePercent: dice.pick([0, 0.05, 0.2]),
+    clockPercent: createDice(seed ^ OF_CLOCKS).pick([0, 0, 0.1, 0.5]),
     calmFromMs,
   };
 }
+
+/** Makes the dice of clocks others than those of the rest of the plan. */
+const OF_CLOCKS = 0x100_0000;
 
 /** Makes the dice of batches others than those of the rest of the plan. */
 const OF_BATCHES = 0x80_0000;
@@ -258,6 +264,7 @@ export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
     noisePercent: 0.2,
     crashPercent: 0.05,
     pausePercent: 0.05,
+    clockPercent: 0.02,
   };
 }
 

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
+import { KNOWN_MS } from '../../../lib/jobs/job-storage.ts';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { readFollowers } from '../../../lib/jobs/types/snapshot/execution-input.ts';
 import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
@@ -34,7 +35,7 @@ export type SessionOptions = { readonly greed?: 'one' | 'block'; readonly skewMs
 export function openSession(process: Process, scene: Scene, { greed = 'block', skewMs }: SessionOptions) {
   const { world, parts } = scene;
   const own = world.diceFor(process);
-  const now = () => world.now() + skewMs;
+  const now = () => world.nowOf(process) + skewMs;
   const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
   const clock = createTableClock({ now, steady: world.sinceStartMs, sleep });
   // Two clients: the pace goes by the dates of its own.
@@ -96,7 +97,22 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   });
   const store = storeFor(scene.store, process, world);
   const table = { ...shared.table, ...parts.withTable?.(shared.table) };
-  return { process, clock, now, sleep, random: own.fraction, pace, callWith, counts, breaker, store, table };
+  // As in `openTimedTable`.
+  const isTimeKnown = () => !scene.table.hasDates || clock.uncertaintyMs() <= KNOWN_MS;
+  return {
+    process,
+    clock,
+    isTimeKnown,
+    now,
+    sleep,
+    random: own.fraction,
+    pace,
+    callWith,
+    counts,
+    breaker,
+    store,
+    table,
+  };
 }
 
 export type Session = ReturnType<typeof openSession>;
@@ -112,10 +128,10 @@ const loggerOf = (process: Process, { world }: Scene): Logger =>
 
 /** The worker of a process. */
 export function workerOf(session: Session, scene: Scene): Worker {
-  const { process, clock, sleep, random, breaker, store, table } = session;
+  const { process, clock, isTimeKnown, sleep, random, breaker, store, table } = session;
   const own = scene.world.diceFor(process);
   const newToken = () => `${process.name}-${own.below(2 ** 32)}-${own.below(2 ** 32)}`;
-  const real = createLedger({ table, now: clock.now, newToken });
+  const real = createLedger({ table, now: clock.now, isTimeKnown, newToken });
   const worker = workerOver({
     owner: process.name,
     table,

@@ -2,6 +2,7 @@ import { LEASES } from '../../../lib/jobs/job-storage.ts';
 import type { BudgetItem, OpenBreaker } from '../../../lib/pace/budget.ts';
 import { createTableBudget } from '../../../lib/pace/stored-budget.ts';
 import type { DateSeen } from '../../../lib/table/index.ts';
+import { awaitDate } from '../../../lib/table/open-table.ts';
 import { createSqliteTable } from '../../../lib/table/sqlite-table.ts';
 import type { RowKey, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
@@ -20,9 +21,9 @@ export type SharedTable = TableParts & {
 
 const HOST = 'platform';
 
-export function createSharedTable({ plan, now, clock, dice }: World): SharedTable {
+export function createSharedTable({ plan, machineNow, clock, dice }: World): SharedTable {
   const waits = { sleep: clock.sleep, random: dice.fraction };
-  if (plan.table === 'SQLite') return createSharedSqlite(now, waits);
+  if (plan.table === 'SQLite') return createSharedSqlite({ now: machineNow, steady: clock.now }, waits);
   const rows = createMemoryTable();
   const budget = createTableBudget({ table: rows, host: HOST, ...waits });
   return { rows, budget, of: () => rows, hasDates: true };
@@ -30,9 +31,11 @@ export function createSharedTable({ plan, now, clock, dice }: World): SharedTabl
 
 type Waits = { readonly sleep: (ms: number) => Promise<void>; readonly random: () => number };
 
-function createSharedSqlite(now: () => number, waits: Waits): SharedTable {
+type Clocks = { readonly now: () => number; readonly steady: () => number };
+
+function createSharedSqlite(clocks: Clocks, waits: Waits): SharedTable {
   const fileOf = createSqliteInMemory();
-  const of = (sharer: Sharer) => createSqliteTable(fileOf(sharer), { leases: LEASES, now });
+  const of = (sharer: Sharer) => createSqliteTable(fileOf(sharer), { leases: LEASES, ...clocks });
   const rows = of({ name: 'people', isAlive: true });
   return { rows, budget: createTableBudget({ table: rows, host: HOST, ...waits }), of, hasDates: false };
 }
@@ -66,7 +69,7 @@ export function tableFor(
     saw: Saw,
     perform: () => Promise<T>,
   ): Promise<T> => {
-    const sentMs = now();
+    const heard = awaitDate(now, world.sinceStartMs);
     let doneMs = 0;
     const result = await world.act(process, {
       label,
@@ -79,7 +82,7 @@ export function tableFor(
       failure: (kind) =>
         new TableError(label, { kind, code: kind === 'busy' ? 'ThrottlingException' : 'ECONNRESET' }),
     });
-    if (shared.hasDates) saw({ dateMs: Math.floor(doneMs / 1_000) * 1_000, sentMs, receivedMs: now() });
+    if (shared.hasDates) saw(heard(Math.floor(doneMs / 1_000) * 1_000));
     return result;
   };
   const row = <T>(label: string, perform: () => Promise<T>) => ask(label, ROW_MS, sawRow, perform);

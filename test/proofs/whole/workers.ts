@@ -1,6 +1,5 @@
 import { runBatch } from '../../../lib/jobs/handle-once.ts';
-import { jobTimes } from '../../../lib/jobs/job-times.ts';
-import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
+import { leaseOf } from '../../../lib/jobs/open-worker.ts';
 import { LONG_POLLS, type Queue } from '../../../lib/jobs/queue/queue.ts';
 import { work } from '../../../lib/jobs/work.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';
@@ -50,7 +49,7 @@ export async function pollForInvocations(name: string, scene: Scene, skewMs: num
         .then(() => world.sinceStartMs() >= overMs && world.end(process, 'reaches its time limit'))
         .catch(() => undefined);
       const { now } = worker.ledger;
-      const lease = leaseUntil(now() + LIMIT_MS - jobTimes.toAnswerMs, now);
+      const lease = leaseOf(LIMIT_MS, { now, steady: world.sinceStartMs });
       const queueHere = queueOf(process, scene);
       const ran = runBatch(messages, { worker, lease, queue: queueHere, concurrency: CONCURRENCY });
       const failed = await Promise.race([ran, died.then(() => messages.map(({ messageId }) => messageId))]);
@@ -77,7 +76,7 @@ export function workForever(name: string, scene: Scene, skewMs: number, number =
   void work({
     worker,
     queue: queueOf(process, scene),
-    lease: leaseOver({ ledger, now: ledger.now, sleep }),
+    lease: leaseOver({ ledger, now: ledger.now, steady: scene.world.sinceStartMs, sleep }),
     concurrency: CONCURRENCY,
     visibilitySeconds: 60,
     drain: false,

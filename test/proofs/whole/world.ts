@@ -11,6 +11,8 @@ export type Process = {
   isAlive: boolean;
   /** Until then it makes no progress, and no response reaches it. */
   pausedUntilMs: number;
+  /** How far its clock was set off; of processes that share one, `machine` has it. */
+  clockOffMs: number;
   /** How many things have gone wrong with it so far. */
   troubles: number;
   /** Called when it has ended, normally or not. */
@@ -22,6 +24,7 @@ const newProcess = (name: string, isMortal = true): Process => ({
   isMortal,
   isAlive: true,
   pausedUntilMs: 0,
+  clockOffMs: 0,
   troubles: 0,
   onEnd: [],
 });
@@ -42,6 +45,10 @@ const START_MS = Date.parse('2026-11-21T09:00:00Z');
 
 /** How long a request travels, in milliseconds: mostly a few. */
 const travelMs = (dice: Dice) => dice.pick([1, 2, 2, 3, 5, 12]);
+/** How far a clock is off that was set wrong: by a month, or right again. */
+const CLOCK_OFF_MS = [-31, 0, 31].map((days) => days * 86_400_000);
+/** How often it is wrong when a process starts, compared with how often it is set at an act. */
+const AT_START = 20;
 const STOPPED_MS = [3_000, 45_000, 100_000] as const;
 
 /**
@@ -57,8 +64,11 @@ export function createWorld(plan: Plan) {
     isOnlyPromises: plan.snapshotsAtMs.length === 0,
   });
   const trace: string[] = [];
-  const counts = { crashes: 0, stops: 0, faults: 0 };
+  const counts = { crashes: 0, stops: 0, faults: 0, clocksSet: 0 };
   const diceOf = new Map<Process, Dice>();
+  const clockDiceOf = new Map<Process, Dice>();
+  /** Users of SQLite share a clock, as those of one machine do. */
+  const machine = { clockOffMs: 0 };
   const running = new Set<Process>();
   const isCalm = () => clock.now() >= plan.calmFromMs;
   const log = (who: string, what: string) => void trace.push(`${stamp(clock.now())} ${who}: ${what}`);
@@ -66,10 +76,26 @@ export function createWorld(plan: Plan) {
   const start = (name: string, isMortal = true): Process => {
     const process = newProcess(name, isMortal);
     diceOf.set(process, createDice(hash(`${plan.seed} ${name}`)));
+    clockDiceOf.set(process, createDice(hash(`${plan.seed} clock of ${name}`)));
     running.add(process);
     log(name, 'starts');
+    mayBeSet(process, AT_START);
     return process;
   };
+
+  const clockOf = (process: Process) => (plan.table === 'SQLite' ? machine : process);
+
+  const mayBeSet = (process: Process, often = 1): void => {
+    const own = clockDiceOf.get(process);
+    if (own === undefined || !process.isMortal || isCalm()) return;
+    if (!own.percent(often * plan.clockPercent)) return;
+    const clockSet = clockOf(process);
+    clockSet.clockOffMs = own.pick(CLOCK_OFF_MS.filter((ms) => ms !== clockSet.clockOffMs));
+    process.troubles += 1;
+    counts.clocksSet += 1;
+    log(process.name, `has its clock set ${clockSet.clockOffMs / 86_400_000} days off`);
+  };
+
   const diceFor = (process: Process): Dice => diceOf.get(process) ?? dice;
 
   const end = (process: Process, why: string) => {
@@ -97,6 +123,7 @@ export function createWorld(plan: Plan) {
 
   /** The process may die or be stopped here, before or after something of its own. */
   const troubles = async (process: Process, label: string): Promise<void> => {
+    mayBeSet(process);
     if (process.isMortal && !isCalm()) {
       const own = diceFor(process);
       if (own.percent(plan.crashPercent)) {
@@ -185,8 +212,11 @@ export function createWorld(plan: Plan) {
     spellAt,
     isCalm,
     act,
-    /** Epoch milliseconds, and milliseconds from the start. */
+    /** Epoch milliseconds by the clock of a process, by that of the machine of people, and in truth. */
+    nowOf: (process: Process) => START_MS + clock.now() + clockOf(process).clockOffMs,
+    machineNow: () => START_MS + clock.now() + machine.clockOffMs,
     now: () => START_MS + clock.now(),
+    /** Milliseconds from the start. */
     sinceStartMs: clock.now,
     [Symbol.dispose]: zlib.stop,
   };

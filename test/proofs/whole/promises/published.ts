@@ -12,17 +12,24 @@ export type Moved = {
   readonly run: string;
   readonly startedAt: string;
   readonly atMs: number;
+  /** When its first object was stored, in truth, whatever the clock of its process said. */
+  readonly begunMs: number;
 };
 
 /** Records each move of a `latest.json`, and reports it, at the moment when it becomes visible. */
 export function watchLatest(world: World, onMoved: (moved: Moved) => void) {
   const moves: Moved[] = [];
+  const begun = new Map<string, number>();
   return {
     moves,
     seen(key: string, body: string) {
+      const [run] = /\d{8}T\d{6}Z-[0-9a-f]{6}/.exec(key) ?? [];
+      if (run !== undefined && !begun.has(run)) begun.set(run, world.sinceStartMs());
       const [, source] = /^(\w+)\/latest\.json$/.exec(key) ?? [];
       if (source === undefined) return;
-      const moved: Moved = { ...JSON.parse(body), source, atMs: world.sinceStartMs() };
+      const latest = JSON.parse(body);
+      const begunMs = begun.get(latest.run) ?? 0;
+      const moved: Moved = { ...latest, source, begunMs, atMs: world.sinceStartMs() };
       // A prune stores it again as it is.
       if (moves.findLast((each) => each.source === source)?.run === moved.run) return;
       moves.push(moved);
@@ -50,17 +57,23 @@ export async function checkPublished(ended: Finished) {
   let [pruned, mostRecords] = [0, 0];
   const startMs = scene.world.now() - scene.world.sinceStartMs();
   /** A run that began once another was published comes after it, whatever the clocks of the two say. */
-  const mayBeginAfter = ({ startedAt }: Moved, { atMs }: Moved) =>
-    Date.parse(startedAt) + CLOCK_OFF_MS >= startMs + atMs;
+  const isEarlier = ({ startedAt }: Moved, before: Moved) =>
+    before.startedAt > startedAt && Date.parse(startedAt) + CLOCK_OFF_MS < startMs + before.atMs;
+  /** Where clocks were set, those that were under way side by side have no order: only what was published between them has. */
+  const isOlder = ({ begunMs }: Moved, before: Moved, moves: readonly Moved[]) =>
+    moves.some(({ atMs }) => atMs > begunMs && atMs < before.begunMs);
   for (const source of plan.datasets > 0 ? ['calculations', 'cards'] : ['calculations']) {
     const moves = published.moves.filter((each) => each.source === source);
     for (const [index, moved] of moves.entries()) {
       const before = moves[index - 1];
-      if (before !== undefined && before.startedAt > moved.startedAt && !mayBeginAfter(moved, before))
+      if (
+        before !== undefined &&
+        (plan.clockPercent > 0 ? isOlder(moved, before, moves) : isEarlier(moved, before))
+      )
         broken(`${source}/latest.json went back from ${before.run} to ${moved.run}`);
       const isGone = (await scene.store.get(moved.manifest)) === undefined;
       const newer = (ms: number) =>
-        moves.filter(({ startedAt, atMs }) => startedAt > moved.startedAt && atMs <= ms + LISTED_MS).length;
+        moves.filter(({ run, atMs }) => run > moved.run && atMs <= ms + LISTED_MS).length;
       const mayBeGone = source === 'calculations' && sent.prunedAtMs.some((ms) => newer(ms) >= KEPT);
       if (isGone && mayBeGone) pruned += 1;
       else {
@@ -119,7 +132,7 @@ export async function checkRun(
     lines.push(...String(gunzipSync(body)).split('\n').slice(0, -1));
   }
   if (manifest.records !== lines.length) lost(`says ${manifest.records} records, and holds ${lines.length}`);
-  if (source === 'calculations') checkCalculations(lines, manifest, { scene, lost });
+  if (source === 'calculations') checkCalculations(lines, { ...manifest, ...moved }, { scene, lost });
   else checkCards(lines, { scene, lost });
   return lines.length;
 }
@@ -136,11 +149,13 @@ function checkCards(lines: readonly string[], { scene, lost }: Checking): void {
 
 function checkCalculations(
   lines: readonly string[],
-  { startedAt, finishedAt }: Manifest,
+  { startedAt, finishedAt, begunMs, atMs }: Manifest & Moved,
   { scene, lost }: Checking,
 ) {
-  const fromMs = Date.parse(startedAt) - SKEW_MS;
-  const toMs = Date.parse(finishedAt) + SKEW_MS;
+  const { clockPercent } = scene.world.plan;
+  const startMs = scene.world.now() - scene.world.sinceStartMs();
+  const fromMs = clockPercent > 0 ? startMs + begunMs - SKEW_MS : Date.parse(startedAt) - SKEW_MS;
+  const toMs = clockPercent > 0 ? startMs + atMs : Date.parse(finishedAt) + SKEW_MS;
   const versions = scene.platform.records.versions();
   const taken = new Map<number, number>();
   for (const line of lines) {
