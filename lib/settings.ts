@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hideUser, parseJson, preview, proxyFaults } from './base/index.ts';
+import { hideUser, networkFaults, parseJson, preview } from './base/index.ts';
 import { DEFAULT_STORE, withPlaces } from './places.ts';
 import { isOtherHeader, tokenHeader } from './platform/token.ts';
 
@@ -28,15 +28,15 @@ export class SettingsError extends Error {
 
 /** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>
-  read(settingsSchema, environment, [tokenFaults, storeFaults, proxyFaults]);
+  read(settingsSchema, environment, [tokenFaults, storeFaults, networkFaults]);
 
 /** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
-  read(syncSchema, environment, [storeFaults, proxyFaults]);
+  read(syncSchema, environment, [storeFaults, networkFaults]);
 
 /** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
 export const readPaceSettings = (environment: Environment): PaceSettings =>
-  read(paceSchema, environment, [proxyFaults]);
+  read(paceSchema, environment, [networkFaults]);
 
 type Check = (given: Environment) => readonly string[];
 

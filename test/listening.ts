@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Lets a server listen on a free port of 127.0.0.1 until it is disposed of, which breaks its connections. */
-export async function listening(server: Server) {
+/** Lets a server listen on a free port of 127.0.0.1, or of another host, until it is disposed of, which breaks its connections. */
+export async function listening(server: Server, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,14 +1,22 @@
 export { type BackoffLimits, backoffMs, once, sleep } from './async.ts';
+export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './aws/client-config.ts';
 export {
-  type AwsEnvironment,
-  awsClientConfig,
-  lean,
-  type ProxyEnvironment,
-  proxyEnvironment,
-  proxyFaults,
-  queueEndpoint,
-} from './aws/client-config.ts';
-export { AwsError, asAwsError, entryError, kindOfFault, readAwsFault, UNSENT_CODES } from './aws/fault.ts';
+  AwsError,
+  asAwsError,
+  CLOCK_ADVICE,
+  entryError,
+  kindOfFault,
+  readAwsFault,
+  remedyOf,
+  UNSENT_CODES,
+} from './aws/fault.ts';
+export {
+  createHttpsAgent,
+  MAX_IDLE_MS,
+  type NetworkEnvironment,
+  networkFaults,
+  proxyOf,
+} from './aws/network.ts';
 export { isOfDisk, isPassing, lastingFailure, type Part, ServiceError } from './aws/service-error.ts';
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isOfDisk, isPassing } from '../base/index.ts';
+import { isPassing } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import { afterRefusal, pauseAfter429 } from './after-refusal.ts';
 import { BLOCK_MS, type BudgetItem, cappedRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
@@ -179,9 +179,8 @@ async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: 
   }
 }
 
-/** Whether the table may respond later. Nothing waits for one that is missing, on a full disk, or not this process's to use. */
-const isAway = (error: unknown): boolean =>
-  error instanceof TableError && (isPassing(error) || (error.failure.kind === 'other' && !isOfDisk(error)));
+/** Whether the table may respond later. Nothing waits for one that is missing, or that refuses what it is asked for. */
+const isAway = (error: unknown): boolean => error instanceof TableError && isPassing(error);
 
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 

@@ -31,13 +31,19 @@ export type PlatformFailure =
   /** The body ended early or is not valid JSON. */
   | { readonly kind: 'cut'; readonly detail: string }
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** One attempt took too long; `phase` says how far it got. */
-  | { readonly kind: 'timeout'; readonly timeoutMs: number; readonly phase: ConnectionPhase }
-  /** No connection, or it broke; only in `exchange` may the platform have acted. `proxyStatus`: a proxy refused. */
+  /** One attempt took too long; `phase` says how far it got, and `proxy` through what, if that is not direct. */
+  | {
+      readonly kind: 'timeout';
+      readonly timeoutMs: number;
+      readonly phase: ConnectionPhase;
+      readonly proxy?: string;
+    }
+  /** No connection, or it broke; only in `exchange` may the platform have acted. `proxyStatus`: the proxy refused. */
   | {
       readonly kind: 'connection';
       readonly phase: ConnectionPhase;
       readonly code: string;
+      readonly proxy?: string;
       readonly proxyStatus?: number;
     }
   /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
@@ -107,11 +113,11 @@ export function describeFailure(failure: PlatformFailure): string {
     case 'too-large':
       return `the response is larger than ${failure.maxBytes} bytes`;
     case 'timeout':
-      return `no complete response within ${seconds(failure.timeoutMs)}`;
+      return `no complete response within ${seconds(failure.timeoutMs)}${through(failure)}`;
     case 'connection':
       return failure.proxyStatus === undefined
-        ? `${PHASES[failure.phase]} (${failure.code})`
-        : `the proxy responded with ${failure.proxyStatus} and did not connect${failure.proxyStatus === 407 ? HINTS[407] : ''}`;
+        ? `${PHASES[failure.phase]}${through(failure)} (${failure.code})`
+        : `the proxy${failure.proxy === undefined ? '' : ` ${failure.proxy}`} responded with ${failure.proxyStatus} and did not connect${failure.proxyStatus === 407 ? HINTS[407] : ''}`;
     case 'shape':
       return `the response does not match the contract: ${failure.faults.join('; ')}`;
     case 'endless':
@@ -122,6 +128,9 @@ export function describeFailure(failure: PlatformFailure): string {
       return failure satisfies never;
   }
 }
+
+const through = ({ proxy }: { readonly proxy?: string }) =>
+  proxy === undefined ? '' : ` through the proxy ${proxy}`;
 
 const PHASES = {
   resolve: 'the name could not be resolved',

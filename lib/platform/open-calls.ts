@@ -1,4 +1,4 @@
-import { type InHand, type ProxyEnvironment, sleep } from '../base/index.ts';
+import { type InHand, type NetworkEnvironment, proxyOf, sleep } from '../base/index.ts';
 import type { Pace } from '../pace/pace.ts';
 import type { HoldLeft } from './attempt.ts';
 import { type Call, createCall } from './call.ts';
@@ -31,8 +31,8 @@ export type PlatformOptions = {
   readonly inHand?: InHand | undefined;
   /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
   readonly holdLeft?: HoldLeft | undefined;
-  /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
-  readonly proxyEnv?: ProxyEnvironment;
+  /** Where `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE` are looked up. Default: nowhere. */
+  readonly proxyEnv?: NetworkEnvironment;
 };
 
 /** Makes calls, without the operations over them: one for each limits of retries, all over the same connections. */
@@ -44,6 +44,7 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
       maxResponseBytes: options.maxResponseBytes ?? 104_857_600,
       bodies: options.bodies ?? createBodyBudget(),
       exchange: createExchange(options.proxyEnv),
+      proxy: proxyOf(new URL(options.baseUrl), options.proxyEnv ?? {}),
       now: Date.now,
     }),
     token: options.token,

@@ -237,6 +237,6 @@ function explainS3Error(error: unknown): StoreFailure {
   if (code === 'KeyTooLongError')
     return { kind: 'bad-key', expected: 'at most 1024 bytes with the prefix', got: code };
   const kind = kindOfFault(fault);
-  if (kind !== 'other') return { kind, code };
-  return { kind, code: status === undefined ? code : `${status} ${code}` };
+  if (kind !== 'other' && kind !== 'missing') return { kind, code };
+  return { kind: 'other', code: status === undefined ? code : `${status} ${code}` };
 }

@@ -35,8 +35,8 @@ function failureOf(table: string, error: unknown): TableFailure {
   if (code === 'ValidationException')
     return { kind: 'bad-table', table, expected: EXPECTED, got: 'one that refuses them' };
   const kind = kindOfFault(fault);
-  if (kind !== 'other') return { kind, code };
-  return { kind, code: status === undefined ? code : `${status} ${code}` };
+  if (kind !== 'other' && kind !== 'missing') return { kind, code };
+  return { kind: 'other', code: status === undefined ? code : `${status} ${code}` };
 }
 
 export type SettleWriteOptions = {

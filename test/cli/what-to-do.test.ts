@@ -129,7 +129,7 @@ test('an endpoint and a proxy are named where they are set, without their passwo
   };
 
   expect(whatToDo(away(`receive from ${QUEUE}`), given)).toBe(
-    'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com, which AWS_ENDPOINT_URL_SQS names; HTTPS_PROXY is set',
+    'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com, which AWS_ENDPOINT_URL_SQS names, through the proxy http://proxy:3128 that HTTPS_PROXY or ALL_PROXY names',
   );
 });
 

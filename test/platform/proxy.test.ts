@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { describeFailure } from '../../lib/platform/failure.ts';
+import { startMute } from './mute-server.ts';
 import { startProxy } from './proxy-server.ts';
 import { json, startServer } from './scripted-server.ts';
 import { sendOnce } from './send-once.ts';
@@ -40,7 +42,7 @@ describe('a proxy', () => {
 
       expect(result).toMatchObject({
         status: undefined,
-        failure: { kind: 'connection', phase: 'connect', code: 'ERR_PROXY_TUNNEL' },
+        failure: { kind: 'connection', phase: 'connect', code: 'ERR_PROXY_TUNNEL', proxy: proxy.url },
         sent: false,
       });
     },
@@ -66,6 +68,28 @@ describe('a proxy', () => {
 
     expect(result).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
     expect(proxy.connects).toEqual([]);
+  });
+
+  test.for([
+    ['that is away', 'http://127.0.0.1:9', 'no connection could be made through the proxy'],
+    ['that has no address', 'http://proxy.invalid:3128', 'the name could not be resolved through the proxy'],
+  ])('%s is named by the error', async ([, url, words]) => {
+    const result = await sendOnce('https://platform.invalid', { proxyEnv: { https_proxy: url } });
+
+    expect(result).toMatchObject({ kind: 'failure', sent: false });
+    expect(result.kind === 'failure' && describeFailure(result.failure)).toContain(`${words} ${url} (`);
+  });
+
+  test('that takes too long is named by the error', async () => {
+    await using mute = await startMute();
+    const proxyEnv = { ALL_PROXY: `http://me:hush@127.0.0.1:${mute.port}` };
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv, timeoutMs: 60_000, connectMs: 50 });
+
+    expect(result).toMatchObject({ kind: 'failure', sent: false });
+    expect(result.kind === 'failure' && describeFailure(result.failure)).toBe(
+      `no complete response within 0.1 s through the proxy http://127.0.0.1:${mute.port}`,
+    );
   });
 
   test('does not show its password when it refuses', async () => {

@@ -1,4 +1,4 @@
-import type { ProxyEnvironment } from '../../lib/base/aws/client-config.ts';
+import { type NetworkEnvironment, proxyOf } from '../../lib/base/aws/network.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';
 import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
@@ -12,7 +12,7 @@ import {
 export type SendOptions = Partial<PlatformRequest> & {
   readonly token?: string;
   readonly signal?: AbortSignal;
-  readonly proxyEnv?: ProxyEnvironment;
+  readonly proxyEnv?: NetworkEnvironment;
 } & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'bodies' | 'now'>>;
 
 /** One attempt over the real transport: its outcome, and whether the request may have been acted on. */
@@ -32,6 +32,7 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     maxResponseBytes,
     bodies,
     exchange: createExchange(proxyEnv),
+    proxy: proxyOf(new URL(baseUrl), proxyEnv ?? {}),
     now,
   });
   const result = await send(

@@ -1,8 +1,7 @@
-import { Agent } from 'node:https';
 import { once } from '../async.ts';
-import { hideUser, preview } from '../json/faults.ts';
+import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 
-export type AwsEnvironment = ProxyEnvironment;
+export type AwsEnvironment = NetworkEnvironment;
 
 export type AwsClientOptions = {
   readonly service:
@@ -22,12 +21,12 @@ export type AwsClientOptions = {
 };
 
 /** The SDK's own default. */
-const MOST_SOCKETS = 50;
+const MAX_SOCKETS = 50;
 
 /**
  * From `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
  * `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set; the SDK looks for what is absent. Requests over
- * https honour `HTTPS_PROXY` and `NO_PROXY`.
+ * https go as `createHttpsAgent` says.
  */
 export function awsClientConfig(environment: AwsEnvironment, options: AwsClientOptions) {
   const { service, connectionTimeoutMs: connectionTimeout, requestTimeoutMs: requestTimeout } = options;
@@ -43,11 +42,7 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
     requestHandler: {
       // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK creates its own agents,
       // without these options, unless it is given one.
-      httpsAgent: new Agent({
-        keepAlive: true,
-        maxSockets: MOST_SOCKETS,
-        proxyEnv: proxyEnvironment(environment),
-      }),
+      httpsAgent: createHttpsAgent(environment, { maxSockets: MAX_SOCKETS }),
       connectionTimeout,
       requestTimeout,
       throwOnRequestTimeout: true,
@@ -102,8 +97,6 @@ type QueueEndpoint = {
   readonly useDualstackEndpoint?: true;
 };
 
-type Environment = Readonly<Partial<Record<string, string>>>;
-
 /*
  * The hosts of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork traffic
  * privacy, in the SQS developer guide. Not those with `queue`, of the API of 2009.
@@ -118,7 +111,7 @@ const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
  * its URL; in the region that this host names, an emulator's (`sqs.eu-central-1.localhost`) included, otherwise in that of
  * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL.
  */
-export function queueEndpoint(queueUrl: string, environment: Environment): QueueEndpoint {
+export function queueEndpoint(queueUrl: string, environment: AwsEnvironment): QueueEndpoint {
   const { hostname, port, origin } = new URL(queueUrl);
   const region =
     OF_SQS.exec(hostname)?.[1] ?? (environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION']);
@@ -137,53 +130,3 @@ export function queueEndpoint(queueUrl: string, environment: Environment): Queue
   // It speaks https, whatever the URL says.
   return { endpoint: `https://${hostname}`, ...inRegion };
 }
-
-export type ProxyEnvironment = Readonly<Partial<Record<string, string>>>;
-
-/** Node reads the names in lower case first. */
-const PROXIES = ['https_proxy', 'HTTPS_PROXY'] as const;
-
-/** Used where no proxy for https is named, as most programs do; Node itself does not know them. */
-const ALL = ['all_proxy', 'ALL_PROXY'] as const;
-
-const EXCEPTIONS = ['NO_PROXY', 'no_proxy'] as const;
-
-/** For the `proxyEnv` of Node's agents. Throws `TypeError` for a proxy that cannot be used (see `proxyFaults`). */
-export function proxyEnvironment(environment: ProxyEnvironment): Record<string, string> {
-  const [fault] = proxyFaults(environment);
-  if (fault !== undefined) throw new TypeError(fault);
-  const proxies = namesIn(environment).map((name) => [
-    ALL.some((all) => all === name) ? 'HTTPS_PROXY' : name,
-    environment[name],
-  ]);
-  const exceptions = EXCEPTIONS.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []));
-  return Object.fromEntries([...proxies, ...exceptions]);
-}
-
-/** Proxies that cannot be used: Node would ignore them and send the request directly, or print their passwords. */
-export function proxyFaults(
-  environment: ProxyEnvironment,
-  node: string = process.versions.node,
-): readonly string[] {
-  return namesIn(environment).flatMap((name) => {
-    const proxy = environment[name];
-    if (!proxy) return [];
-    if (!isProxyUrl(proxy))
-      return [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
-    return knowsProxies(node) ? [] : [`${name}: expected Node 24.5 or newer for a proxy, got ${node}`];
-  });
-}
-
-/** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
-function knowsProxies(node: string): boolean {
-  const [major = 0, minor = 0] = node.split('.').map(Number);
-  return major > 24 || (major === 24 && minor >= 5);
-}
-
-function namesIn(environment: ProxyEnvironment): readonly string[] {
-  const named = PROXIES.filter((name) => environment[name]);
-  return named.length > 0 ? named : ALL.filter((name) => environment[name]).slice(0, 1);
-}
-
-const isProxyUrl = (text: string) =>
-  text.trim() === text && URL.canParse(text) && /^https?:\/\/[^/]/i.test(text);

@@ -1,5 +1,5 @@
 import { firstLine, messageOf } from '../json/faults.ts';
-import { type Part, ServiceError } from './service-error.ts';
+import { KEY_CODE, type Part, ServiceError } from './service-error.ts';
 
 /** The parts of an SDK error that decisions need. */
 export type AwsFault = {
@@ -30,24 +30,47 @@ const NOT_OF_AWS = 'the response is not from this service';
 
 function codeOf(error: Error, status: number | undefined): string {
   if (status !== undefined) return CODELESS_NAMES.includes(error.name) ? `HTTP ${status}` : error.name;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return code === 'ERR_PROXY_TUNNEL' && 'statusCode' in error
+    ? `HTTP ${error.statusCode} of the proxy`
+    : code;
 }
 
 // The SDK's names for a response without a code, and for one that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
 /** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
-export type AwsFaultKind = 'denied' | 'busy' | 'unreachable' | 'other';
+export type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
+/** What waiting heals is `busy` or `unreachable`; what it does not has a remedy, unless the setting that led there is it. */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
-  // Codes take precedence over statuses: most services deny and throttle with 400, and S3 may do either with 200.
-  if (status === 401 || status === 403 || DENIED_CODES.includes(code)) return 'denied';
-  // Of a key, each service spells codes its own way, and Lambda gives them all 502.
-  if (KEY_CODE.test(code)) return BUSY_KEY.test(code) ? 'busy' : 'denied';
-  if (BUSY_CODES.includes(code) || status === 429 || (status !== undefined && status >= 500)) return 'busy';
+  // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and of
+  // what is wrong with a function's network, code or key, Lambda makes 502.
+  const meant = meaningOf(code)?.kind;
+  if (meant !== undefined) return meant;
   if (status === undefined) return UNREACHABLE_CODE.test(code) ? 'unreachable' : 'other';
-  return status < 400 || code === 'RequestTimeout' ? 'unreachable' : 'other';
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 429 || (status >= 500 && !LASTING_STATUSES.includes(status))) return 'busy';
+  // A redirect is that of a login, or of a bucket in another region.
+  return status < 300 ? 'unreachable' : 'other';
 }
+
+/** Not implemented, and no room left. */
+const LASTING_STATUSES: readonly number[] = [501, 505, 507];
+
+/** What a person can do about a fault of this code; undefined if the setting that led there says more. */
+export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
+
+/** Errors that a code names: of a service by their code, of Node and the SDK by what they throw. */
+type Meaning = { readonly kind: AwsFaultKind; readonly codes: RegExp; readonly remedy?: string };
+
+const meaningOf = (code: string): Meaning | undefined => {
+  const bare = code.replace(/^\d{3} |^AWS\.SimpleQueueService\.|Exception$/g, '');
+  return MEANINGS.find(({ codes }) => codes.test(bare));
+};
+
+export const CLOCK_ADVICE =
+  'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes';
 
 /** Codes of errors thrown before any request is sent. */
 export const UNSENT_CODES: readonly string[] = [
@@ -56,49 +79,118 @@ export const UNSENT_CODES: readonly string[] = [
   'TokenProviderError',
 ];
 
-const DENIED_CODES: readonly string[] = [
-  ...UNSENT_CODES,
-  'AccessDenied',
-  'AccessDeniedException',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'IncompleteSignature',
-  'IncompleteSignatureException',
-  'InvalidClientTokenId',
-  'InvalidSignatureException',
-  'InvalidToken',
-  'MissingAuthenticationToken',
-  'MissingAuthenticationTokenException',
-  'TokenRefreshRequired',
-  'UnrecognizedClientException',
+/**
+ * The first that matches counts. Codes are without `Exception` at their end, which a service may write or not. Sources:
+ * the errors of each call in its service's API reference, and Common errors there; Node's errors of TLS and proxies.
+ */
+const MEANINGS: readonly Meaning[] = [
+  {
+    kind: 'busy',
+    codes:
+      /^(ConcurrentModification|ConditionalRequestConflict|DurableExecutionAlreadyStarted|EC2(Throttled|Unexpected)|EFSMount(Connectivity|Timeout)|ENI(LimitReached|NotReady)|FederationSourceRetryable|Internal(Error|Failure|ServerError|ServiceError|Service)?|KMS.*(throttl|timeout|internal|unavailable).*|OperationAborted|OperationTimeout|OverLimit|ProvisionedThroughputExceeded|ReplicatedWriteConflict|RequestLimitExceeded|RequestThrottled|ResourceConflict|ResourceNotReady|S3FilesMount(Connectivity|Timeout)|Service(Unavailable)?|SlowDown|SnapStart(NotReady|Timeout)|SubnetIPAddressLimitReached|TemporaryRedirect|Throttl(ing|ed)|TooManyRequests|TransactionConflict|TransactionInProgress)$/i,
+  },
+  { kind: 'unreachable', codes: /^(HTTP (502|503|504) of the proxy|RequestTimeout)$/ },
+  {
+    kind: 'missing',
+    codes:
+      /^(EntityNotFound|NoPublishedVersion|NonExistentQueue|NotFound|Parameter(Version)?NotFound|QueueDoesNotExist|ResourceNotFound)$/,
+  },
+  {
+    kind: 'denied',
+    codes: /^(RequestTimeTooSkewed|RequestExpired|CERT_NOT_YET_VALID)$/,
+    remedy: CLOCK_ADVICE,
+  },
+  {
+    kind: 'denied',
+    codes: /^(ExpiredToken|TokenRefreshRequired|TokenProviderError)$/,
+    remedy: 'the AWS credentials have expired: renew them, with `aws sso login` or where they came from',
+  },
+  {
+    kind: 'denied',
+    codes:
+      /^(IncompleteSignature|InvalidAccessKeyId|InvalidClientTokenId|InvalidSecurity|InvalidSignature|InvalidToken|Missing(AuthenticationToken|SecurityHeader)|SignatureDoesNotMatch|UnrecognizedClient)$/,
+    remedy:
+      'the AWS credentials are not valid here: check the keys or the profile, that the region is enabled in their account, and this machine’s clock',
+  },
+  {
+    kind: 'denied',
+    codes: /^(AccountProblem|AllAccessDisabled|NotSignedUp|OptInRequired|SubscriptionRequired)$/,
+    remedy: 'the account may not use this service or region: see its state in the console of AWS',
+  },
+  {
+    kind: 'denied',
+    codes: /^(AccessDenied|AuthorizationError|CredentialsProviderError|MissingRegion|NotAuthorized\w*)$/,
+  },
+  {
+    kind: 'other',
+    codes:
+      /^(AuthorizationHeaderMalformed|HTTP 301|IllegalLocationConstraint|InvalidEndpoint|PermanentRedirect)$/,
+    remedy: 'set AWS_REGION to the region that it is in: what the settings name is in another one',
+  },
+  {
+    kind: 'denied',
+    codes: KEY_CODE,
+    remedy:
+      'look at the key of KMS that it is encrypted with: it must be enabled, and its policy and this role’s allow kms:Decrypt and kms:GenerateDataKey',
+  },
+  {
+    kind: 'other',
+    codes: /^InvalidRequest$/,
+    remedy:
+      'of a secret that was marked for deletion: aws secretsmanager restore-secret; of a bucket, look at its default encryption and object lock',
+  },
+  {
+    kind: 'other',
+    codes: /^(InvalidObjectState|ObjectNotInActiveTierError)$/,
+    remedy:
+      'the object is archived: aws s3api restore-object, and take the store’s prefix out of the bucket’s rule that archives',
+  },
+  {
+    kind: 'other',
+    codes: /^((Resource)?(Number)?LimitExceeded|ServiceQuotaExceeded|ItemCollectionSizeLimitExceeded)$/,
+    remedy: 'raise the quota in the console of Service Quotas, or remove what is not needed',
+  },
+  {
+    kind: 'other',
+    codes: /^(HTTP 507|InsufficientStorage|QuotaExceeded|XMinio\w*(StorageFull|QuotaExceeded))$/,
+    remedy: 'make room where the store is: platform-sync prune --keep 1 removes old runs',
+  },
+  {
+    kind: 'other',
+    codes:
+      /^(HTTP 501|InvalidAction|InvalidAddress|MethodNotAllowed|MissingParameter|NotImplemented|UnknownOperation|UnsupportedOperation)$/,
+    remedy:
+      'this endpoint or kind of thing lacks what is needed here (a queue must not be FIFO): docs/conformance.md names engines that have all',
+  },
+  {
+    kind: 'denied',
+    codes:
+      /^(CodeArtifactUser\w+|EC2AccessDenied|EFS(IO|MountFailure)|Invalid(Runtime|SecurityGroupID|SubnetID|ZipFile)|RecursiveInvocation|S3FilesMountFailure|SnapStart(RegenerationFailure)?)$/,
+    remedy:
+      'the function cannot start: look at its role, subnets and state in the console of Lambda, or deploy again',
+  },
+  {
+    kind: 'denied',
+    codes:
+      /^(UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_(UNTRUSTED|SIGNATURE_FAILURE))$/,
+    remedy:
+      'its certificate is of an authority that Node does not know, such as that of a company’s proxy: start with NODE_EXTRA_CA_CERTS=FILE, its PEM certificates (docs/network.md)',
+  },
+  {
+    kind: 'denied',
+    codes: /^(ERR_TLS_CERT_ALTNAME_INVALID|CERT_\w+)$/,
+    remedy:
+      'its certificate is for another host, or out of date: check the address, and this machine’s clock',
+  },
+  {
+    kind: 'denied',
+    codes: /^HTTP 4\d\d of the proxy$/,
+    remedy: 'does HTTPS_PROXY have the user and password that the proxy requires, and may it connect there?',
+  },
 ];
 
-/** `KMS.DisabledException` of S3, `KmsDisabled` of SQS, `KMSDisabledException` of SNS and Lambda. */
-const KEY_CODE = /^kms/i;
-const BUSY_KEY = /throttl|timeout|internal|unavailable/i;
-
-const BUSY_CODES: readonly string[] = [
-  'ConcurrentModificationException',
-  'ConditionalRequestConflict',
-  'InternalError',
-  'InternalFailure',
-  'OperationAborted',
-  'OverLimit',
-  'ProvisionedThroughputExceededException',
-  'ReplicatedWriteConflictException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'ResourceConflictException',
-  'SlowDown',
-  'Throttling',
-  'ThrottlingException',
-  'TooManyRequestsException',
-  'TransactionConflictException',
-];
-
-// Node's system calls, its proxy and TLS errors, and the SDK's time-outs.
-const UNREACHABLE_CODE =
-  /^(E[A-Z_]+|ERR_(STREAM_PREMATURE_CLOSE|PROXY|TLS|SSL)\w*|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE|TimeoutError)$/;
+/** Node's system calls, its proxy and TLS errors, and the SDK's time-outs. */
+const UNREACHABLE_CODE = /^(E[A-Z_]+|ERR_(STREAM_PREMATURE_CLOSE|PROXY|TLS|SSL)\w*|TimeoutError)$/;
 
 type Metadata = { readonly httpStatusCode?: number; readonly attempts?: number };
 
@@ -136,7 +228,6 @@ const SETTINGS = [
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
 export type AwsFailure =
-  | { readonly kind: 'missing'; readonly code: string }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
@@ -161,17 +252,8 @@ export class AwsError extends ServiceError {
 function failureOf(fault: AwsFault): AwsFailure {
   const { code, missing } = fault;
   if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
-  return { kind: MISSING_CODES.includes(code) ? 'missing' : kindOfFault(fault), code };
+  return { kind: kindOfFault(fault), code };
 }
-
-const MISSING_CODES: readonly string[] = [
-  'AWS.SimpleQueueService.NonExistentQueue',
-  'EntityNotFoundException',
-  'ParameterNotFound',
-  'ParameterVersionNotFound',
-  'QueueDoesNotExist',
-  'ResourceNotFoundException',
-];
 
 /** What a service reports about one entry of a batch, as an error that can be a cause. */
 export const entryError = (code = 'unknown', message = ''): Error =>

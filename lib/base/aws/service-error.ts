@@ -41,6 +41,12 @@ const PASSING: readonly string[] = ['busy', 'unreachable'];
 /** What a part refuses whatever it is asked for; any other kind is about one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
+/**
+ * Codes about a key of KMS, which each service spells its own way: `KMS.DisabledException` of S3, `KmsDisabled` of SQS,
+ * `DecryptionFailure` of Secrets Manager, `InvalidKeyId` of Parameter Store.
+ */
+export const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKeyId)/i;
+
 /** Causes of an error that are looked at: errors may be each other's. */
 const MAX_CAUSES = 10;
 
@@ -61,5 +67,5 @@ function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined 
   if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
   const problem = isMissing ? 'PartMissing' : 'PartRefused';
-  return { part: /^kms/i.test(code) ? 'key' : part, problem, isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code) };
+  return { part: KEY_CODE.test(code) ? 'key' : part, problem, isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code) };
 }

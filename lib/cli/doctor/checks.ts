@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { errorText } from '../../base/index.ts';
+import { CLOCK_ADVICE, errorText } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
 import { sqlitePath } from '../../places.ts';
@@ -226,9 +226,7 @@ export const checkClock: Check = async (examined) => {
   if (Number.isNaN(theirs)) return skipped('the platform does not say what time it is');
   const offMs = examined.now() - theirs;
   const words = `${(Math.abs(offMs) / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the platform’s`;
-  return Math.abs(offMs) <= MOST_OFF_MS
-    ? ok(words)
-    : failed(words, 'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes');
+  return Math.abs(offMs) <= MOST_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
 /** Statuses that say that the operation is allowed, though there is no such record. */

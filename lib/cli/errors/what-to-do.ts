@@ -1,4 +1,4 @@
-import { AwsError, hideUser } from '../../base/index.ts';
+import { AwsError, hideUser, proxyOf, remedyOf, ServiceError } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
 import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
@@ -16,6 +16,8 @@ export function whatToDo(error: unknown, environment: Environment): string | und
     if (each instanceof SettingsError && each.faults.some((fault) => fault.startsWith('PLATFORM_BASE_URL')))
       return 'to be asked for them, and have them tried: platform-sync init';
     if (each instanceof PlatformError) return aboutPlatform(each, environment);
+    const remedy = each instanceof ServiceError ? remedyOf(each.failure.code ?? '') : undefined;
+    if (remedy !== undefined) return remedy;
     if (each instanceof StoreError) return aboutStore(each.failure, environment);
     if (each instanceof TableError) return aboutTable(each.failure, environment);
     if (each instanceof AwsError) return aboutAws(each, environment);
@@ -25,8 +27,10 @@ export function whatToDo(error: unknown, environment: Environment): string | und
 }
 
 function aboutPlatform({ failure }: PlatformError, environment: Environment): string | undefined {
+  const remedy = failure.kind === 'connection' ? remedyOf(failure.code) : undefined;
+  if (remedy !== undefined) return remedy;
   if (isUnreached(failure))
-    return `check PLATFORM_BASE_URL (${environment['PLATFORM_BASE_URL']}), and that this machine can reach it${proxy(environment)}`;
+    return `check PLATFORM_BASE_URL (${environment['PLATFORM_BASE_URL']}), and that this machine can reach it${through(environment['PLATFORM_BASE_URL'], environment)}`;
   if (!isStatus(failure, 401)) return undefined;
   const secret = environment['PLATFORM_TOKEN_SECRET'];
   return environment['PLATFORM_TOKEN'] || !secret
@@ -120,11 +124,10 @@ const denied = (setting: SettingName): string =>
 
 function unreachable(service: string, environment: Environment): string {
   const name = [`AWS_ENDPOINT_URL_${service}`, 'AWS_ENDPOINT_URL'].find((each) => environment[each]);
+  const url = name && environment[name];
   const place =
-    name === undefined
-      ? `the endpoint in ${regionOf(environment)}`
-      : `${hideUser(environment[name] ?? '')}, which ${name} names`;
-  return `check that this machine can reach ${place}${proxy(environment)}`;
+    url === undefined ? `the endpoint in ${regionOf(environment)}` : `${hideUser(url)}, which ${name} names`;
+  return `check that this machine can reach ${place}${through(url || `https://${service}.amazonaws.com`, environment)}`;
 }
 
 function regionOf(environment: Environment): string {
@@ -132,9 +135,7 @@ function regionOf(environment: Environment): string {
   return name === undefined ? 'the region of your profile' : `${environment[name]} (${name})`;
 }
 
-const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
-
-function proxy(environment: Environment): string {
-  const name = PROXIES.find((each) => environment[each]);
-  return name === undefined ? '' : `; ${name} is set`;
+function through(url: string | undefined, environment: Environment): string {
+  const proxy = url && URL.canParse(url) ? proxyOf(new URL(url), environment) : undefined;
+  return proxy === undefined ? '' : `, through the proxy ${proxy} that HTTPS_PROXY or ALL_PROXY names`;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { type ProxyEnvironment, proxyEnvironment } from '../../base/index.ts';
+import { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment } from '../../base/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
 // Imported as an ES module it loads all of undici, whose classes are among its exports: 20 ms of a cold start.
@@ -34,10 +34,11 @@ export type Exchange = (
 
 /**
  * `node:http` rather than `fetch`, which does not show how far a connection got before it broke (the evidence for
- * `sent`), gives up after 300 s, as long as a code function may run, and takes no proxy as an argument.
+ * `sent`), gives up after 300 s, as long as a code function may run, and takes no proxy as an argument. A connection
+ * that was idle for `maxIdleMs` is not reused.
  */
-export function createExchange(proxyEnv?: ProxyEnvironment): Exchange {
-  const agents = createAgents(proxyEnv);
+export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
+  const agents = createAgents(proxyEnv, maxIdleMs);
   return async (request, signal, onPhase) => {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
     // Node reports an abort only once there is a socket, never while it waits for a proxy to open one.
@@ -73,11 +74,10 @@ export function createExchange(proxyEnv?: ProxyEnvironment): Exchange {
 const closedWithoutResponse = () =>
   Object.assign(new Error('the connection was closed without a response'), { code: 'ECONNRESET' });
 
-function createAgents(proxyEnv: ProxyEnvironment | undefined) {
-  const options = proxyEnv === undefined ? {} : { proxyEnv: proxyEnvironment(proxyEnv) };
+function createAgents(proxyEnv: NetworkEnvironment = {}, maxIdleMs: number) {
   const of = (keepAlive: boolean) => ({
-    http: new HttpAgent({ ...options, keepAlive }),
-    https: new HttpsAgent({ ...options, keepAlive }),
+    http: new HttpAgent({ keepAlive, timeout: maxIdleMs }),
+    https: createHttpsAgent(proxyEnv, { keepAlive, maxIdleMs }),
   });
   return { reused: of(true), fresh: of(false) };
 }

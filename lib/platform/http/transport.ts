@@ -70,6 +70,8 @@ export type TransportOptions = {
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
   readonly exchange: Exchange;
+  /** What the platform is reached through (see `proxyOf`); undefined: nothing. */
+  readonly proxy?: string | undefined;
   /** Epoch milliseconds, for `Retry-After` dates in responses without a `Date`. */
   readonly now: () => number;
 };
@@ -112,10 +114,11 @@ export function createTransport(options: TransportOptions): Send {
     } catch (error) {
       signal?.throwIfAborted();
       const timeoutMs = limit.reachedMs();
+      const through = options.proxy === undefined ? {} : { proxy: options.proxy };
       const failure: PlatformFailure =
         timeoutMs === undefined
-          ? brokenConnection(error, reached.phase)
-          : { kind: 'timeout', timeoutMs, phase: reached.phase };
+          ? brokenConnection(error, reached.phase, through)
+          : { kind: 'timeout', timeoutMs, phase: reached.phase, ...through };
       return { kind: 'failure', status: reached.status, sizeBytes: 0, failure, cause: withoutPacket(error) };
     } finally {
       clearTimeout(whole);
@@ -293,14 +296,19 @@ const DECODING = /^(Z_|ERR_PADDING|ERR_BROTLI|ERR__|ZSTD)/;
 /** Errors of a handshake, which Node reports without a socket when the connection goes through a proxy. */
 const HANDSHAKE = /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-function brokenConnection(error: unknown, phase: ConnectionPhase): PlatformFailure {
+function brokenConnection(
+  error: unknown,
+  reached: ConnectionPhase,
+  through: { readonly proxy?: string },
+): PlatformFailure {
   const code = errorCode(error);
   if (DECODING.test(code)) return { kind: 'cut', detail: `its compression is broken (${code})` };
-  if (phase !== 'connect') return { kind: 'connection', code, phase };
+  const failed = { kind: 'connection', code, phase: reached, ...through } as const;
+  if (reached !== 'connect') return failed;
   if (code === 'ERR_PROXY_TUNNEL' && error instanceof Error && 'statusCode' in error)
-    return { kind: 'connection', code, phase, proxyStatus: Number(error.statusCode) };
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'connection', code, phase: 'resolve' };
-  return { kind: 'connection', code, phase: HANDSHAKE.test(code) ? 'tls' : 'connect' };
+    return { ...failed, proxyStatus: Number(error.statusCode) };
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { ...failed, phase: 'resolve' };
+  return HANDSHAKE.test(code) ? { ...failed, phase: 'tls' } : failed;
 }
 
 /** The code of an error; if several addresses were tried, the first one's. */

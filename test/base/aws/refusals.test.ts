@@ -61,7 +61,8 @@ describe.each(Object.entries(services))('%s', (_, { tried, call, done }) => {
       'missing',
       'ResourceNotFoundException: about',
     ],
-    ['anything else', jsonError('InvalidKeyId'), 1, 'other', 'InvalidKeyId: about InvalidKeyId'],
+    ['a key', jsonError('InvalidKeyId'), 1, 'denied', 'InvalidKeyId: about InvalidKeyId'],
+    ['anything else', jsonError('InvalidInput'), 1, 'other', 'InvalidInput: about InvalidInput'],
   ] as const)('%s is an error that says what was tried', async ([, reply, requests, kind, said]) => {
     await using server = await startServer(reply);
 

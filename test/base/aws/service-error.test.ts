@@ -29,8 +29,8 @@ describe('no time heals', () => {
     ['PartRefused-event-bus', aws('event-bus', 'MalformedDetail')],
     ['PartRefused-topic', aws('topic', 'AuthorizationError', 403)],
     ['PartRefused-token', aws('token', 'ExpiredTokenException')],
-    ['PartRefused-token', aws('token', 'DecryptionFailure')],
     // Of a key, in the spelling of each service.
+    ['PartRefused-key', aws('token', 'DecryptionFailure')],
     ['PartRefused-key', aws('queue', 'KmsDisabled')],
     ['PartRefused-key', aws('queue', 'KMS.DisabledException')],
     ['PartRefused-key', aws('topic', 'KMSInvalidStateException')],

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { BlockList, isIP } from 'node:net';
+import { createSecureContext, getCACertificates } from 'node:tls';
+import { domainToASCII } from 'node:url';
+import { hideUser, preview, systemReason } from '../json/faults.ts';
+
+/** Where the proxy, its exceptions and the authorities of certificates are looked up. */
+export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
+
+type AgentOptions = {
+  readonly keepAlive?: boolean;
+  readonly maxSockets?: number;
+  readonly maxIdleMs?: number;
+};
+
+/**
+ * Balancers cut connections that were idle for a minute (AWS's by default), often without a word, and a request that is
+ * written meanwhile is lost. None is reused after half of that.
+ */
+export const MAX_IDLE_MS = 30_000;
+
+/**
+ * An agent for https that goes through the proxy of the environment, except to the hosts of `NO_PROXY`, and trusts what
+ * `AWS_CA_BUNDLE` holds besides Node's own authorities. Errors on the way through a proxy name it, without its password.
+ * Throws `TypeError` for what `networkFaults` reports.
+ */
+export function createHttpsAgent(
+  environment: NetworkEnvironment,
+  { maxIdleMs = MAX_IDLE_MS, ...options }: AgentOptions = {},
+): Agent {
+  const [fault] = networkFaults(environment);
+  if (fault !== undefined) throw new TypeError(fault);
+  const shared = { keepAlive: true, timeout: maxIdleMs, ...options, ...trusted(environment) };
+  const direct = new Agent(shared);
+  const proxy = proxyIn(environment);
+  if (proxy === undefined) return direct;
+  const agent = new Agent({ ...shared, proxyEnv: { HTTPS_PROXY: proxy.url } });
+  const tunnel = agent.createConnection.bind(agent);
+  agent.createConnection = (to, done) => {
+    if (isExcepted(to.host ?? '', String(to.port ?? ''), environment))
+      return direct.createConnection(to, done);
+    return tunnel(to, (error, stream) => {
+      if (error) nameProxy(error, proxy.shown);
+      else stream.prependListener('error', (broken) => nameProxy(broken, proxy.shown));
+      done?.(error, stream);
+    });
+  };
+  return agent;
+}
+
+function nameProxy(error: Error, proxy: string): void {
+  if (!error.message.includes(proxy)) error.message += ` (through the proxy ${proxy})`;
+}
+
+/** The proxy that requests to an address go through, with neither user nor password; undefined if they go directly. */
+export function proxyOf(
+  { protocol, hostname, port }: URL,
+  environment: NetworkEnvironment,
+): string | undefined {
+  if (protocol !== 'https:' || isExcepted(hostname, port, environment)) return undefined;
+  return proxyIn(environment)?.shown;
+}
+
+/** Those in lower case count first, as in most programs; Node does not know `ALL_PROXY`, which most do. */
+const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
+
+function proxyIn(environment: NetworkEnvironment) {
+  const name = PROXIES.find((each) => environment[each]);
+  const url = name && environment[name];
+  if (!url) return undefined;
+  const shown = URL.canParse(url) ? `${new URL(url).protocol}//${new URL(url).host}` : hideUser(url);
+  return { name, url, shown };
+}
+
+/** What is wrong with the proxy or the authorities: Node would ignore it and send directly, or print a password. */
+export function networkFaults(
+  environment: NetworkEnvironment,
+  node: string = process.versions.node,
+): readonly string[] {
+  const { name, url = '' } = proxyIn(environment) ?? {};
+  const faults = [...authorities(environment).faults];
+  if (name !== undefined && !isProxyUrl(url))
+    faults.push(`${name}: expected the http or https URL of a proxy, got ${preview(url, hideUser)}`);
+  else if (name !== undefined && !knowsProxies(node))
+    faults.push(`${name}: expected Node 24.5 or newer for a proxy, got ${node}`);
+  return faults;
+}
+
+/** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
+function knowsProxies(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 5);
+}
+
+const isProxyUrl = (text: string) =>
+  text.trim() === text && URL.canParse(text) && /^https?:\/\/[^/]/i.test(text);
+
+/** The text of AWS_CA_BUNDLE, which the AWS CLI reads and the SDK does not. */
+function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): {
+  readonly pem?: string;
+  readonly faults: readonly string[];
+} {
+  if (!file) return { faults: [] };
+  const fault = (got: string) => ({
+    faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${got}`],
+  });
+  try {
+    const pem = readFileSync(file, 'utf8');
+    createSecureContext({ ca: pem });
+    return pem.includes('-----BEGIN CERTIFICATE-----') ? { pem, faults: [] } : fault(`none in ${file}`);
+  } catch (error) {
+    return fault(`${file}: ${systemReason(error)}`);
+  }
+}
+
+/** A context rather than `ca`, which is parsed anew for each connection and is a part of the name of its pool. */
+function trusted(environment: NetworkEnvironment) {
+  const { pem } = authorities(environment);
+  return pem === undefined
+    ? {}
+    : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), pem] }) };
+}
+
+/**
+ * Whether NO_PROXY names a host, given as in a URL. As curl, Go and Python read it: a name is that host and all below it,
+ * with or without a leading dot; `*` is every host, `*.name` those below it; `:443` is that port alone; an address may be
+ * a range (`10.0.0.0/8`), and one of IPv6 stand in brackets.
+ */
+function isExcepted(host: string, port: string, { no_proxy, NO_PROXY }: NetworkEnvironment): boolean {
+  const name = host.toLowerCase().replace(/^\[|[\].]$/g, '');
+  return (no_proxy || NO_PROXY || '').split(',').some((each) => {
+    const entry = each.trim().toLowerCase();
+    if (entry === '*') return true;
+    const [, bracketed, bare = '', ofPort] = ENTRY.exec(entry) ?? [];
+    if (ofPort !== undefined && ofPort !== (port || HTTPS_PORT)) return false;
+    return isIP(name) ? isInRange(name, bracketed ?? bare) : isWithin(name, bare);
+  });
+}
+
+const HTTPS_PORT = '443';
+
+/** `[address]:port`, `name:port`, or an address of IPv6, whose colons name no port. */
+const ENTRY = /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*))(?::(\d+))?$/;
+
+function isInRange(address: string, range: string): boolean {
+  const [network = '', bits] = range.split('/');
+  const familyOf = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');
+  const maxBits = familyOf(network) === 'ipv6' ? 128 : 32;
+  const prefix = bits === undefined ? maxBits : Number.parseInt(bits, 10);
+  if (isIP(network) === 0 || !(prefix <= maxBits)) return false;
+  const list = new BlockList();
+  list.addSubnet(network, prefix, familyOf(network));
+  return list.check(address, familyOf(address));
+}
+
+function isWithin(name: string, entry: string): boolean {
+  const domain = domainToASCII(entry.replace(/^\*?\./, '').replace(/\.$/, ''));
+  return domain !== '' && ((name === domain && !entry.startsWith('*')) || name.endsWith(`.${domain}`));
+}
