@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { SettingsError } from './settings-error.ts';
 import { RESERVED_FOLDER } from './store/index.ts';
 
-export type Places = Readonly<
-  Partial<
-    Record<'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME', string>
-  >
->;
+type Home = { readonly HOME?: string | undefined };
+
+export type Places = Home &
+  Readonly<
+    Partial<
+      Record<
+        'SYNC_STORE' | 'SYNC_TABLE' | 'SYNC_QUEUE_URL' | 'SYNC_DEAD_LETTER_URL' | 'XDG_STATE_HOME',
+        string
+      >
+    >
+  >;
 
 /** The path in `sqlite:FILE`; undefined for the name of a DynamoDB table or the URL of a queue. */
 export const sqlitePath = (place: string): string | undefined => /^sqlite:(.*)/s.exec(place)?.[1];
@@ -16,13 +23,57 @@ const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : pl
 
 export const DEFAULT_STORE = './platform-sync-data';
 
+/** Where the store is: an address of S3 or a folder. Throws `SettingsError` for a home folder that is not there. */
+export const storePlace = (given: Places): string =>
+  pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
+
+/**
+ * A path with the home folder for `~`, which a shell replaces at the beginning of a word alone, and never in a file. Throws
+ * `SettingsError` for that of another user, whose folder only a shell knows.
+ */
+export function pathOf(name: string, path: string, given: Home): string {
+  const [, of, rest = ''] = /^~([^/\\]*)(.*)$/s.exec(path) ?? [];
+  if (of === undefined) return path;
+  if (of !== '')
+    throw new SettingsError([`${name}: expected a path, or ~/ for the home folder, got "~${of}"`]);
+  return join(homeFolder(given, `or write ${name} without ~`), rest);
+}
+
+/** The home folder of the user. Throws `SettingsError` if there is none, as in a container whose user has no name. */
+export function homeFolder({ HOME }: Home, instead: string): string {
+  const home = HOME || systemHome();
+  if (home) return home;
+  throw new SettingsError([
+    `HOME: expected the home folder of the user, who has none, got nothing: set it, ${instead}`,
+  ]);
+}
+
+function systemHome(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The settings with the places of what is not set: a file in the store, or, for a store in S3, one of this host. The
  * queues are in the table's file. A queue in SQS has other workers, whose ledger the file would not be: then there is none.
+ * Throws `SettingsError` where one needs a home folder, and there is none.
  */
-export function withPlaces(given: Places): Places {
+export function withPlaces(set: Places): Places {
+  const store = storePlace(set);
+  const files = ['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const;
+  const written = files.flatMap((name) => {
+    const path = sqlitePath(set[name] ?? '');
+    return path === undefined ? [] : [[name, `sqlite:${pathOf(name, path, set)}`]];
+  });
+  const given: Places = {
+    ...set,
+    ...(set.SYNC_STORE ? { SYNC_STORE: store } : {}),
+    ...Object.fromEntries(written),
+  };
   // What is empty is not set.
-  const store = given.SYNC_STORE || DEFAULT_STORE;
   const queue = given.SYNC_QUEUE_URL || undefined;
   const isSqs = queue !== fileIn(queue);
   const table = given.SYNC_TABLE || (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
@@ -52,14 +103,14 @@ function fileOf(store: string, given: Places): string {
 }
 
 /** Where what is of this user and host is stored. */
-export function stateFolder(
-  { XDG_STATE_HOME: given }: Places,
-  platform: NodeJS.Platform = process.platform,
-): string {
-  const [mac, windows] = [
-    ['Library', 'Application Support'],
-    ['AppData', 'Local'],
-  ] as const;
-  const words = { darwin: mac, win32: windows }[platform as string] ?? ['.local', 'state'];
-  return join(given || join(homedir(), ...words), 'platform-sync');
+export function stateFolder(places: Places, platform: NodeJS.Platform = process.platform): string {
+  const { XDG_STATE_HOME: given } = places;
+  const words = STATE_FOLDERS[platform] ?? ['.local', 'state'];
+  const state = given || join(homeFolder(places, 'or XDG_STATE_HOME, or SYNC_TABLE'), ...words);
+  return join(state, 'platform-sync');
 }
+
+const STATE_FOLDERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
+  darwin: ['Library', 'Application Support'],
+  win32: ['AppData', 'Local'],
+};

@@ -2,6 +2,9 @@ import * as z from 'zod/mini';
 import { hideUser, networkFaults, parseJson, preview } from './base/index.ts';
 import { DEFAULT_STORE, withPlaces } from './places.ts';
 import { isOtherHeader, tokenHeader } from './platform/token.ts';
+import { SettingsError } from './settings-error.ts';
+
+export { SettingsError };
 
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
@@ -14,17 +17,6 @@ export type SyncSettings = z.infer<typeof syncSchema>;
 
 /** The settings that identify the budget of a fleet. */
 export type PaceSettings = z.infer<typeof paceSchema>;
-
-/** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(`wrong settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
-    this.faults = faults;
-  }
-}
 
 /** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>
@@ -42,14 +34,25 @@ type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const given: Environment = { ...set, ...withPlaces(set) };
+  const placed = placesIn(set);
+  const given: Environment = { ...set, ...placed.places };
   const parsed = schema.safeParse(given);
   const faults = [
+    ...placed.faults,
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
     ...checks.flatMap((check) => check(given)),
   ];
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults);
   return parsed.data;
+}
+
+function placesIn(set: Environment) {
+  try {
+    return { places: withPlaces(set), faults: [] };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { places: {}, faults: error.faults };
+  }
 }
 
 /** The value of a setting that only some callers need. Throws `SettingsError` if it is absent. */

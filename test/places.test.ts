@@ -1,7 +1,9 @@
-import { homedir } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { homedir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { stateFolder, warnOfThisHost, withPlaces } from '../lib/places.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { stateFolder, storePlace, warnOfThisHost, withPlaces } from '../lib/places.ts';
+import { readSyncSettings, SettingsError } from '../lib/settings.ts';
 
 test('a setting that is empty is not set: all places are those of the store', () => {
   const empty = { SYNC_STORE: '/data', SYNC_TABLE: '', SYNC_QUEUE_URL: '', SYNC_DEAD_LETTER_URL: '' };
@@ -71,4 +73,58 @@ test.each([
   warnOfThisHost(given, (text) => warnings.push(text));
 
   expect(warnings).toEqual(Array(count).fill(expect.stringContaining('a file of this host')));
+});
+
+describe('the home folder', () => {
+  const ME = { HOME: '/home/me' };
+
+  test.each([
+    ['~', '/home/me'],
+    ['~/data', '/home/me/data'],
+    ['~/data/', '/home/me/data/'],
+    ['./~/data', './~/data'],
+    ['/data/~', '/data/~'],
+    ['s3://bucket/~', 's3://bucket/~'],
+    ['', './platform-sync-data'],
+  ])('of the store %j is %j', (SYNC_STORE, place) => {
+    expect(storePlace({ ...ME, SYNC_STORE })).toBe(place);
+  });
+
+  test.each(['SYNC_TABLE', 'SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const)('is for ~ in %s', (name) => {
+    expect(withPlaces({ ...ME, [name]: 'sqlite:~/a.db' })[name]).toBe(`sqlite:${join('/home/me', 'a.db')}`);
+  });
+
+  test('of another user is refused by the name of the setting, together with all other faults', () => {
+    const read = () => readSyncSettings({ ...ME, SYNC_STORE: '~you/data', SYNC_QUEUE_URL: 'jobs' });
+
+    expect(read).toThrow(/SYNC_STORE: expected a path, or ~\/ for the home folder, got "~you"/);
+    expect(read).toThrow(/SYNC_QUEUE_URL: expected/);
+  });
+
+  describe('that is not there, as in a container whose user has no name,', () => {
+    beforeEach(() => {
+      vi.spyOn(os, 'homedir').mockImplementation(() => {
+        throw new Error('A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)');
+      });
+      syncBuiltinESMExports();
+    });
+    afterEach(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+
+    test.each([
+      ['~ in a setting', { SYNC_STORE: '~/data' }, 'SYNC_STORE without ~'],
+      ['a table that is not named', { SYNC_STORE: 's3://bucket' }, 'SYNC_TABLE'],
+    ])('is a fault of settings that names what to set: %s', (_, given, named) => {
+      expect(() => readSyncSettings(given)).toThrow(SettingsError);
+      expect(() => readSyncSettings(given)).toThrow(`HOME: expected the home folder of the user`);
+      expect(() => readSyncSettings(given)).toThrow(named);
+    });
+
+    test('is not looked for where nothing is in it', () => {
+      expect(readSyncSettings({ SYNC_STORE: '/data' }).SYNC_STORE).toBe('/data');
+      expect(readSyncSettings({ SYNC_STORE: 's3://bucket', SYNC_TABLE: 'jobs' }).SYNC_TABLE).toBe('jobs');
+    });
+  });
 });

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { nearestName, printJson, shortened, shownJson } from '../base/index.ts';
-import { DEFAULT_STORE } from '../places.ts';
+import { storePlace } from '../places.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
 import { addCommand, type CommandDefinition, pathOf } from './command.ts';
@@ -76,8 +76,7 @@ export async function runCommandLine(
 /** Throws a `bad-location` StoreError in the wrong folder, before anything is made there. */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
   const { needsStore }: CommandDefinition = commands[pathOf(command) as CommandPath];
-  if (needsStore !== false && openStore === undefined)
-    await checkStoreExists(environment['SYNC_STORE'] || DEFAULT_STORE);
+  if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
 /** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */

@@ -18,9 +18,9 @@ export const allowLists = {
 
 export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<(typeof allowLists)[List]> };
 
-/** Why a value is not allowed: `packageId: expected an allowed value (…), got "…"`. */
+/** Why a value is not allowed: `packageId: expected one that SYNC_ALLOW allows (…), got "…"`. */
 export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
-  `${field}: expected an allowed value (${shortened(allowed.join(', '), LONGEST_LIST) || 'there are none'}), got ${JSON.stringify(shortened(got, LONGEST_GOT))}`;
+  `${field}: expected one that SYNC_ALLOW allows (${shortened(allowed.join(', '), LONGEST_LIST) || 'there are none'}), got ${JSON.stringify(shortened(got, LONGEST_GOT))}`;
 
 const LONGEST_LIST = 2_000;
 const LONGEST_GOT = 200;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
-import { DEFAULT_STORE, sqlitePath } from '../places.ts';
+import { sqlitePath, storePlace } from '../places.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
 import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf } from '../table/index.ts';
@@ -18,8 +18,7 @@ import { type UnknownChunk, unknownChunks } from './texts/batch/paid-texts.ts';
  * instead. Throws a `bad-table` TableError.
  */
 export function ledgerCheckOf(table: string, environment: Environment, given?: StoreChecks): CheckTable {
-  const store =
-    given?.store ?? (() => openStore(environment['SYNC_STORE'] || DEFAULT_STORE, { s3: environment }));
+  const store = given?.store ?? (() => openStore(storePlace(environment), { s3: environment }));
   const checkTable = given?.checkTable ?? tableCheckOf(table, environment, store);
   return once(async () => {
     await checkTable();

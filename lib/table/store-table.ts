@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
-import { DEFAULT_STORE, sqlitePath } from '../places.ts';
+import { sqlitePath, storePlace } from '../places.ts';
 import { findStored, openStore, printStored, type Store, StoreError } from '../store/index.ts';
 import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -38,7 +38,7 @@ export const tableCheckOf = (
   table: string,
   environment: Readonly<Partial<Record<string, string>>>,
   open: () => Promise<Pick<Store, 'get' | 'put' | 'location'>> = () =>
-    openStore(environment['SYNC_STORE'] || DEFAULT_STORE, { s3: environment }),
+    openStore(storePlace(environment), { s3: environment }),
 ): CheckTable =>
   once(async () => {
     try {

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withSettingsFile } from '../../lib/cli/options/settings-file.ts';
+import { readSyncSettings } from '../../lib/settings.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';
 
@@ -53,4 +54,61 @@ test.each([
   const { code, out } = await runCommand(argv(['--env-file', file]));
 
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${folder}/store`) });
+});
+
+describe('a file', () => {
+  const written = (text: string) => {
+    const path = join(folder, 'written.env');
+    writeFileSync(path, text);
+    return of({ envFile: path });
+  };
+
+  test.each([
+    ['PLATFROM_TOKEN', 'PLATFORM_TOKEN'],
+    ['PLATFORM_TOKNE', 'PLATFORM_TOKEN'],
+    ['PLATFORM_BASE_UR', 'PLATFORM_BASE_URL'],
+    ['platform_token', 'PLATFORM_TOKEN'],
+    ['SNYC_STORE', 'SYNC_STORE'],
+    ['SYNC_QUEUE', 'SYNC_QUEUE_URL'],
+    ['LOG_LEVL', 'LOG_LEVEL'],
+    ['AWS_REGOIN', 'AWS_REGION'],
+    ['NOPROXY', 'NO_PROXY'],
+  ])('with a name that is near to that of a setting names it: %s', async (name, meant) => {
+    const error = await written(`SYNC_STORE=a\n${name}=${SECRET}\n`).catch(String);
+
+    expect(error).toContain(`written.env: expected settings, got ${name}: did you mean ${meant}?`);
+    expect(error).not.toContain(SECRET);
+  });
+
+  test.each(['', '# SYNC_STORE=a\n', 'DATABASE_URL=x\nPORT=1\n', 'no settings at all', 'LOG=1\n'])(
+    'without a setting is an error: %j',
+    async (text) => {
+      await expect(written(text)).rejects.toThrow(/written\.env: expected settings, such as .*, got none/);
+    },
+  );
+
+  test('may hold what is of others, of AWS and of the network besides', async () => {
+    const others = [
+      'PORT',
+      'LOG',
+      'DATABASE_URL',
+      'AWS_ENDPOINT_URL_SES',
+      'AWS_SDK_LOAD_CONFIG',
+      'https_proxy',
+    ];
+
+    const found = await written(['AWS_REGION', ...others].map((name) => `${name}=1\n`).join(''));
+
+    expect(Object.keys(found)).toEqual(expect.arrayContaining(others));
+  });
+
+  test('has the home folder for ~, also in its own path', async () => {
+    writeFileSync(join(folder, 'home.env'), 'SYNC_STORE="~/store"\nSYNC_TABLE=sqlite:~/jobs.db\n');
+
+    const found = await of({ envFile: '~/home.env' }, { HOME: folder });
+
+    const { SYNC_STORE, SYNC_TABLE, SYNC_QUEUE_URL } = readSyncSettings(found);
+    expect(SYNC_STORE).toBe(join(folder, 'store'));
+    expect([SYNC_TABLE, SYNC_QUEUE_URL]).toEqual(Array(2).fill(`sqlite:${join(folder, 'jobs.db')}`));
+  });
 });

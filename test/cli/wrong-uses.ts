@@ -244,7 +244,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['submit -', 'SYNC_ALLOW: expected JSON', { settings: { SYNC_ALLOW: '[' } }],
   [
     'submit -',
-    'line 1: type: expected an allowed value (data-files), got "run-function"',
+    'line 1: type: expected one that SYNC_ALLOW allows (data-files), got "run-function"',
     { settings: { SYNC_ALLOW: '{"types": ["data-files"]}' }, input: lines([adds('a')]) },
   ],
   ['jobs "a b"', 'Expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
@@ -276,8 +276,8 @@ export const wrongWords: readonly WrongUse[] = [
   ['runs --profile a --env-file acme.env', 'expected --env-file or --profile, got --env-file and --profile'],
   [
     'runs --env-file wrong.env',
-    'got PLATFORM_TOKN: there are none of these names',
-    { files: { 'wrong.env': 'PLATFORM_TOKN=a-token-that-nobody-sees\nOTHER=1\n' } },
+    'wrong.env: expected settings, got PLATFORM_TOKN: did you mean PLATFORM_TOKEN?; SYNC_SPEED: there is none',
+    { files: { 'wrong.env': 'PLATFORM_TOKN=a-token-that-nobody-sees\nOTHER=1\nSYNC_SPEED=1\n' } },
   ],
   ...['runs', 'diff calculations', 'formula log 1', 'jobs'].map(
     (line): WrongUse => [

@@ -34,15 +34,19 @@ describe('what jobs may use', () => {
     expect(
       faultOf({ types: ['run-function'], packages: [PACKAGE.toUpperCase()], functions: ['greet'] }),
     ).toBe(undefined);
-    expect(faultOf({ types: ['score'] })).toBe('type: expected an allowed value (score), got "run-function"');
-    expect(faultOf({ packages: [OTHER] })).toMatch(/^packageId: expected an allowed value/);
+    expect(faultOf({ types: ['score'] })).toBe(
+      'type: expected one that SYNC_ALLOW allows (score), got "run-function"',
+    );
+    expect(faultOf({ packages: [OTHER] })).toMatch(/^packageId: expected one that SYNC_ALLOW allows/);
     expect(faultOf({ packages: [OTHER], functions: ['greet'] })).toMatch(/^packageId/);
-    expect(faultOf({ functions: ['Greet'] })).toMatch(/^functionName: expected an allowed value \(Greet\)/);
+    expect(faultOf({ functions: ['Greet'] })).toMatch(
+      /^functionName: expected one that SYNC_ALLOW allows \(Greet\)/,
+    );
   });
 
   test('is nothing if a list is empty', () => {
     expect(faultOf({ types: [] }, score)).toBe(
-      'type: expected an allowed value (there are none), got "score"',
+      'type: expected one that SYNC_ALLOW allows (there are none), got "score"',
     );
     expect(faultOf({ functions: [] })).toMatch(/^functionName/);
     expect(faultOf({ packages: [] })).toMatch(/^packageId/);

@@ -253,7 +253,7 @@ describe('a message that cannot become a job', () => {
     await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
 
     expect(await fake.stored('refused/m-1.json')).toMatchObject({
-      faults: [expect.stringContaining('type: expected an allowed value (score)')],
+      faults: [expect.stringContaining('type: expected one that SYNC_ALLOW allows (score)')],
     });
   });
 });

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Command, Option } from 'commander';
+import { nearestName } from '../../base/index.ts';
+import { homeFolder, pathOf } from '../../places.ts';
 import { type Environment, settingNames } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
 import { NEW_LEDGER_RISK } from '../../table/index.ts';
@@ -43,7 +44,7 @@ export async function withSettingsFile(
   oneGiven({ '--env-file': envFile, '--profile': profile });
   const given =
     envFile !== undefined
-      ? await settingsIn([resolve(envFile)], '--env-file')
+      ? await settingsIn([resolve(pathOf('--env-file', envFile, environment))], '--env-file')
       : profile !== undefined
         ? await settingsIn(profileFiles(profile, environment), `--profile ${profile}`)
         : {};
@@ -51,9 +52,36 @@ export async function withSettingsFile(
   return { ...given, ...Object.fromEntries(set) };
 }
 
-/** Only names that look like ours: a file may hold anything else. */
-const isUnknown = (name: string) =>
-  /^(PLATFORM|SYNC)_/.test(name) && !settingNames.some((each) => each === name);
+/** Settings of the network and of AWS, as `Environment` is read by their clients. */
+const OTHERS = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_CA_BUNDLE',
+  'AWS_DEFAULT_REGION',
+  'AWS_ENDPOINT_URL',
+  'AWS_PROFILE',
+  'AWS_REGION',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+] as const;
+
+const KNOWN: readonly string[] = [...settingNames, ...OTHERS];
+
+/** What is wrong with a name, if it is like that of a setting; undefined for a setting, and for what is of others. */
+function nameFault(name: string): string | undefined {
+  const written = name.toUpperCase();
+  const isOurs = /^(PLATFORM|SYNC)_/.test(written);
+  if (KNOWN.includes(isOurs ? name : written)) return undefined;
+  const meant = nearestName(written, KNOWN);
+  // The beginning of a longer name is another program's, and so are the endpoints of other services.
+  const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
+  if (!isOurs && isOther) return undefined;
+  return `${name}: ${meant === undefined ? 'there is none of this name' : `did you mean ${meant}?`}`;
+}
+
+const isSetting = (name: string): boolean =>
+  KNOWN.includes(name) || /^(AWS_|(all|https|no)_proxy$)/i.test(name);
 
 /** A setting of ours whose value ends at a # within a word. */
 const CUT =
@@ -70,7 +98,6 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
     const text = await readWholeText(bytes, { name: file });
     const given = parseEnv(text);
     const names = Object.keys(given);
-    if (names.length === 0) throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
     const cut = CUT.exec(text)?.[1] ?? names.find((name) => /^["'`]/.test(given[name] ?? ''));
     if (cut !== undefined)
       throw fileError(
@@ -78,11 +105,11 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
         `quotes around the whole value of ${cut}, which has a # or a quote in it`,
         'none',
       );
-    const unknown = names.filter(isUnknown);
-    if (unknown.length === 0) return given;
-    throw new UsageError(
-      `${file}: expected settings, got ${unknown.join(', ')}: there are none of these names`,
-    );
+    const unknown = names.flatMap((name) => nameFault(name) ?? []);
+    if (unknown.length > 0) throw fileError(file, 'settings', unknown.join('; '));
+    if (!names.some(isSetting))
+      throw fileError(`${flag}: ${file}`, 'settings, such as PLATFORM_TOKEN=…', 'none');
+    return given;
   }
   throw new UsageError(`${flag}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
 }
@@ -103,6 +130,6 @@ function profileFiles(
       `--profile: expected a name of letters, digits, _, . and -, got ${JSON.stringify(name)}`,
     );
   const file = profileFile(name);
-  const folder = config || APPDATA || join(HOME || homedir(), '.config');
+  const folder = config || APPDATA || join(homeFolder({ HOME }, 'or XDG_CONFIG_HOME'), '.config');
   return [resolve(file), join(folder, 'platform-sync', file)];
 }

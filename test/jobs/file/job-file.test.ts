@@ -73,7 +73,7 @@ test('every fault of every line is reported at once, with the number of the line
     'line 4: ids: expected a list of 1 to 100, got a list of 0',
     'line 5: id: expected an id that no other line has, got a, which line 1 has',
     'line 6: id: expected an id that no other line has, got a, which line 1 has',
-    expect.stringMatching(/^line 7: type: expected an allowed value/),
+    expect.stringMatching(/^line 7: type: expected one that SYNC_ALLOW allows/),
   ]);
 });
 
