@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { SettingsError } from './settings-error.ts';
 import { RESERVED_FOLDER } from './store/index.ts';
+
+/** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`wrong settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
 
 type Home = { readonly HOME?: string | undefined };
 

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { hideUser, networkFaults, parseJson, preview } from './base/index.ts';
-import { DEFAULT_STORE, withPlaces } from './places.ts';
+import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
 import { isOtherHeader, tokenHeader } from './platform/token.ts';
-import { SettingsError } from './settings-error.ts';
 
 export { SettingsError };
 
