@@ -1,6 +1,6 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
-import { secretLimits, secretToken, type TokenSource } from './token.ts';
+import { secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
 export type ParameterStoreOptions = {
   /** The ARN or the name of a SecureString, whose text is the token. */
@@ -19,8 +19,7 @@ export function parameterStoreToken({ parameter, environment }: ParameterStoreOp
       );
       if (type !== 'SecureString')
         throw new Error(`parameter ${parameter}: expected a SecureString, got ${type ?? 'nothing'}`);
-      if (text.trim() !== '') return text;
-      throw new Error(`parameter ${parameter}: expected the token as text, got nothing`);
+      return storedToken(`parameter ${parameter}`, text);
     },
   });
 }

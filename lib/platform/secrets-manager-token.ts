@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
-import { secretLimits, secretToken, type TokenSource } from './token.ts';
+import { secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {
   readonly secretId: string;
@@ -18,9 +18,7 @@ export function secretsManagerToken({ secretId, environment }: SecretsManagerOpt
         { part: 'token', tried: `read secret ${secretId}` },
         () => client.send(new GetSecretValueCommand({ SecretId: secretId })),
       );
-      if (text?.trim()) return text;
-      const got = text === undefined ? 'binary' : 'nothing';
-      throw new Error(`secret ${secretId}: expected the token as text, got ${got}`);
+      return storedToken(`secret ${secretId}`, text);
     },
   });
 }

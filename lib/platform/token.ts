@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { listed } from '../base/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {
@@ -52,6 +53,33 @@ export function secretToken({
       return true;
     },
   };
+}
+
+/**
+ * The token in what a person stored: its text, with quotes around it, or as the value of the one pair that the console of
+ * Secrets Manager makes of it. Throws, without showing it, for anything else.
+ */
+export function storedToken(place: string, stored: string | undefined): string {
+  const text = (stored ?? '').trim();
+  const json = /^["{[]/.test(text) ? jsonIn(text) : text;
+  const pairs = typeof json === 'object' && json !== null ? Object.entries(json) : [['', json]];
+  const [[, value] = []] = pairs;
+  if (pairs.length === 1 && typeof value === 'string' && value.trim() !== '') return value.trim();
+  const got =
+    stored === undefined
+      ? 'binary'
+      : text === ''
+        ? 'nothing'
+        : `JSON of ${listed(pairs.map(([name]) => String(name)))}`;
+  throw new Error(`${place}: expected the token as plain text, or as one pair of text, got ${got}`);
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What makes a token unusable as a header's value, without showing it; undefined if nothing does. */

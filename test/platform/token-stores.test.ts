@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
+import { storedToken } from '../../lib/platform/token.ts';
 import { environmentOf, jsonReply } from '../base/aws/replies.ts';
 import { startServer } from './scripted-server.ts';
 
@@ -41,15 +42,25 @@ test.for([
     .read()
     .catch(String);
 
-  expect(error).toBe(`Error: secret platform/token: expected the token as text, got ${got}`);
+  expect(error).toBe(
+    `Error: secret platform/token: expected the token as plain text, or as one pair of text, got ${got}`,
+  );
 });
 
 test.for([
   ['of a text that is not encrypted', { Type: 'String', Value: 'the-token' }, 'a SecureString, got String'],
   ['of a list', { Type: 'StringList', Value: 'the-token,b' }, 'a SecureString, got StringList'],
   ['of nothing', undefined, 'a SecureString, got nothing'],
-  ['of spaces', { Type: 'SecureString', Value: ' ' }, 'the token as text, got nothing'],
-  ['without a text', { Type: 'SecureString' }, 'the token as text, got nothing'],
+  [
+    'of spaces',
+    { Type: 'SecureString', Value: ' ' },
+    'the token as plain text, or as one pair of text, got nothing',
+  ],
+  [
+    'without a text',
+    { Type: 'SecureString' },
+    'the token as plain text, or as one pair of text, got nothing',
+  ],
 ] as const)('a parameter %s is an error that names it, and does not show it', async ([, found, expected]) => {
   await using parameters = await startServer(jsonReply(found === undefined ? {} : { Parameter: found }));
 
@@ -58,4 +69,28 @@ test.for([
     .catch(String);
 
   expect(error).toBe(`Error: parameter ${parameter}: expected ${expected}`);
+});
+
+const JSON_OF =
+  'secret platform/token: expected the token as plain text, or as one pair of text, got JSON of';
+
+test.each([
+  ['plain', 'the-token', 'the-token'],
+  ['with what an editor adds', ' the-token\r\n', 'the-token'],
+  ['in quotes', '"the-token"', 'the-token'],
+  ['as a pair, as the console of Secrets Manager makes it', '{"token":"the-token"}', 'the-token'],
+  ['as a pair over lines', '{\n  "PLATFORM_TOKEN": "the-token\\n"\n}', 'the-token'],
+  ['with a brace at its beginning', '{the-token', '{the-token'],
+])('a token is found %s', (_, text, token) => {
+  expect(storedToken('secret platform/token', text)).toBe(token);
+});
+
+test.each([
+  ['two pairs', '{"user":"a","token":"hush"}', `${JSON_OF} "user", "token"`],
+  ['a pair without a text', '{"token":{"value":"hush"}}', `${JSON_OF} "token"`],
+  ['an empty pair', '{"token":""}', `${JSON_OF} "token"`],
+  ['no pair', '{}', JSON_OF],
+])('what is not one token is refused, and not shown: %s', (_, text, message) => {
+  expect(() => storedToken('secret platform/token', text)).toThrow(message);
+  expect(() => storedToken('secret platform/token', text)).not.toThrow('hush');
 });

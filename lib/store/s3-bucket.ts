@@ -1,0 +1,83 @@
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  HeadBucketCommand,
+  type LifecycleRule,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { readAwsFault } from '../base/index.ts';
+
+/** What a bucket does by itself to what is stored: what is so, and what breaks a promise, a line each. */
+export type BucketSettings = { readonly facts: readonly string[]; readonly faults: readonly string[] };
+
+/** Reads the region, versions and lifecycle of a bucket. What these credentials may not read is a fact that says so. */
+export async function examineBucket(
+  client: S3Client,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  signal?: AbortSignal,
+): Promise<BucketSettings> {
+  const own = { Bucket: bucket };
+  const abort = signal === undefined ? {} : { abortSignal: signal };
+  const regions = await regionsOf(client, bucket, abort);
+  if (regions.found !== undefined && regions.found !== regions.set)
+    return { facts: [], faults: [`it is in ${regions.found}, and requests go to ${regions.set}: set AWS_REGION`] };
+  const status = await client.send(new GetBucketVersioningCommand(own), abort).then(
+    ({ Status = 'Disabled' }) => ({ known: Status }),
+    unknown,
+  );
+  const rules = await client.send(new GetBucketLifecycleConfigurationCommand(own), abort).then(
+    ({ Rules = [] }) => ({ known: Rules }),
+    (error: unknown) =>
+      readAwsFault(error).code === 'NoSuchLifecycleConfiguration' ? { known: [] } : unknown(error),
+  );
+  const words = { Enabled: 'old versions stay', Suspended: 'versions are suspended', Disabled: 'no versions' };
+  const facts = [
+    'known' in status ? words[status.known] : `its versions are not known (${status.code})`,
+    ...('known' in rules
+      ? rules.known.length === 0
+        ? ['no lifecycle: nothing expires']
+        : []
+      : [`its lifecycle is not known (${rules.code})`]),
+  ];
+  return { facts, faults: 'known' in rules ? ruleFaults(rules.known, prefix === '' ? '' : `${prefix}/`) : [] };
+}
+
+const unknown = (error: unknown) => ({ code: readAwsFault(error).code });
+
+/** S3 names the region of a bucket in the head of a refusal, too. */
+async function regionsOf(client: S3Client, bucket: string, abort: { readonly abortSignal?: AbortSignal }) {
+  const found = await client.send(new HeadBucketCommand({ Bucket: bucket }), abort).then(
+    ({ BucketRegion }) => BucketRegion,
+    ({ $response: response }: { readonly $response?: { readonly headers: Record<string, string> } }) =>
+      response?.headers['x-amz-bucket-region'],
+  );
+  return { found, set: await client.config.region() };
+}
+
+/** What expires by plan: what works, results and texts leave behind, by `lifetimes` of the template. */
+const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as const;
+
+/** Of these, an object must be restored for hours before it can be read. */
+const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
+
+/** The rules that delete or archive what is to stay under `root`, in words. One for tagged objects is its author's plan. */
+export function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
+  return rules.flatMap(({ ID = 'without a name', Status, Filter, Prefix, Expiration, Transitions = [] }) => {
+    const under = Filter?.And?.Prefix ?? Filter?.Prefix ?? Prefix ?? '';
+    const isTagged = Filter?.Tag !== undefined || (Filter?.And?.Tags ?? []).length > 0;
+    const isApart = !under.startsWith(root) && !root.startsWith(under);
+    if (Status !== 'Enabled' || isTagged || isApart) return [];
+    const place = under === '' ? 'everything' : `what begins with ${under}`;
+    const mayExpire = MAY_EXPIRE.some((folder) => under.startsWith(root + folder));
+    const expires = Expiration?.Days !== undefined || Expiration?.Date !== undefined;
+    const archive = Transitions.find(({ StorageClass = '' }) => ARCHIVES.includes(StorageClass));
+    return [
+      ...(expires && !mayExpire
+        ? [`its rule ${ID} deletes ${place} ${Expiration?.Days === undefined ? 'at a date' : `after ${Expiration.Days} days`}: published runs are lost`]
+        : []),
+      ...(archive === undefined
+        ? []
+        : [`its rule ${ID} moves ${place} to ${archive.StorageClass}: it cannot be read until it is restored`]),
+    ];
+  });
+}
