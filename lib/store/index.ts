@@ -3,7 +3,7 @@
 export { errorCode, StoreError, type StoreFailure } from './error.ts';
 export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
 export { makeFolder } from './make-folder.ts';
-export { checkStoreExists, keyInStore, openStore, parseLocation } from './open.ts';
+export { checkStoreExists, examineStore, keyInStore, openStore, parseLocation } from './open.ts';
 export { createReserve, isFullDisk, type Reserve } from './reserve.ts';
 export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
 export {

@@ -25,6 +25,15 @@ export async function openStore(location: string, { s3 = {} }: OpenOptions = {})
   return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
 }
 
+/** What the bucket of a store does by itself to what is stored (see `examineBucket`); undefined for a directory. */
+export async function examineStore(location: string, environment: AwsEnvironment, signal?: AbortSignal) {
+  const place = parseLocation(location);
+  if (place.kind === 'directory') return undefined;
+  const { examineBucket } = await import('./s3-bucket.ts');
+  const { createS3Client } = await import('./s3-client.ts');
+  return examineBucket(createS3Client(environment), place, signal);
+}
+
 const statsOf = (location: string) => stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
 
 /** Throws a `bad-location` StoreError for a directory that does not exist. A bucket is asked by whatever uses it. */

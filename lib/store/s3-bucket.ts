@@ -20,26 +20,32 @@ export async function examineBucket(
   const abort = signal === undefined ? {} : { abortSignal: signal };
   const regions = await regionsOf(client, bucket, abort);
   if (regions.found !== undefined && regions.found !== regions.set)
-    return { facts: [], faults: [`it is in ${regions.found}, and requests go to ${regions.set}: set AWS_REGION`] };
-  const status = await client.send(new GetBucketVersioningCommand(own), abort).then(
-    ({ Status = 'Disabled' }) => ({ known: Status }),
-    unknown,
-  );
+    return {
+      facts: [],
+      faults: [`it is in ${regions.found}, and requests go to ${regions.set}: set AWS_REGION`],
+    };
+  const status = await client
+    .send(new GetBucketVersioningCommand(own), abort)
+    .then(({ Status = 'Disabled' }) => ({ known: Status }), unknown);
   const rules = await client.send(new GetBucketLifecycleConfigurationCommand(own), abort).then(
     ({ Rules = [] }) => ({ known: Rules }),
     (error: unknown) =>
       readAwsFault(error).code === 'NoSuchLifecycleConfiguration' ? { known: [] } : unknown(error),
   );
-  const words = { Enabled: 'old versions stay', Suspended: 'versions are suspended', Disabled: 'no versions' };
   const facts = [
-    'known' in status ? words[status.known] : `its versions are not known (${status.code})`,
+    'known' in status
+      ? `versions ${status.known.toLowerCase()}`
+      : `its versions are not known (${status.code})`,
     ...('known' in rules
       ? rules.known.length === 0
         ? ['no lifecycle: nothing expires']
         : []
       : [`its lifecycle is not known (${rules.code})`]),
   ];
-  return { facts, faults: 'known' in rules ? ruleFaults(rules.known, prefix === '' ? '' : `${prefix}/`) : [] };
+  return {
+    facts,
+    faults: 'known' in rules ? ruleFaults(rules.known, prefix === '' ? '' : `${prefix}/`) : [],
+  };
 }
 
 const unknown = (error: unknown) => ({ code: readAwsFault(error).code });
@@ -73,11 +79,15 @@ export function ruleFaults(rules: readonly LifecycleRule[], root: string): reado
     const archive = Transitions.find(({ StorageClass = '' }) => ARCHIVES.includes(StorageClass));
     return [
       ...(expires && !mayExpire
-        ? [`its rule ${ID} deletes ${place} ${Expiration?.Days === undefined ? 'at a date' : `after ${Expiration.Days} days`}: published runs are lost`]
+        ? [
+            `its rule ${ID} deletes ${place} ${Expiration?.Days === undefined ? 'at a date' : `after ${Expiration.Days} days`}: published runs are lost`,
+          ]
         : []),
       ...(archive === undefined
         ? []
-        : [`its rule ${ID} moves ${place} to ${archive.StorageClass}: it cannot be read until it is restored`]),
+        : [
+            `its rule ${ID} moves ${place} to ${archive.StorageClass}: it cannot be read until it is restored`,
+          ]),
     ];
   });
 }

@@ -73,6 +73,7 @@ test('all is well: each check in its order, exit 0', async () => {
 
   expect(Object.entries(statuses(out))).toEqual([
     ['settings', 'ok'],
+    ['proxy', 'skipped'],
     ['host', 'ok'],
     ['token', 'ok'],
     ['clock', 'ok'],
@@ -247,5 +248,19 @@ test('a clock that is off by minutes fails', async () => {
     status: 'failed',
     detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
     advice: expect.stringContaining('NTP'),
+  });
+});
+
+test('a proxy is named with what goes through it', async () => {
+  const checked = { ...examined(), environment: { ...settings, HTTPS_PROXY: 'http://me:hush@proxy:3128' } };
+  const PLATFORM_BASE_URL = 'https://acme.example.com';
+
+  expect(
+    await checks.proxy.check({ ...checked, settings: { ...checked.settings, PLATFORM_BASE_URL } }),
+  ).toEqual({
+    status: 'ok',
+    detail: expect.stringMatching(
+      /^acme\.example\.com through http:\/\/proxy:3128, 127\.0\.0\.1:\d+ directly, /,
+    ),
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CLOCK_ADVICE, errorText } from '../../base/index.ts';
+import { CLOCK_ADVICE, errorText, proxyOf } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
 import { sqlitePath } from '../../places.ts';
@@ -8,7 +8,8 @@ import { createExchange } from '../../platform/http/exchange.ts';
 import { describeFailure, isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
-import { openStore, type Store, StoreError } from '../../store/index.ts';
+import { examineStore, openStore, type Store, StoreError } from '../../store/index.ts';
+import { networkOf } from '../../table/index.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { brokenConditions } from './conditions.ts';
 
@@ -46,22 +47,43 @@ const CONDITIONS_ADVICE =
 
 /**
  * The store can be written to, read, listed and deleted from, and keeps the conditions of writes: by an object of its own,
- * which expires if it is left.
+ * which expires if it is left. A bucket neither deletes nor archives by itself what is to stay.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
+  const settings = examineStore(store.location, environment, signal).catch(() => undefined);
   const key = `work/doctor/${randomUUID()}.json`;
   try {
     const finding =
       (await tryPut(store, key, { environment, signal })) ?? (await tryStore(store, key, signal));
     await store.delete(key, { signal });
-    return finding;
+    return finding.status === 'ok' ? await withSettings(finding, store.location, await settings) : finding;
   } catch (error) {
     await store.delete(key).catch(() => undefined);
+    const { faults = [] } = (await settings) ?? {};
+    if (faults.length > 0) return failed([errorText(error), ...faults].join('\n'), BUCKET_ADVICE);
     if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
     return failed(`${errorText(error)}; ${NOT_TRIED}`, whatToDo(error, environment));
   }
 };
+
+const BUCKET_ADVICE =
+  'a bucket of one’s own needs the region that is set, and rules that spare what is published: docs/settings.md, "The store and the queue"';
+
+/** A store that is well, by what its bucket does by itself, or by the file system of its folder. */
+async function withSettings(
+  finding: Finding,
+  location: string,
+  bucket: Awaited<ReturnType<typeof examineStore>>,
+): Promise<Finding> {
+  if (location.startsWith('s3://')) {
+    const { facts = ['its settings are not known'], faults = [] } = bucket ?? {};
+    if (faults.length > 0) return failed(`${location}: ${faults.join('\n')}`, BUCKET_ADVICE);
+    return ok([finding.detail, ...facts].join('; '));
+  }
+  const network = await networkOf(location);
+  return ok(`${finding.detail}; on ${network ?? 'a disk of this machine'}`);
+}
 
 const TRIED = Buffer.from('{}\n');
 
@@ -216,6 +238,31 @@ const checkToken: Check = async ({ firstRead, settings }) => {
   return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
 };
 
+/** What goes through the proxy, and what does not. Whether it lets through is what the other checks find. */
+const checkProxy: Check = async ({ settings, environment }) => {
+  const isS3 = settings.SYNC_STORE.startsWith('s3://');
+  const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
+  const urls = [
+    settings.PLATFORM_BASE_URL,
+    ...(isS3
+      ? [
+          environment['AWS_ENDPOINT_URL_S3'] ||
+            environment['AWS_ENDPOINT_URL'] ||
+            `https://s3.${region}.amazonaws.com`,
+        ]
+      : []),
+    ...[settings.SYNC_QUEUE_URL ?? ''].filter((url) => URL.canParse(url) && sqlitePath(url) === undefined),
+  ];
+  const ways = urls.map((url) => ({ host: new URL(url).host, proxy: proxyOf(new URL(url), environment) }));
+  const certificates = environment['AWS_CA_BUNDLE'] ? '; authorities of AWS_CA_BUNDLE are trusted' : '';
+  if (ways.every(({ proxy }) => proxy === undefined) && certificates === '')
+    return skipped('no proxy is used: HTTPS_PROXY and ALL_PROXY are not set, or NO_PROXY names all hosts');
+  return ok(
+    ways.map(({ host, proxy }) => `${host} ${proxy ? `through ${proxy}` : 'directly'}`).join(', ') +
+      certificates,
+  );
+};
+
 /** Further off, AWS refuses requests within minutes, and runs are named and dated wrongly. */
 const MOST_OFF_MS = 60_000;
 
@@ -262,6 +309,7 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
 
 /** All checks in their order, each with those without which it says nothing. */
 export const checks = {
+  proxy: { check: checkProxy, needs: [] },
   host: { check: checkHost, needs: [] },
   token: { check: checkToken, needs: ['host'] },
   clock: { check: checkClock, needs: ['host'] },

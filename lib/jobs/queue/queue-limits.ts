@@ -1,5 +1,5 @@
 import { AwsError, once } from '../../base/index.ts';
-import { type Queue, total } from './queue.ts';
+import { MOST_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
 /** The limit of the template: fewer are used up by workers that are stopped. SQS takes no more. */
 const MIN_MAX_RECEIVES = 1_000;
@@ -9,7 +9,7 @@ const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
 /** What to do about each fault. */
 export const LIMITS_ADVICE =
-  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 (aws sqs set-queue-attributes)';
+  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
 
 /** A queue of jobs, and the dead-letter queue that the settings name. */
 export type JobQueues = {
@@ -21,12 +21,21 @@ export type JobQueues = {
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
   if (limits === undefined) return { limits, faults: [] };
-  const { maxReceives, deadLetters, retentionSeconds } = limits;
+  const {
+    maxReceives,
+    deadLetters,
+    retentionSeconds,
+    isFifo = false,
+    maxBytes = MOST_MESSAGE_BYTES,
+  } = limits;
   // A worker need not see the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
   const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
   const found: Readonly<Record<string, boolean>> = {
+    'it is a FIFO queue, which takes no job without a group: create a standard one': isFifo,
+    [`MaximumMessageSize is ${maxBytes}, expected ${MOST_MESSAGE_BYTES}: larger jobs are refused`]:
+      maxBytes < MOST_MESSAGE_BYTES,
     'no RedrivePolicy: what cannot be handled comes back until the queue deletes it':
       maxReceives === undefined,
     [`maxReceiveCount is ${maxReceives}, expected ${MIN_MAX_RECEIVES}: jobs whose workers were only stopped become dead letters`]:

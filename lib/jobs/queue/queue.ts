@@ -25,6 +25,9 @@ export type QueueLimits = {
   readonly retentionSeconds: number;
   /** How long a received message stays hidden where its receiver does not say. */
   readonly visibilitySeconds: number;
+  /** The largest message that it takes. Default: `MOST_MESSAGE_BYTES`. */
+  readonly maxBytes?: number;
+  readonly isFifo?: boolean;
 };
 
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };

@@ -20,6 +20,7 @@ import {
 } from '../../base/index.ts';
 import {
   batchesOf,
+  MOST_MESSAGE_BYTES,
   type Queue,
   type QueueLimits,
   type QueueMessage,
@@ -100,7 +101,7 @@ export function createSqsQueue(
 }
 
 function toLimits(attributes: Readonly<Record<string, string | undefined>>): QueueLimits {
-  const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout } = attributes;
+  const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout, MaximumMessageSize } = attributes;
   // The count may be a text.
   const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as RedrivePolicy;
   return {
@@ -109,6 +110,8 @@ function toLimits(attributes: Readonly<Record<string, string | undefined>>): Que
     // SQS's defaults, for an engine that does not say.
     retentionSeconds: Number(MessageRetentionPeriod ?? 345_600),
     visibilitySeconds: Number(VisibilityTimeout ?? 30),
+    maxBytes: Number(MaximumMessageSize ?? MOST_MESSAGE_BYTES),
+    isFifo: attributes['FifoQueue'] === 'true',
   };
 }
 

@@ -25,6 +25,8 @@ describe('the limits of a queue', () => {
     ['three receives', { maxReceives: 3 }, {}, [/^maxReceiveCount is 3, expected 1000: /]],
     ['one less', { maxReceives: 999 }, {}, [/^maxReceiveCount is 999/]],
     ['no policy', { maxReceives: undefined, deadLetters: undefined }, {}, [/^no RedrivePolicy: /]],
+    ['a FIFO queue', { isFifo: true }, {}, [/^it is a FIFO queue/]],
+    ['small messages', { maxBytes: 1_024 }, {}, [/^MaximumMessageSize is 1024, expected 262144: /]],
     ['three days', { retentionSeconds: 3 * DAY_SECONDS }, {}, [/^MessageRetentionPeriod is 259200, /]],
     [
       'dead letters that nobody looks at',
