@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { listed } from '../base/index.ts';
+import { listed, parseJson } from '../base/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {
@@ -76,7 +76,7 @@ export function storedToken(place: string, stored: string | undefined): string {
 
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }
