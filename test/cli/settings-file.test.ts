@@ -87,6 +87,13 @@ describe('a file', () => {
     },
   );
 
+  test('may be in UTF-16, as PowerShell writes it', async () => {
+    const path = join(folder, 'utf16.env');
+    writeFileSync(path, Buffer.from('\uFEFFSYNC_STORE=/data\r\n', 'utf16le'));
+
+    expect(await of({ envFile: path })).toMatchObject({ SYNC_STORE: '/data' });
+  });
+
   test('may hold what is of others, of AWS and of the network besides', async () => {
     const others = [
       'PORT',
