@@ -81,6 +81,25 @@ test('a platform that has an address of IPv6 alone is reached', async () => {
   expect(await sendOnce(`http://[::1]:${server.port}`)).toMatchObject({ response: { json: { six: true } } });
 });
 
+test('over TLS, too, and of the clients of AWS, which have the same agent', async () => {
+  let connections = 0;
+  const secure = createSecureServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, (_, response) =>
+    response.end('{}'),
+  );
+  await using server = await listening(secure.on('connection', () => (connections += 1)));
+  const AWS_CA_BUNDLE = join(folder, 'idle.pem');
+  writeFileSync(AWS_CA_BUNDLE, AUTHORITY);
+  const exchange = createExchange({ AWS_CA_BUNDLE }, 100);
+  const request = { ...requestTo(`https://localhost:${server.port}`), fresh: false };
+
+  await readAll(exchange, request);
+  await readAll(exchange, request);
+  await sleep(300);
+  await readAll(exchange, request);
+
+  expect(connections).toBe(2);
+});
+
 test('the authority in AWS_CA_BUNDLE is trusted here, too', async () => {
   await using server = await listening(
     createSecureServer({ cert: SERVER_CERTIFICATE, key: SERVER_KEY }, (_, response) => response.end('{}')),
