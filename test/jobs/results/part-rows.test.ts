@@ -12,7 +12,10 @@ test('the rows of a part are its lines, if its bytes are those that its key name
 
   await store.put(key, gzipSync('{"line":2}\n'));
 
-  expect(lines).toEqual(['{"line":2,"batch":"b1","chunk":0}', '{"line":3,"batch":"b1","chunk":0}']);
+  expect(lines).toEqual([
+    '{"line":2,"outcome":"scored","batch":"b1","chunk":0}',
+    '{"line":3,"outcome":"scored","batch":"b1","chunk":0}',
+  ]);
   await expect(findRows(store, key)).rejects.toThrow(`${key}: expected the sha256 in its name, got another`);
   expect(await findRows(store, 'scores/b1/gone')).toBeUndefined();
 });

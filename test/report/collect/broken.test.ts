@@ -138,7 +138,7 @@ test('records of any shape and size are counted, and nothing of them grows witho
   expect(facts.cards?.list.columns.id).toEqual(['12345678901234567890']);
   expect(facts.graph.user).toHaveLength(10_001);
   expect(facts.files).toMatchObject({ total: 2, bytes: 12, list: { columns: { size: [12, null] } } });
-  expect(facts.dataFiles?.list.columns).toMatchObject({ scan: ['CLEAN', 'unknown'], size: [9, null] });
+  expect(facts.dataFiles?.list.columns).toMatchObject({ scan: ['clean', 'unknown'], size: [9, null] });
   expect(facts.dataFiles?.age).toContainEqual(['unknown', 2]);
   expect(JSON.stringify({ ...facts, graph: undefined }).length).toBeLessThan(10_000);
 });
