@@ -1,8 +1,15 @@
 import type { OnDate } from '../table/index.ts';
-import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
-import type { Lowered } from './lowered.ts';
 import { noTally, type Tally } from './tally.ts';
+import {
+  isProbing,
+  type LineFacts,
+  latestMs,
+  rateOf,
+  refused,
+  reopened,
+  type ThrottleState,
+} from './throttle-state.ts';
 
 /*
  * The budget of a fleet: one line of slots that all workers calling the same platform host share. The time up to which
@@ -18,10 +25,10 @@ import { noTally, type Tally } from './tally.ts';
 export type Budget = {
   /** Slots are reserved up to this time. */
   readonly tatMs?: number | undefined;
-  /** How many times the rate has been lowered, or the line begun again: slots of before are void. */
+  /** How many 429s the line has met, or how often it was begun again: slots of before are void. */
   readonly incidents: number;
-  /** What throttling left behind: every worker computes from it how much of the rate has recovered. */
-  readonly lowered?: Lowered | undefined;
+  /** What is known of the platform's limit: every worker computes the rate from it. */
+  readonly throttle?: ThrottleState | undefined;
   readonly pausedAtMs?: number | undefined;
   /** The configured rate of the worker that reserved last. */
   readonly rate?: number | undefined;
@@ -76,7 +83,7 @@ export function createMemoryBudget(start = emptyBudget): BudgetItem {
 export const resetAt = (budget: Budget, fromMs: number): Budget => ({
   ...budget,
   tatMs: fromMs,
-  lowered: undefined,
+  throttle: undefined,
   incidents: budget.incidents + 1,
 });
 
@@ -119,18 +126,52 @@ export function longerWait(budget: Budget, maxWaitMs: number, nowMs: number): Pa
 
 /** The budget, or, if a wrong clock has written into it, one without throttling, whose line nothing explains. */
 export function believable(budget: Budget, nowMs: number): Budget {
-  const { atMs = 0, refusedAtMs = 0, probeMs = 0, succeededMs = 0 } = budget.lowered ?? {};
-  const latestMs = Math.max(atMs, refusedAtMs, probeMs, succeededMs);
-  if (latestMs <= nowMs + WRONG_CLOCK_MS) return budget;
-  return { ...budget, lowered: undefined, tatMs: Number.POSITIVE_INFINITY };
+  const { throttle } = budget;
+  if (throttle === undefined || latestMs(throttle) <= nowMs + WRONG_CLOCK_MS) return budget;
+  return { ...budget, throttle: undefined, tatMs: Number.POSITIVE_INFINITY };
 }
 
+/** What the throttling of the fleet's line is computed from, for a worker that may use `rate` at most. */
+export const lineFacts = (rate: number, budget: Budget, nowMs: number): LineFacts => ({
+  cap: cappedRate(rate, budget),
+  nowMs,
+  granted: budget.tally.granted,
+});
+
+/** Requests a second that the fleet may send now. */
+export const effectiveRate = (rate: number, budget: Budget, nowMs: number): number =>
+  rateOf(budget.throttle, lineFacts(rate, budget, nowMs));
+
+/** One slot moves the line by no more than this many milliseconds, or slots of the full rate. */
+const MAX_STEP_MS = 10_000;
+const MAX_STEP_SLOTS = 12;
+
 export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {
-  const { lowered } = budget;
-  return effectiveSpacing(cappedRate(rate, budget), { lowered, nowMs, lateMs: paidMs(budget) });
+  const spacing = spacingFor(effectiveRate(rate, budget, nowMs), paidMs(budget));
+  const maxMs = Math.max(MAX_STEP_MS, (MAX_STEP_SLOTS * 1_000) / cappedRate(rate, budget));
+  return { ...spacing, intervalMs: Math.min(spacing.intervalMs, maxMs) };
 }
 
 export const fullSpacing = (rate: number, budget: Budget): Spacing =>
   spacingFor(cappedRate(rate, budget), paidMs(budget));
 
 const paidMs = ({ driftMs = MACHINES_DRIFT_MS }: Budget): number => LATE_MS + driftMs;
+
+type Refusal = {
+  readonly rate: number;
+  readonly nowMs: number;
+  readonly retryAfterMs: number | undefined;
+  /** Whether a call is known to have succeeded since the last 429. */
+  readonly hasSucceeded: boolean;
+};
+
+/** The budget after a 429 of a call that left after the last one. Slots that were not due yet are void. */
+export function afterRefusal(budget: Budget, { rate, nowMs, retryAfterMs, hasSucceeded }: Refusal): Budget {
+  const { throttle, tatMs = nowMs, tally } = budget;
+  const { intervalMs } = lineSpacing(rate, budget, nowMs);
+  const facts = lineFacts(rate, budget, nowMs);
+  const before = hasSucceeded && isProbing(throttle) ? reopened(throttle, facts) : throttle;
+  const granted = tally.granted - Math.max(0, Math.floor((tatMs - nowMs) / intervalMs)) - 1;
+  const after = refused(before, { ...facts, granted, retryAfterMs });
+  return { ...budget, throttle: after, incidents: budget.incidents + 1 };
+}

@@ -30,8 +30,6 @@ export type FleetPaceOptions = {
   /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1; spreads probes. Default: `Math.random`. */
-  readonly random?: () => number;
 };
 
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
@@ -47,7 +45,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   item.onDate?.(clock.saw);
   const setClock = item.onDate && createFindTime({ clock, look: item.read, rest: options.sleep ?? rest });
   const source = createFleetSlots({
-    ...{ item, rate, maxWaitMs, greed, clock, setClock, random: options.random },
+    ...{ item, rate, maxWaitMs, greed, clock, setClock },
     onSetBack: options.onLineSetBack,
     onTableAway: options.onTableAway,
     onTableBack: options.onTableBack,
@@ -58,10 +56,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
 const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
 /** Options for the pace of one process. */
-export type LocalPaceOptions = Pick<
-  FleetPaceOptions,
-  'rate' | 'concurrency' | 'maxWaitMs' | 'sleep' | 'random'
-> & {
+export type LocalPaceOptions = Pick<FleetPaceOptions, 'rate' | 'concurrency' | 'maxWaitMs' | 'sleep'> & {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
 };

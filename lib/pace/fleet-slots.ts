@@ -1,17 +1,23 @@
 import PQueue from 'p-queue';
 import { isPassing } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
-import { afterRefusal, pauseAfter429 } from './after-refusal.ts';
-import { BLOCK_MS, type BudgetItem, cappedRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
+import {
+  afterRefusal,
+  BLOCK_MS,
+  type BudgetItem,
+  effectiveRate,
+  emptyBudget,
+  LATE_MS,
+  lineSpacing,
+} from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
-import { effectiveRate } from './effective-rate.ts';
 import { enqueue } from './enqueue.ts';
-import { isProbing } from './lowered.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import { createProof } from './proof.ts';
 import { type Block, type Line, lineStartMs, REFUSED_MS, reserveBlock } from './reserve-block.ts';
 import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
 import { createWorkerTally } from './tally.ts';
+import { isProbing, pauseAfter429 } from './throttle-state.ts';
 
 /*
  * A worker holds one block of the line at a time; a 429 of its call makes it void, and so does time once its last slot
@@ -23,7 +29,6 @@ export type FleetSlotsOptions = Omit<Line, 'view' | 'tally' | 'proof'> & {
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableAway?: ((cause: unknown) => void) | undefined;
   readonly onTableBack?: (() => void) | undefined;
-  readonly random?: (() => number) | undefined;
 };
 
 /** `wasSet`: whether the clock was since the block was planned; then nobody knows when its slots are. */
@@ -126,9 +131,9 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
 
 /** Whether a slot that is reserved now most likely comes at once: by a view that is not old, nobody waits. */
 function isLineFree({ view, clock }: Worker): boolean {
-  const { tatMs = 0, lowered, pausedAtMs } = view.last() ?? emptyBudget;
+  const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
-    view.ageMs() <= REFUSED_MS && tatMs <= clock.now() && lowered === undefined && pausedAtMs === undefined
+    view.ageMs() <= REFUSED_MS && tatMs <= clock.now() && !isProbing(throttle) && pausedAtMs === undefined
   );
 }
 
@@ -271,15 +276,14 @@ async function reportOwed(worker: Worker): Promise<void> {
 
 /** Reports a 429, unless another worker's call met the same one, and its report arrived first. */
 async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { view, rate, clock, proof, random = Math.random } = worker;
+  const { view, rate, clock, proof } = worker;
   const known = await view.known();
   const { incidents = known.incidents } = slot;
   if (incidents < known.incidents) return;
   await view.change('lower the rate of', (budget) => {
     if (incidents < budget.incidents) return undefined;
-    const hasSucceeded = !isProbing(budget.lowered) || proof.has(budget.incidents);
-    const refusal = { rate, nowMs: clock.now(), retryAfterMs, hasSucceeded, random: random() };
-    return afterRefusal(budget, refusal);
+    const hasSucceeded = proof.has(budget.incidents);
+    return afterRefusal(budget, { rate, nowMs: clock.now(), retryAfterMs, hasSucceeded });
   });
   setHeld(worker, undefined);
   proof.wake();
@@ -287,9 +291,5 @@ async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefin
 
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
   ...tally.counted(),
-  effectiveRate: effectiveRate(
-    cappedRate(rate, view.last() ?? emptyBudget),
-    view.last()?.lowered,
-    clock.now(),
-  ),
+  effectiveRate: effectiveRate(rate, view.last() ?? emptyBudget, clock.now()),
 });

@@ -1,20 +1,20 @@
-import { LEAST_PAUSE_MS } from './after-refusal.ts';
 import {
   BLOCK_MS,
   type Budget,
   fullSpacing,
   LATE_MS,
   latestLineMs,
+  lineFacts,
   lineSpacing,
   longerWait,
 } from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import { dueAtMs } from './gcra.ts';
-import { isProbing, lastProbeMs, nextProbeMs, probeAtMs } from './lowered.ts';
 import { PaceWaitError } from './pace.ts';
 import type { Proof } from './proof.ts';
 import type { Clock, Demand, SlotRequest } from './slots.ts';
 import { addTally, type WorkerTally } from './tally.ts';
+import { isProbing, probed, reopened, rested } from './throttle-state.ts';
 
 /** Slots of the line that one worker alone may use. */
 export type Block = {
@@ -48,6 +48,12 @@ type Outlook = {
   readonly lateMs: number;
   readonly followers: number;
 };
+
+/** By then every worker that holds slots has looked: a block begins within 250 ms of a look, and lasts 250 ms. */
+const VOID_AFTER_MS = 1_000;
+
+/** The least time after a probe that was neither refused nor accepted until another one leaves, in milliseconds. */
+const UNKNOWN_MS = 1_000;
 
 /** How old a view of the budget may be to refuse a call without another look, in milliseconds. */
 export const REFUSED_MS = 1_000;
@@ -95,7 +101,7 @@ function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obst
   if (startMs === undefined) return undefined;
   const dueMs = dueAtMs(startMs, lineSpacing(rate, budget, clock.now()));
   if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
-  if (!isProbing(budget.lowered) || proof.has(budget.incidents)) return undefined;
+  if (!isProbing(budget.throttle) || proof.has(budget.incidents)) return undefined;
   const inMs = dueMs - view.leadMs() - clock.now();
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
@@ -123,9 +129,9 @@ const lookAfterMs = (probeMs: number): number =>
 
 /** Undefined if that is now. */
 export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): number | undefined {
-  const { tatMs, lowered } = budget;
+  const { tatMs, throttle } = budget;
+  if (isProbing(throttle)) return throttle.nextMs;
   if (tatMs === undefined) return undefined;
-  if (isProbing(lowered)) return probeAtMs(lowered, tatMs);
   return tatMs > latestLineMs(budget, maxWaitMs, nowMs) ? undefined : tatMs;
 }
 
@@ -138,11 +144,12 @@ type Plan = {
   readonly report: ReturnType<WorkerTally['reportOf']>;
 };
 
-function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line): Plan {
+function planned(current: Budget, { demand, outlook }: BlockRequest, line: Line): Plan {
   const { rate, greed, maxWaitMs, clock, view, tally } = line;
   const { aheadMs, lateMs: usualLateMs, followers } = outlook();
   const nowMs = clock.now();
-  const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), nowMs);
+  const budget = withNews(current, line);
+  const { intervalMs, toleranceMs } = lineSpacing(rate, budget, nowMs);
   const earliestMs = nowMs + view.leadMs() + aheadMs;
   const {
     startMs,
@@ -150,7 +157,7 @@ function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line):
     changed,
     isProbe = false,
     isStray = false,
-  } = placeOf(budget, line, { earliestMs, intervalMs });
+  } = placeOf(current, line, { earliestMs, intervalMs });
   const lateMs = usualLateMs + spareMs;
   const spanMs = greed === 'one' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
@@ -177,10 +184,13 @@ function planned(budget: Budget, { demand, outlook }: BlockRequest, line: Line):
 /** How old the last look at the budget may be when a block is begun, in milliseconds. */
 const CHECKED_MS = 250;
 
-const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
-  isProbing(budget.lowered) && proof.has(budget.incidents)
-    ? { ...budget, lowered: { ...budget.lowered, succeededMs: clock.now() } }
-    : budget;
+/** The budget as it is once a success that this worker knows of is written, and a rest of the line. */
+function withNews(budget: Budget, { proof, clock, rate }: Line): Budget {
+  const { throttle, tatMs = 0 } = budget;
+  const facts = lineFacts(rate, budget, clock.now());
+  if (!isProbing(throttle)) return { ...budget, throttle: rested(throttle, tatMs, facts) };
+  return proof.has(budget.incidents) ? { ...budget, throttle: reopened(throttle, facts) } : budget;
+}
 
 type Place = {
   readonly startMs: number;
@@ -198,17 +208,13 @@ function placeOf(
   { rate, maxWaitMs, clock, proof }: Line,
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): Place {
-  const { tatMs = 0, lowered, incidents } = budget;
-  if (isProbing(lowered)) {
-    const full = fullSpacing(rate, budget);
-    const dueMs = probeAtMs(lowered, tatMs);
-    if (proof.has(incidents)) {
-      const startMs = Math.max(earliestMs, lastProbeMs(dueMs, full) + intervalMs);
-      return { startMs, changed: { lowered: { ...lowered, succeededMs: startMs } } };
-    }
-    const startMs = Math.max(earliestMs, dueMs);
-    const probeMs = nextProbeMs(startMs, full);
-    return { startMs, isProbe: true, changed: { lowered: { ...lowered, probeMs } } };
+  const { tatMs = 0, throttle, incidents } = budget;
+  if (isProbing(throttle)) {
+    const { probedAtMs = 0, nextMs } = throttle;
+    if (proof.has(incidents)) return { startMs: Math.max(earliestMs, probedAtMs + intervalMs) };
+    const startMs = Math.round(Math.max(earliestMs, nextMs));
+    const gapMs = Math.max(UNKNOWN_MS, fullSpacing(rate, budget).intervalMs);
+    return { startMs, isProbe: true, changed: { throttle: probed(throttle, startMs, gapMs) } };
   }
   const nowMs = clock.now();
   if (tatMs <= latestLineMs(budget, maxWaitMs, nowMs)) {
@@ -217,8 +223,8 @@ function placeOf(
     return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
   }
   // As after a 429: by then every worker that holds slots has learned that they are void.
-  const changed = { lowered: undefined, incidents: incidents + 1 };
-  return { startMs: earliestMs + LEAST_PAUSE_MS, changed, isStray: true };
+  const changed = { throttle: undefined, incidents: incidents + 1 };
+  return { startMs: earliestMs + VOID_AFTER_MS, changed, isStray: true };
 }
 
 type BlockOptions = {

@@ -6,6 +6,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
 import { runCommand, settingsOf } from './run-command.ts';
+import { learnedTo, refusedAt } from '../pace/throttled.ts';
 
 const folder = folderOfEach();
 let hosts = 0;
@@ -80,7 +81,7 @@ test('shows that the platform is away, why, and when it is probed next', async (
 
 test('shows what a 429 has done to the rate', async () => {
   const nowMs = Date.now();
-  await set({ ...used, incidents: 1, tatMs: nowMs + 60_000, lowered: { rate: 35, atMs: nowMs } });
+  await set({ ...used, incidents: 1, tatMs: nowMs + 60_000, throttle: learnedTo(35, nowMs, 1_200) });
 
   const { out } = await pace([]);
 
@@ -120,8 +121,8 @@ describe('an operator', () => {
   });
 
   test('forgets throttling', async () => {
-    const lowered = { rate: 1, atMs: Date.now(), refused: 9 };
-    await set({ incidents: 1, tatMs: Date.now() + 900_000, lowered });
+    const throttle = refusedAt(Date.now());
+    await set({ incidents: 1, tatMs: Date.now() + 900_000, throttle });
 
     const before = await pace([]);
     const { code, out } = await pace(['--reset', '--json'], { PLATFORM_RATE: '50' });

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { afterRefusal } from '../../lib/pace/after-refusal.ts';
-import { BLOCK_MS, type Budget, emptyBudget, fullSpacing, lineSpacing } from '../../lib/pace/budget.ts';
+import {
+  afterRefusal,
+  BLOCK_MS,
+  type Budget,
+  emptyBudget,
+  fullSpacing,
+  lineSpacing,
+} from '../../lib/pace/budget.ts';
 import { blockSize } from '../../lib/pace/reserve-block.ts';
+import { learnedTo, refusedAt } from './throttled.ts';
 
 describe('the size of a block', () => {
   const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20, leadMs: 0 };
@@ -31,63 +38,39 @@ describe('the spacing of the line', () => {
     ['pays for calls that leave late, and for machines', emptyBudget, 20.6],
     ['is that of a cap that is lower', { ...emptyBudget, capRate: 40 }, 25.75],
     ['is that of the configured rate if a cap is higher', { ...emptyBudget, capRate: 80 }, 20.6],
-    ['is that of a lowered rate', { ...emptyBudget, lowered: { rate: 35, atMs: 41_000 } }, 1030 / 35],
+    ['is that of a lowered rate', { ...emptyBudget, throttle: learnedTo(35, 41_999) }, 1030 / 35],
   ])('%s', (_, budget, intervalMs) => {
     expect(lineSpacing(50, budget, 41_999).intervalMs).toBeCloseTo(intervalMs, 9);
   });
 
   test('at the full rate knows caps, but no throttling', () => {
-    const budget: Budget = { ...emptyBudget, capRate: 40, lowered: { rate: 35, atMs: 41_000 } };
+    const budget: Budget = { ...emptyBudget, capRate: 40, throttle: learnedTo(35, 41_999) };
 
     expect(fullSpacing(50, budget).intervalMs).toBeCloseTo(25.75, 9);
   });
 });
 
 describe('a 429', () => {
-  const refusal = { rate: 50, nowMs: 10_000, retryAfterMs: 0, hasSucceeded: false, random: 0.5 };
+  const refusal = { rate: 50, nowMs: 10_000, retryAfterMs: 0, hasSucceeded: false };
 
-  test.each([
-    [7_000, 7_000],
-    [undefined, 30_000],
-    [3_600_000, 900_000],
-    [0, 1_000],
-  ])('that asks for %s ms restarts the line after %s', (retryAfterMs, pauseMs) => {
-    expect(afterRefusal(emptyBudget, { ...refusal, retryAfterMs })).toEqual({
-      ...emptyBudget,
+  test('voids the slots that were not due yet, and counts those that were used', () => {
+    const reserved = { ...emptyBudget, tatMs: 10_200, tally: { ...emptyBudget.tally, granted: 100 } };
+
+    expect(afterRefusal(reserved, refusal)).toMatchObject({
+      tatMs: 10_200,
       incidents: 1,
-      tatMs: 10_000 + pauseMs,
-      lowered: { rate: 35, atMs: 10_000 },
+      throttle: { kind: 'refused', rate: 50, granted: 90, refusals: 1, nextMs: 11_000 },
     });
   });
 
-  test('of a probe lowers nothing, unless a call is known to have succeeded', () => {
-    const lowered = { rate: 0.35, atMs: 9_000 };
-    const slow = { ...refusal, rate: 0.5, retryAfterMs: 1_000 };
-    const budget = { ...emptyBudget, incidents: 3, lowered };
+  test('of a probe follows the last one, unless a call is known to have succeeded', () => {
+    const budget = { ...emptyBudget, incidents: 3, throttle: refusedAt(9_000) };
 
-    // No sooner than two calls may follow one another.
-    expect(afterRefusal(budget, slow)).toMatchObject({
-      incidents: 4,
-      tatMs: 11_000,
-      lowered: { ...lowered, refused: 1, refusedAtMs: 10_000, probeMs: 12_000 },
-    });
-    expect(afterRefusal(budget, { ...slow, hasSucceeded: true }).lowered).toMatchObject({ atMs: 10_000 });
+    expect(afterRefusal(budget, refusal)).toMatchObject({ incidents: 4, throttle: { refusals: 2 } });
+    expect(afterRefusal(budget, { ...refusal, hasSucceeded: true }).throttle).toMatchObject({ refusals: 1 });
   });
 
-  test.each([
-    [20_000, 17_000],
-    [500, 1_000],
-  ])('after a spell of %s ms, which outlasted its pause, is probed after %s', (lastedMs, probeAfterMs) => {
-    const last = { rate: 20, atMs: 9_000 - lastedMs, refused: 1, refusedAtMs: 9_000 };
-    const given = { ...refusal, retryAfterMs: 30_000, hasSucceeded: true };
-
-    expect(afterRefusal({ ...emptyBudget, lowered: last }, given).lowered).toMatchObject({
-      expectedMs: lastedMs,
-      probeMs: 10_000 + probeAfterMs,
-    });
-  });
-
-  test('lowers the rate from a cap', () => {
-    expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).lowered?.rate).toBe(7);
+  test('is counted from a cap', () => {
+    expect(afterRefusal({ ...emptyBudget, capRate: 10 }, refusal).throttle?.rate).toBe(10);
   });
 });

@@ -160,7 +160,6 @@ describe('whatever the clocks, and however long requests take,', () => {
             ...worker,
             ...(name === 'SQLite' ? {} : clockOf(times)),
           })),
-          random,
           callMs: (call) => callsMs[call % callsMs.length] ?? 0,
           responseMs: () => 1 + farMs * random() * random(),
           lateness: () => lateMs * random(),

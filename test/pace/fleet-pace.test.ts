@@ -5,6 +5,7 @@ import { openedLater } from '../../lib/pace/opened-later.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { paceSuite } from './pace-suite.ts';
+import { learnedTo } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 paceSuite('the pace of a fleet of one', (options) =>
@@ -178,7 +179,7 @@ describe('a paused budget', () => {
 test('a refusal changes nothing, and stands for a second without another look', async () => {
   const clock = createVirtualClock();
   const { item, state, set } = createItem();
-  await set({ incidents: 1, tatMs: 60_000, lowered: { rate: 7, atMs: 0 } });
+  await set({ incidents: 1, tatMs: 60_000, throttle: learnedTo(7, 0) });
   const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, maxWaitMs: 5_000 });
 
   for (let call = 0; call < 10; call += 1)

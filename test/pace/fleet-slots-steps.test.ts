@@ -3,6 +3,7 @@ import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '.
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
+import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
@@ -42,7 +43,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
   };
   const slots = createFleetSlots({
     ...{ item, rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
-    ...{ greed: 'block', clock, random: () => 0.5 },
+    ...{ greed: 'block', clock },
   });
   const request = (given: Partial<Demand> = {}) => ({
     calledAt: momentOf(clock),
@@ -133,7 +134,7 @@ test('a slot may be used later once a call has missed two by its timers', async 
 });
 
 describe('a probe', () => {
-  const probing = { incidents: 2, tatMs: 0, lowered: { rate: 7, atMs: -9_000 } };
+  const probing = { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) };
 
   test.each([
     ['was refused', async ({ throttled }: ReturnType<typeof createWorker>, slot: Slot) => throttled(slot)],
@@ -149,7 +150,7 @@ describe('a probe', () => {
 
     await end(worker, await worker.take());
 
-    expect((await worker.memory.read()).lowered).toMatchObject({ atMs: -9_000, refused: 1 });
+    expect((await worker.memory.read()).throttle).toMatchObject({ rate: 10, refusals: 2 });
   });
 });
 
@@ -181,7 +182,7 @@ test('where the line was seen to be free, a call prepares while its slot is rese
 describe('a 429', () => {
   test('of a slot of before the last one changes nothing', async () => {
     const { throttled, memory, takeLog } = createWorker({
-      budget: { incidents: 2, tatMs: 0, lowered: { rate: 7, atMs: -9_000 } },
+      budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
 
     await throttled({ atMs: 0, waitedMs: 0, incidents: 1 });
@@ -192,26 +193,26 @@ describe('a 429', () => {
 
   test('lowers the rate if a call of this worker was accepted since the last one', async () => {
     const { slots, take, throttled, memory } = createWorker({
-      budget: { incidents: 2, tatMs: 0, lowered: { rate: 7, atMs: -9_000 } },
+      budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
     const [probe, other] = [await take(), { atMs: 99, waitedMs: 0, incidents: 2 }];
     slots.ended(probe, true);
 
     await throttled(other);
 
-    expect((await memory.read()).lowered).not.toHaveProperty('refused');
+    expect((await memory.read()).throttle).toMatchObject({ refusals: 1 });
   });
 
   test('is not reported again if another worker has reported it first', async () => {
     const { take, throttled, memory, takeLog, slots } = createWorker();
     const slot = await take();
     takeLog();
-    const lowered = { tatMs: 9_000, incidents: 1, lowered: { rate: 7, atMs: 80 } };
+    const lowered = { tatMs: 9_000, incidents: 1, throttle: learnedTo(7, 80) };
     await memory.change('lower', (budget) => ({ ...budget, ...lowered }));
 
     await throttled(slot);
 
     expect(takeLog()).toEqual(['lower at 80']);
-    expect(slots.counts()).toMatchObject({ throttled: 1, wasted: 1, effectiveRate: 7 });
+    expect(slots.counts()).toMatchObject({ throttled: 1, wasted: 1, effectiveRate: expect.closeTo(7, 3) });
   });
 });

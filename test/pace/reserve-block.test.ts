@@ -6,6 +6,7 @@ import { type Line, lineStartMs, reserveBlock } from '../../lib/pace/reserve-blo
 import { momentOf } from '../../lib/pace/slots.ts';
 import { createWorkerTally, noTally } from '../../lib/pace/tally.ts';
 import { TableError } from '../../lib/table/table-error.ts';
+import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
@@ -150,7 +151,7 @@ describe('a block', () => {
 
 test('the line starts at its end, unless no wait explains how far ahead that is, or where a probe is due', () => {
   const line = { maxWaitMs: 20_000, nowMs: 0 };
-  const lowered = { rate: 7, atMs: 0, probeMs: 900 };
+  const throttle = refusedAt(0, { nextMs: 900 });
 
   const hour = { ...emptyBudget, longestWaitMs: 3_600_000 };
 
@@ -162,10 +163,8 @@ test('the line starts at its end, unless no wait explains how far ahead that is,
   const later = { ...line, nowMs: 3_660_001 };
   expect(lineStartMs({ ...hour, tatMs: 4_000_000 }, later)).toBeUndefined();
   expect(lineStartMs({ ...hour, longestWaitAtMs: 1, tatMs: 4_000_000 }, later)).toBe(4_000_000);
-  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered }, line)).toBe(900);
-  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered: { ...lowered, succeededMs: 9 } }, line)).toBe(
-    500,
-  );
+  expect(lineStartMs({ ...emptyBudget, tatMs: 500, throttle }, line)).toBe(900);
+  expect(lineStartMs({ ...emptyBudget, tatMs: 500, throttle: learnedTo(7, 0) }, line)).toBe(500);
 });
 
 describe('a call', () => {
@@ -234,11 +233,11 @@ test('what a worker did is reported later if the table does not respond', async 
 });
 
 describe('while the platform refuses', () => {
-  const refusing = { tatMs: 30_000, incidents: 1, lowered: { rate: 7, atMs: 0 } };
+  const throttle = refusedAt(0, { rate: 28, nextMs: 30_000 });
+  const refusing = { tatMs: 500, incidents: 1, throttle };
 
   test('a worker looks every five seconds, then sooner and sooner, and reserves one slot as it is due', async () => {
-    const lowered = { rate: 28, atMs: 0 };
-    const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: { ...refusing, lowered } });
+    const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: refusing });
 
     const { block } = await reserve();
 
@@ -246,21 +245,23 @@ describe('while the platform refuses', () => {
     expect(readAt.slice(-4).map(Math.round)).toEqual([29_401, 29_651, 29_901, 29_995]);
     expect(clock.now()).toBe(29_995);
     // The line does not move.
-    expect(await read()).toMatchObject({ tatMs: 30_000, lowered: { probeMs: 31_000 } });
+    expect(await read()).toMatchObject({ tatMs: 500, throttle: { probedAtMs: 30_000, nextMs: 31_000 } });
     expect(block).toMatchObject({ slots: [30_000], incidents: 1 });
   });
 
   test('a worker whose call was accepted restarts the line after the last probe, without another look', async () => {
-    const lowered = { rate: 3.5, atMs: 0, fromRate: 5, refused: 1, refusedAtMs: 100, probeMs: 1_000 };
-    const { reserve, read, succeed, readAt } = createWorker({ budget: { ...refusing, lowered } });
+    const probing = refusedAt(-500, { rate: 5, probedAtMs: 0, nextMs: 1_000 });
+    const { reserve, read, succeed, readAt } = createWorker({ budget: { ...refusing, throttle: probing } });
     succeed(1);
 
     const { block } = await reserve();
 
-    // At 5.5 a second, after a probe at 0.
-    expect(block?.slots).toEqual([expect.closeTo(181.818, 3)]);
-    const succeeded = { succeededMs: expect.closeTo(181.818, 3) };
-    expect(await read()).toMatchObject({ tatMs: expect.closeTo(2 * 181.818, 2), lowered: succeeded });
+    // At 0.95 of 5 a second, after a probe at 0.
+    expect(block?.slots).toEqual([expect.closeTo(210.526, 3)]);
+    expect(await read()).toMatchObject({
+      tatMs: expect.closeTo(2 * 210.526, 2),
+      throttle: { kind: 'learned', rate: 4.75, at: { atMs: 0 } },
+    });
     expect(readAt).toEqual([0]);
   });
 
@@ -271,29 +272,28 @@ describe('while the platform refuses', () => {
     await reserve();
 
     expect(clock.now()).toBe(1_000);
-    expect((await read()).lowered).toHaveProperty('succeededMs');
+    expect((await read()).throttle).toMatchObject({ kind: 'learned' });
     expect(readAt).toEqual([0]);
   });
 
   test('of two workers that would probe one does, and the other waits for the next', async () => {
-    const lowered = { ...refusing.lowered, probeMs: 0 };
     const { reserve, read, clock } = createWorker({
-      budget: { ...refusing, lowered },
-      overtaking: { lowered: { ...lowered, probeMs: 1_000 } },
+      budget: { ...refusing, throttle: refusedAt(0) },
+      overtaking: { throttle: refusedAt(0, { nextMs: 1_000 }) },
     });
 
     const { block } = await reserve();
 
     expect([block?.slots, clock.now()]).toEqual([[1_000], 995]);
-    expect((await read()).lowered).toMatchObject({ probeMs: 2_000 });
+    expect((await read()).throttle).toMatchObject({ nextMs: 2_000 });
   });
 
   test('no success restarts the line where another one has', async () => {
-    const restarted = { tatMs: 700, lowered: { ...refusing.lowered, succeededMs: 5 } };
+    const restarted = { tatMs: 700, throttle: learnedTo(28, 5) };
     const { reserve, read, succeed } = createWorker({ budget: refusing, overtaking: restarted });
     succeed(1);
 
     expect((await reserve()).block?.slots[0]).toBe(700);
-    expect((await read()).lowered).toEqual(restarted.lowered);
+    expect((await read()).throttle).toEqual(restarted.throttle);
   });
 });

@@ -51,8 +51,6 @@ export type FleetPlan = {
     readonly waitedMs: number;
     readonly effectiveRate: number;
   }) => void;
-  /** For the workers, from 0 up to 1; default 0.5. */
-  readonly random?: () => number;
   /** Whether the table's responses have a `Date`. Default: no. */
   readonly hasDates?: boolean;
   /** By how much the `Date` of a response is wrong, or that it has none. Default: none is. */
@@ -155,7 +153,6 @@ export async function simulateFleet(plan: FleetPlan) {
       now,
       steady: clock.now,
       sleep,
-      random: plan.random ?? (() => 0.5),
       onTableAway: () => outages.push(index),
       onClockOff: (off) => clocksOff.push({ worker: index, ...off }),
     });

@@ -1,8 +1,14 @@
-import { type Budget, type BudgetItem, cappedRate, lineSpacing, resetAt } from '../../pace/budget.ts';
-import { effectiveRate } from '../../pace/effective-rate.ts';
-import { isProbing } from '../../pace/lowered.ts';
+import {
+  type Budget,
+  type BudgetItem,
+  cappedRate,
+  effectiveRate,
+  lineSpacing,
+  resetAt,
+} from '../../pace/budget.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { openBudget } from '../../pace/stored-budget.ts';
+import { isProbing, latestMs } from '../../pace/throttle-state.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
@@ -49,7 +55,7 @@ async function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetIt
 type Report = ReturnType<typeof reportOf>;
 
 function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
-  const { lowered, pausedAtMs, incidents, tally, breaker, capRate } = budget;
+  const { throttle, pausedAtMs, incidents, tally, breaker, capRate } = budget;
   // The rate of the senders, not the one that is set where this command runs.
   const configured = budget.rate ?? rate;
   const capped = cappedRate(configured, budget);
@@ -61,11 +67,11 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
     pausedAt: toISO(pausedAtMs),
     rate: capped,
     ...(capRate === undefined ? {} : { cap: { rate: capRate, configuredRate: configured } }),
-    effectiveRate: effectiveRate(capped, lowered, nowMs),
+    effectiveRate: effectiveRate(configured, budget, nowMs),
     intervalMs: lineSpacing(configured, budget, nowMs).intervalMs,
-    lowered: lowered === undefined ? null : { rate: lowered.rate, at: toISO(lowered.atMs) },
+    lowered: throttle === undefined ? null : { rate: throttle.rate, at: toISO(latestMs(throttle)) },
     /** While the platform refuses: one call leaves at a time until one succeeds. */
-    ...(isProbing(lowered) ? { probing: true } : {}),
+    ...(isProbing(throttle) ? { probing: true } : {}),
     incidents,
     /** While the platform is away: no jobs are taken until a probe succeeds. */
     breaker:
@@ -81,7 +87,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
 function linesOf(report: Report): readonly string[] {
   const perSecond = (rate: number) => `${Number(rate.toFixed(3))} a second`;
   const lowered =
-    report.lowered === null || report.effectiveRate === report.rate
+    report.lowered === null || (report.effectiveRate === report.rate && !report.probing)
       ? ''
       : `; now ${perSecond(report.effectiveRate)}, lowered after a 429 at ${report.lowered.at}${report.probing ? ', one call at a time until one succeeds' : ''}`;
   const { cap } = report;

@@ -1,5 +1,4 @@
-import { cappedRate } from '../../pace/budget.ts';
-import { effectiveRate } from '../../pace/effective-rate.ts';
+import { effectiveRate } from '../../pace/budget.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
 /** Requests a second that may leave at the moment: 0 while they are paused. */
@@ -17,8 +16,8 @@ export async function currentRate(
   const { host } = new URL(PLATFORM_BASE_URL);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   const budget = await item.read();
-  const capped = cappedRate(budget.rate ?? PLATFORM_RATE, budget);
-  return { rate: effectiveRate(capped, budget.lowered, now()), isPaused: budget.pausedAtMs !== undefined };
+  const rate = effectiveRate(budget.rate ?? PLATFORM_RATE, budget, now());
+  return { rate, isPaused: budget.pausedAtMs !== undefined };
 }
 
 /** A person waits for it. */

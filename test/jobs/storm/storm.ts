@@ -4,7 +4,7 @@ import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { effectiveRate } from '../../../lib/pace/effective-rate.ts';
+import { effectiveRate } from '../../../lib/pace/budget.ts';
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type After, readAfter } from './after.ts';
@@ -163,7 +163,7 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       witness,
       queues: [await queue.counts(), await dead.counts()],
       rate: options.rate,
-      rateShare: effectiveRate(options.rate, budget.lowered, Date.now()) / options.rate,
+      rateShare: effectiveRate(options.rate, budget, Date.now()) / options.rate,
       ends: fleet.ends(),
       recoveredMs: Date.now() - calmAt,
     });

@@ -66,7 +66,6 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
       now,
       steady: world.sinceStartMs,
       sleep,
-      random: own.fraction,
       onTableAway: (cause) => log(`table away: ${String(cause)}`),
       onTableBack: () => log('table back'),
     }),

@@ -69,3 +69,17 @@ export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: numbe
     },
   };
 }
+
+/** At most so many requests in each window of the clock. */
+export function createFixedWindow(most: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
+  let [window, admitted] = [-1, 0];
+  return {
+    arrive(atMs) {
+      const current = Math.floor(atMs / windowMs);
+      if (current !== window) [window, admitted] = [current, 0];
+      if (admitted >= most) return { kind: 'refused', waitMs: (current + 1) * windowMs - atMs };
+      admitted += 1;
+      return { kind: 'admitted' };
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { scaled } from '../scale.ts';
+import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+
+const MINUTE = 60_000;
+
+type Limiter = ReturnType<typeof createSlidingWindow>;
+
+/** A platform that refuses by these limiters, one after another, with or without `Retry-After`. */
+function refuseBy(
+  limiter: (atMs: number) => Limiter,
+  says: 'Retry-After' | 'nothing',
+): NonNullable<FleetPlan['refuse']> {
+  return (atMs) => {
+    const decision = limiter(atMs).arrive(atMs);
+    if (decision.kind === 'admitted') return undefined;
+    return says === 'nothing' ? 'absent' : Math.ceil(decision.waitMs / 1000) * 1000;
+  };
+}
+
+type Run = Awaited<ReturnType<typeof simulateFleet>>;
+
+/** The share of what the limit allows that was used from one time to another, and of the calls that were refused. */
+function usedOf({ departures }: Run, limit: number, [fromMs, untilMs]: readonly [number, number]) {
+  const within = departures.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
+  const refused = within.filter((each) => each.refused).length;
+  const used = (within.length - refused) / (limit * ((untilMs - fromMs) / 1000));
+  return { used, refused: refused / within.length };
+}
+
+const fleetOf = (workers: number): readonly SimulatedWorker[] =>
+  Array.from({ length: workers }, () => ({ maxWaitMs: 20_000 }));
+
+const forms = {
+  'any second': (limit: number) => createSlidingWindow(limit),
+  'each second': (limit: number) => createFixedWindow(Math.round(limit), 1_000),
+  'each ten seconds': (limit: number) => createFixedWindow(Math.round(limit * 10), 10_000),
+  'each minute': (limit: number) => createFixedWindow(Math.round(limit * 60), MINUTE),
+} as const;
+
+const cases = [1, 3, 6, 10].flatMap((limit) =>
+  (Object.keys(forms) as (keyof typeof forms)[]).flatMap((form) =>
+    (['Retry-After', 'nothing'] as const).flatMap((says) =>
+      [1, 8].map((workers) => ({ limit, form, says, workers })),
+    ),
+  ),
+);
+
+/** Some of them, others each day; all of them in full. */
+const picked = scaled(6, cases.length);
+const first = Math.floor(Date.now() / 86_400_000) * picked;
+const chosen = Array.from({ length: picked }, (_, at) => cases[(first + at * 11) % cases.length] ?? cases[0]);
+
+test.each(chosen)(
+  '%o: a fleet of 10 a second uses nine tenths, and hardly a call is refused',
+  async (given) => {
+    const { limit, form, says, workers } = given ?? {
+      limit: 1,
+      form: 'any second',
+      says: 'nothing',
+      workers: 1,
+    };
+    const limiter = forms[form](limit);
+
+    const run = await simulateFleet({
+      rate: 10,
+      workers: fleetOf(workers),
+      durationMs: 10 * MINUTE,
+      refuse: refuseBy(() => limiter, says),
+    });
+    // A window shows its limit once it has been seen twice from its beginning to its end.
+    const knownMs = form === 'each minute' ? 4 * MINUTE : 2 * MINUTE;
+
+    expect.soft(usedOf(run, limit, [2 * MINUTE, 10 * MINUTE]).used).toBeGreaterThan(0.9);
+    expect.soft(usedOf(run, limit, [knownMs, 10 * MINUTE]).refused).toBeLessThan(0.01);
+    expect(mostInASecond(run.departures)).toBeLessThanOrEqual(10);
+  },
+);
+
+test('a limit that falls and rises is found again within minutes', async () => {
+  const limits = [10, 3, 8].map((limit) => ({ limit, limiter: createSlidingWindow(limit) }));
+  const limitAt = (atMs: number) => limits[Math.min(2, Math.floor(atMs / (10 * MINUTE)))] ?? limits[0];
+
+  const run = await simulateFleet({
+    rate: 10,
+    workers: fleetOf(4),
+    durationMs: 30 * MINUTE,
+    refuse: refuseBy((atMs) => limitAt(atMs)?.limiter ?? createSlidingWindow(1), 'nothing'),
+  });
+  const shareIn = (limit: number, from: number) =>
+    usedOf(run, limit, [from * MINUTE, (from + 4) * MINUTE]).used;
+
+  expect([shareIn(10, 6), shareIn(3, 12), shareIn(8, 26)].map((share) => share > 0.9)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});

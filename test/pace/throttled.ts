@@ -1,0 +1,23 @@
+import type { ThrottleState } from '../../lib/pace/throttle-state.ts';
+
+/** A line whose calls the platform refuses since `refusedAtMs`. */
+export const refusedAt = (
+  refusedAtMs: number,
+  given: Partial<Extract<ThrottleState, { readonly kind: 'refused' }>> = {},
+): ThrottleState => ({
+  kind: 'refused',
+  rate: 10,
+  granted: 0,
+  refusals: 1,
+  firstAtMs: refusedAtMs,
+  refusedAtMs,
+  closedUntilMs: refusedAtMs,
+  nextMs: refusedAtMs,
+  ...given,
+});
+
+/** A line that continued at `rate`, its last known limit. */
+export function learnedTo(rate: number, atMs: number, granted = 0): ThrottleState {
+  const at = { atMs, granted };
+  return { kind: 'learned', rate, limit: rate, at, stepMs: 30_000, from: at };
+}
