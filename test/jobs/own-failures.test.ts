@@ -42,7 +42,7 @@ async function deliver(job: { readonly id: string }, isAway: (nowMs: number) => 
   const { table, store } = fake.batches;
   const ledger = createLedger({ table, now });
   const random = () => 0.5;
-  const pace = createLocalPace({ rate: 2, concurrency: 8, maxWaitMs: 20_000, now, sleep, random });
+  const pace = createLocalPace({ rate: 2, concurrency: 8, maxWaitMs: 20_000, now, sleep });
   const callWith = (budgetMs: number) =>
     createCall({
       ...{ send, pace, now, sleep, random, timeoutMs: 60_000, token: fixedToken('token') },
