@@ -5,8 +5,8 @@ import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
-import { runCommand, settingsOf } from './run-command.ts';
 import { learnedTo, refusedAt } from '../pace/throttled.ts';
+import { runCommand, settingsOf } from './run-command.ts';
 
 const folder = folderOfEach();
 let hosts = 0;
