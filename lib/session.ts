@@ -156,6 +156,7 @@ function paceOf(
   const { PLATFORM_RATE: rate } = settings;
   const limits = {
     rate,
+    ceiling: settings.PLATFORM_RATE_CEILING,
     concurrency: settings.PLATFORM_CONCURRENCY,
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };

@@ -98,7 +98,10 @@ function storeFaults(given: Environment): readonly string[] {
     .map((name) => `${name}: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`);
 }
 
-function number(least: number, most: number, byDefault: number, whole = true) {
+const number = (least: number, most: number, byDefault: number, whole = true) =>
+  z.pipe(z._default(numberText(least, most, whole), String(byDefault)), z.transform(Number));
+
+function numberText(least: number, most: number, whole: boolean) {
   const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
   const fits = (text: string) => {
     const value = Number(text);
@@ -106,10 +109,7 @@ function number(least: number, most: number, byDefault: number, whole = true) {
       /^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!whole || Number.isInteger(value))
     );
   };
-  return z.pipe(
-    z._default(z.string().check(z.refine(fits, { error })), String(byDefault)),
-    z.transform((text) => Number(text)),
-  );
+  return z.string().check(z.refine(fits, { error }));
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -178,6 +178,7 @@ const settingsSchema = z.object({
   PLATFORM_TOKEN_SECRET: z.optional(z.string()),
   PLATFORM_TOKEN_HEADER: z._default(tokenHeader, 'X-SERVICE-Developer-Token'),
   PLATFORM_RATE: number(0.001, 10_000, 2, false),
+  PLATFORM_RATE_CEILING: z.optional(z.pipe(numberText(0.001, 10_000, false), z.transform(Number))),
   PLATFORM_CONCURRENCY: number(1, 1_000, 8),
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),

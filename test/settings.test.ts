@@ -189,6 +189,11 @@ test('an empty variable counts as absent', () => {
   expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
 });
 
+test('the rate has no ceiling of its own unless one is set', () => {
+  expect(readSettings(least)).not.toHaveProperty('PLATFORM_RATE_CEILING', expect.anything());
+  expect(readSettings({ ...least, PLATFORM_RATE_CEILING: '20.5' }).PLATFORM_RATE_CEILING).toBe(20.5);
+});
+
 describe('the table and the queues', () => {
   test('are read as given', () => {
     const given = {

@@ -24,6 +24,10 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
   ],
   PLATFORM_TOKEN_HEADER: 'the header that carries it',
   PLATFORM_RATE: 'requests a second of all that share the table',
+  PLATFORM_RATE_CEILING: [
+    'up to which rate the fleet may raise its own while nothing is refused ([pace](pace.md#upwards))',
+    'none: `PLATFORM_RATE`',
+  ],
   PLATFORM_CONCURRENCY: 'requests in flight',
   PLATFORM_MAX_WAIT_MS:
     'the longest a call waits for its turn; a job that would wait longer goes back to the queue',

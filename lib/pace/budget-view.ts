@@ -4,15 +4,22 @@ import { type Clock, type Moment, momentOf } from './slots.ts';
 
 export type BudgetView = ReturnType<typeof createBudgetView>;
 
-/** What a worker last saw of the budget, without what a wrong clock has written. Throws what the item throws. */
-export function createBudgetView(item: BudgetItem, clock: Clock) {
+/**
+ * What a worker last saw of the budget, without what a wrong clock has written, and as `started` makes it. Throws what
+ * the item throws.
+ */
+export function createBudgetView(
+  item: BudgetItem,
+  clock: Clock,
+  started: (budget: Budget) => Budget = (budget) => budget,
+) {
   let last: Budget | undefined;
   let lastAt: Moment = () => Number.NEGATIVE_INFINITY;
   const lead = createRecentLongest();
 
   // A response may have set the clock.
   const saw = (budget: Budget, at: Moment): Budget => {
-    last = believable(budget, clock.now());
+    last = started(believable(budget, clock.now()));
     lastAt = at;
     return last;
   };

@@ -5,6 +5,7 @@ import {
   isProbing,
   type LineFacts,
   latestMs,
+  learnedAt,
   rateOf,
   refused,
   reopened,
@@ -29,6 +30,8 @@ export type Budget = {
   readonly incidents: number;
   /** What is known of the platform's limit: every worker computes the rate from it. */
   readonly throttle?: ThrottleState | undefined;
+  /** What was last heard of each operation. */
+  readonly operations?: Readonly<Record<string, OperationNews>> | undefined;
   readonly pausedAtMs?: number | undefined;
   /** The configured rate of the worker that reserved last. */
   readonly rate?: number | undefined;
@@ -47,6 +50,14 @@ export type Budget = {
   readonly tally: Tally;
 };
 
+/** Times at which the last call left that was accepted, and at which the last one was refused. */
+export type OperationNews = {
+  readonly answeredAtMs?: number | undefined;
+  readonly refusedAtMs?: number | undefined;
+  /** It is refused while others are accepted: its calls wait in a line of its own first. */
+  readonly isAlone?: true | undefined;
+};
+
 export type OpenBreaker = {
   /** When the first of the failures in a row ended. */
   readonly sinceMs: number;
@@ -61,6 +72,8 @@ export type BudgetItem = {
   /** Undefined, and nothing stored, if `next` returned that. `next` is called again if another process was first. */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;
   readonly onDate?: OnDate | undefined;
+  /** The item of one operation's own line. Absent: operations have none. */
+  readonly of?: ((operation: string) => BudgetItem) | undefined;
 };
 
 export type ChangeBudget = (budget: Budget) => Budget | undefined;
@@ -76,12 +89,24 @@ export function createMemoryBudget(start = emptyBudget): BudgetItem {
       budget = next ?? budget;
       return next;
     },
+    of: () => createMemoryBudget({ ...emptyBudget, driftMs: start.driftMs }),
   };
+}
+
+/** The budget with what a worker has heard of operations; the same if the fleet has heard as much within a second. */
+export function withAnswered(budget: Budget, answered: ReadonlyMap<string, number>): Budget {
+  const { operations = {} } = budget;
+  const isNew = ([name, atMs]: [string, number]) => atMs >= (operations[name]?.answeredAtMs ?? 0) + 1_000;
+  const news = [...answered].filter(isNew);
+  if (news.length === 0) return budget;
+  const heard = news.map(([name, answeredAtMs]) => [name, { ...operations[name], answeredAtMs }] as const);
+  return { ...budget, operations: { ...operations, ...Object.fromEntries(heard) } };
 }
 
 /** Forgets all throttling: the line begins again at `fromMs`, and slots that were reserved before are void. */
 export const resetAt = (budget: Budget, fromMs: number): Budget => ({
   ...budget,
+  operations: undefined,
   tatMs: fromMs,
   throttle: undefined,
   incidents: budget.incidents + 1,
@@ -137,6 +162,12 @@ export const lineFacts = (rate: number, budget: Budget, nowMs: number): LineFact
   nowMs,
   granted: budget.tally.granted,
 });
+
+/** The budget of a fleet that starts at `rate`, if nothing is known of the limit yet and it may rise to `ceiling`. */
+export function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
+  if (budget.throttle !== undefined || rate >= ceiling) return budget;
+  return { ...budget, throttle: learnedAt(rate, lineFacts(ceiling, budget, nowMs)) };
+}
 
 /** Requests a second that the fleet may send now. */
 export const effectiveRate = (rate: number, budget: Budget, nowMs: number): number =>

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../base/index.ts';
-import { type BudgetItem, createMemoryBudget, emptyBudget } from './budget.ts';
+import { type BudgetItem, createMemoryBudget, emptyBudget, startedAt } from './budget.ts';
+import { type BudgetView, createBudgetView } from './budget-view.ts';
+import { byOperation } from './by-operation.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
@@ -12,6 +14,8 @@ export type FleetPaceOptions = {
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
+  /** Up to which rate the fleet may raise its own, while nothing is refused. Default: `rate`. */
+  readonly ceiling?: number | undefined;
   /** The most requests in flight at once in this process; a whole number, at least 1. */
   readonly concurrency: number;
   /** The longest that a call waits for its slot, in milliseconds. Default: no limit. */
@@ -35,7 +39,7 @@ export type FleetPaceOptions = {
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {
   checkLimits(options);
-  const { item, rate, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
+  const { item, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
   const clock = createTableClock({
     now: options.now ?? Date.now,
     steady: options.steady ?? (options.now === undefined ? () => performance.now() : undefined),
@@ -44,19 +48,32 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   });
   item.onDate?.(clock.saw);
   const setClock = item.onDate && createFindTime({ clock, look: item.read, rest: options.sleep ?? rest });
-  const source = createFleetSlots({
-    ...{ item, rate, maxWaitMs, greed, clock, setClock },
-    onSetBack: options.onLineSetBack,
-    onTableAway: options.onTableAway,
-    onTableBack: options.onTableBack,
-  });
-  return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
+  const answered = new Map<string, number>();
+  const rate = Math.max(options.rate, options.ceiling ?? 0);
+  const view = createBudgetView(item, clock, (budget) => startedAt(options.rate, rate, budget, clock.now()));
+  const open = (of: BudgetView) => {
+    const source = createFleetSlots({
+      ...{ view: of, rate, maxWaitMs, greed, clock, setClock, answered: of === view ? answered : undefined },
+      onSetBack: options.onLineSetBack,
+      onTableAway: options.onTableAway,
+      onTableBack: options.onTableBack,
+    });
+    return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
+  };
+  const fleet = open(view);
+  const { of } = item;
+  if (of === undefined) return fleet;
+  const ownLine = (operation: string) => open(createBudgetView(of(operation), clock));
+  return byOperation({ fleet, view, clock, answered, open: ownLine });
 }
 
 const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
 /** Options for the pace of one process. */
-export type LocalPaceOptions = Pick<FleetPaceOptions, 'rate' | 'concurrency' | 'maxWaitMs' | 'sleep'> & {
+export type LocalPaceOptions = Pick<
+  FleetPaceOptions,
+  'rate' | 'ceiling' | 'concurrency' | 'maxWaitMs' | 'sleep'
+> & {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
 };

@@ -1,16 +1,7 @@
 import PQueue from 'p-queue';
 import { isPassing } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
-import {
-  afterRefusal,
-  BLOCK_MS,
-  type BudgetItem,
-  effectiveRate,
-  emptyBudget,
-  LATE_MS,
-  lineSpacing,
-} from './budget.ts';
-import { createBudgetView } from './budget-view.ts';
+import { afterRefusal, BLOCK_MS, effectiveRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import { createProof } from './proof.ts';
@@ -24,8 +15,7 @@ import { isProbing, pauseAfter429 } from './throttle-state.ts';
  * is too old. While the table is away nothing is reserved, so nothing leaves.
  */
 
-export type FleetSlotsOptions = Omit<Line, 'view' | 'tally' | 'proof'> & {
-  readonly item: BudgetItem;
+export type FleetSlotsOptions = Omit<Line, 'tally' | 'proof'> & {
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableAway?: ((cause: unknown) => void) | undefined;
   readonly onTableBack?: (() => void) | undefined;
@@ -52,10 +42,9 @@ export type SlotSource = ReturnType<typeof createFleetSlots>;
 
 /** Of one worker. Methods that wait throw what the item throws, and `PaceWaitError` if the slot is too far off. */
 export function createFleetSlots(options: FleetSlotsOptions) {
-  const { item, clock } = options;
+  const { clock } = options;
   const worker: Worker = {
     ...options,
-    view: createBudgetView(item, clock),
     tally: createWorkerTally(),
     proof: createProof(clock),
     reserving: new PQueue({ concurrency: 1 }),
@@ -292,4 +281,5 @@ async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefin
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
   ...tally.counted(),
   effectiveRate: effectiveRate(rate, view.last() ?? emptyBudget, clock.now()),
+  isRefused: isProbing(view.last()?.throttle),
 });

@@ -54,11 +54,11 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   return {
     async run<T>(
       call: (slot: Slot) => Promise<T>,
-      { signal, prepare, share = 'normal', isAccepted = () => true }: RunOptions<T> = {},
+      { signal, prepare, share = 'normal', isAccepted = () => true, operation }: RunOptions<T> = {},
     ) {
       signal?.throwIfAborted();
       arrived += 1;
-      const request = { calledAt: momentOf(clock), signal, demand };
+      const request = { calledAt: momentOf(clock), signal, demand, operation };
       const inPlace = async () => {
         refuseLongWait(request.calledAt());
         if (prepare !== undefined) await preparation.prepare(request, prepare);

@@ -24,12 +24,16 @@ export type PaceCounts = {
   readonly throttled: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
+  /** True while the platform refuses all calls: one leaves at a time. Default: it does not. */
+  readonly isRefused?: boolean;
 };
 
 export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
   /** Whose call it is, which decides how many others leave before it. Default: `normal`. */
   readonly share?: Share | undefined;
+  /** What is called: an operation that is refused while others are accepted waits alone. Default: nothing is known of it. */
+  readonly operation?: string | undefined;
   /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**

@@ -7,6 +7,7 @@ import {
   lineFacts,
   lineSpacing,
   longerWait,
+  withAnswered,
 } from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import { dueAtMs } from './gcra.ts';
@@ -37,6 +38,8 @@ export type Line = {
   readonly view: BudgetView;
   readonly tally: WorkerTally;
   readonly proof: Proof;
+  /** What this worker has heard of operations, which the fleet hears of with a reservation. Default: nothing. */
+  readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
 export type BlockRequest = SlotRequest & {
@@ -94,7 +97,7 @@ type Obstacle =
   | { readonly kind: 'far'; readonly waitMs: number }
   | { readonly kind: 'probe'; readonly inMs: number };
 
-function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obstacle | undefined {
+function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: Line): Obstacle | undefined {
   const { rate, maxWaitMs, clock, view, proof } = line;
   if (budget.pausedAtMs !== undefined) return { kind: 'paused' };
   const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
@@ -102,8 +105,17 @@ function obstacleIn(budget: Budget, { calledAt }: SlotRequest, line: Line): Obst
   const dueMs = dueAtMs(startMs, lineSpacing(rate, budget, clock.now()));
   if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
   if (!isProbing(budget.throttle) || proof.has(budget.incidents)) return undefined;
-  const inMs = dueMs - view.leadMs() - clock.now();
+  const inMs = dueMs + yieldMs(budget, operation) - view.leadMs() - clock.now();
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
+}
+
+/** How long an operation whose call was refused last leaves the next probe to others: they may be accepted. */
+const YIELD_MS = 300;
+
+function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
+  const { refusedAtMs = Number.NEGATIVE_INFINITY } = operations[operation] ?? {};
+  const isLast = isProbing(throttle) && refusedAtMs >= throttle.refusedAtMs - REFUSED_MS;
+  return isLast ? YIELD_MS : 0;
 }
 
 type Given = { readonly request: SlotRequest; readonly line: Line };
@@ -148,7 +160,7 @@ function planned(current: Budget, { demand, outlook }: BlockRequest, line: Line)
   const { rate, greed, maxWaitMs, clock, view, tally } = line;
   const { aheadMs, lateMs: usualLateMs, followers } = outlook();
   const nowMs = clock.now();
-  const budget = withNews(current, line);
+  const budget = withNews(line.answered ? withAnswered(current, line.answered) : current, line);
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, nowMs);
   const earliestMs = nowMs + view.leadMs() + aheadMs;
   const {

@@ -14,6 +14,7 @@ export type SlotRequest = {
   readonly calledAt: Moment;
   readonly signal: AbortSignal | undefined;
   readonly demand: () => Demand;
+  readonly operation?: string | undefined;
 };
 
 /** A call that has something to do before it may leave, such as writing that it leaves. */

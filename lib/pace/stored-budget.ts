@@ -13,6 +13,8 @@ import { type Budget, type BudgetItem, emptyBudget } from './budget.ts';
 type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly table: Table;
   readonly host: string;
+  /** Whose own line it is. Default: the fleet's. */
+  readonly operation?: string;
   readonly onBudget?: ((budget: Budget) => void) | undefined;
   readonly sleep?: (ms: number) => Promise<unknown>;
   readonly random?: () => number;
@@ -45,10 +47,10 @@ const MOST_ROUNDS = 10;
 /** Whoever is overtaken comes back within so long, once more for each time: workers may start all at once. */
 const SPREAD_MS = 100;
 
-/** The budget of a host as a row of a table, `pace#HOST` and `-`. */
+/** The budget of a host as a row of a table, `pace#HOST` and `-`, or the name of an operation. */
 export function createTableBudget(options: TableBudgetOptions): BudgetItem {
-  const { table, host, onBudget, onDate, sleep = delay, random = Math.random } = options;
-  const key = { partition: `pace#${host}`, sort: '-' };
+  const { table, host, operation = '-', onBudget, onDate, sleep = delay, random = Math.random } = options;
+  const key = { partition: `pace#${host}`, sort: operation };
   let lastToken = '';
   /** What this process stored last, if only it stores anything: then it need not be read. */
   let own: StoredRow | undefined;
@@ -59,6 +61,8 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   };
   return {
     onDate,
+    // The breaker is the fleet's.
+    of: (name) => createTableBudget({ ...options, operation: name, onBudget: undefined }),
     read: async () => budgetIn(await load()),
     async change(act, next) {
       let guessed = own;

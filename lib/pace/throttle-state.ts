@@ -54,7 +54,10 @@ const BETWEEN = 0.5;
 const BELOW = 0.98;
 const NEAR = 0.99;
 
-/** After a first 429, which may have been an outage, and at most after any other. */
+/** Windows are shorter than this: a platform that refused for longer was away. */
+const MAX_CLOSED_MS = 90_000;
+
+/** After a first 429 or a long one, which may have been an outage, and at most after any other. */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
@@ -114,6 +117,12 @@ export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }
   return Math.min(cap, rate + toLimit + rate * STEP * (doublings - 1));
 }
 
+/** Whether a limit below the cap is known, and in use: a 429 is most likely its. */
+export function isAtLimit(state: ThrottleState | undefined, line: LineFacts): boolean {
+  if (state === undefined || isProbing(state) || state.limit >= line.cap * MAX_AFTER) return false;
+  return rateOf(state, line) >= state.limit * AFTER_FIRST;
+}
+
 /** After a 429. `granted` leaves out slots that nobody has used yet. */
 export function refused(
   state: ThrottleState | undefined,
@@ -169,14 +178,15 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   const low = (1_000 * Math.max(0, state.granted - since.granted)) / Math.max(1, at.atMs - since.atMs);
   const high = (rate * usedMs) / (usedMs + closedMs);
   const between = Math.min(rate * MAX_AFTER, BELOW * (low + BETWEEN * (high - low)));
-  const next = Math.max(cap * MIN_SHARE, from === undefined ? rate * AFTER_FIRST : between);
+  const isOutage = from === undefined || closedMs > MAX_CLOSED_MS;
+  const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : between);
   const callsMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (STEP_CALLS * 1_000) / next));
   return {
     kind: 'learned',
     rate: Math.min(cap, next),
-    limit: from === undefined ? rate : Math.max(next, high),
+    limit: isOutage ? rate : Math.max(next, high),
     at,
-    stepMs: from !== undefined && next >= rate * KNOWN ? callsMs : MIN_STEP_MS,
+    stepMs: !isOutage && next >= rate * KNOWN ? callsMs : MIN_STEP_MS,
     from: at,
   };
 }

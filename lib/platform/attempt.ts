@@ -1,7 +1,7 @@
 import type { Share } from '../pace/fair-order.ts';
 import { type Pace, PaceWaitError, type Slot } from '../pace/pace.ts';
 import type { Observe } from './events.ts';
-import { isStatus } from './failure.ts';
+import type { PlatformFailure, StatusFailure } from './failure.ts';
 import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 
 export type AttemptOptions = {
@@ -48,7 +48,8 @@ export async function makeAttempt(
   try {
     // The pace looks at the signal until the call leaves.
     const send = (slot: Slot) => sendIn(slot, attempt, parts, options);
-    return await parts.pace.run(send, { signal, isAccepted, prepare, share });
+    const { operation } = attempt;
+    return await parts.pace.run(send, { signal, isAccepted, prepare, share, operation });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     const { waitMs, maxWaitMs, isPaused } = error;
@@ -64,6 +65,11 @@ function isAccepted(result: AttemptResult): boolean {
   const { failure } = result;
   return failure.kind === 'status' && [400, 404, 409, 422].includes(failure.status);
 }
+
+/** A 429, or a 503 that says when to come back. */
+const isThrottled = (failure: PlatformFailure): failure is StatusFailure =>
+  failure.kind === 'status' &&
+  (failure.status === 429 || (failure.status === 503 && failure.retryAfterMs !== undefined));
 
 async function sendIn(
   slot: Slot,
@@ -81,7 +87,7 @@ async function sendIn(
   const durationMs = now() - startedMs;
   const failure = result.kind === 'failure' ? { failure: result.failure } : {};
   observe({ kind: 'request', operation, attempt, status, sizeBytes, durationMs, ...failure });
-  if (result.kind === 'failure' && isStatus(result.failure, 429)) {
+  if (result.kind === 'failure' && isThrottled(result.failure)) {
     const { retryAfterMs } = result.failure;
     observe({ kind: 'throttled', operation, attempt, retryAfterMs });
     await pace.throttled(slot, retryAfterMs);

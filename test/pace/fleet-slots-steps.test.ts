@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
+import { createBudgetView } from '../../lib/pace/budget-view.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
@@ -42,7 +43,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     },
   };
   const slots = createFleetSlots({
-    ...{ item, rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
+    ...{ view: createBudgetView(item, clock), rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
     ...{ greed: 'block', clock },
   });
   const request = (given: Partial<Demand> = {}) => ({

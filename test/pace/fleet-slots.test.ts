@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryBudget } from '../../lib/pace/budget.ts';
+import { createBudgetView } from '../../lib/pace/budget-view.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { noTally } from '../../lib/pace/tally.ts';
@@ -13,7 +14,13 @@ function createWorker({
   item = createMemoryBudget(),
   clock = createVirtualClock(),
 } = {}) {
-  const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock });
+  const slots = createFleetSlots({
+    view: createBudgetView(item, clock),
+    rate: 10,
+    maxWaitMs,
+    greed: 'block',
+    clock,
+  });
   const take = () =>
     clock.finish(slots.take({ calledAt: momentOf(clock), signal: undefined, demand: () => demand }));
   const pass = (ms: number) => clock.finish(clock.sleep(ms));

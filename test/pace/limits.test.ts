@@ -97,3 +97,23 @@ test('a limit that falls and rises is found again within minutes', async () => {
     true,
   ]);
 });
+
+test('a fleet that may rise to a ceiling sends 100,000 calls in less than 1.6 hours from a start at 2, at a limit of 20', async () => {
+  const limiter = createSlidingWindow(20);
+
+  const run = await simulateFleet({
+    rate: 2,
+    ceiling: 50,
+    workers: fleetOf(4),
+    durationMs: scaled(20, 96) * MINUTE,
+    refuse: refuseBy(() => limiter, 'nothing'),
+  });
+  const late = usedOf(run, 20, [10 * MINUTE, scaled(20, 96) * MINUTE]);
+  const sent = run.departures.filter(({ refused }) => !refused).length;
+
+  expect(late.used).toBeGreaterThan(0.9);
+  expect(late.refused).toBeLessThan(0.01);
+  expect(mostInASecond(run.departures.filter(({ atMs }) => atMs < 20_000))).toBeLessThanOrEqual(3);
+  // The whole: 100,000 in 96 minutes.
+  expect(sent).toBeGreaterThan(scaled(14_000, 100_000));
+});

@@ -25,12 +25,15 @@ export type SimulatedWorker = {
   readonly restMs?: number;
   readonly greed?: 'one' | 'block';
   readonly maxWaitMs?: number;
+  /** What it calls. Default: nothing that has a name. */
+  readonly operation?: string;
   /** How long a call must prepare before it leaves, as a job that writes SENT; by default it need not. */
   readonly prepareMs?: (call: number) => number;
 };
 
 export type FleetPlan = {
   readonly rate: number;
+  readonly ceiling?: number;
   readonly workers: readonly SimulatedWorker[];
   readonly durationMs: number;
   /** The duration of a call; default 20 ms. */
@@ -44,7 +47,7 @@ export type FleetPlan = {
   /** Whether the table is away: requests to it then fail after a second. By default it never is. */
   readonly isAway?: (atMs: number, worker: number) => boolean;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
-  readonly refuse?: (atMs: number) => number | 'absent' | undefined;
+  readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
   /** Called for each call that leaves: how long it waited, and the rate that its worker goes by. */
   readonly onCall?: (call: {
     readonly atMs: number;
@@ -147,6 +150,7 @@ export async function simulateFleet(plan: FleetPlan) {
     const pace = createFleetPace({
       item,
       rate: plan.rate,
+      ceiling: plan.ceiling,
       concurrency: worker.concurrency ?? 8,
       greed: worker.greed ?? 'block',
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
@@ -159,7 +163,7 @@ export async function simulateFleet(plan: FleetPlan) {
     const call = async (slot: Slot) => {
       const { effectiveRate } = pace.counts();
       plan.onCall?.({ atMs: clock.now(), waitedMs: slot.waitedMs, effectiveRate });
-      const retryAfterMs = plan.refuse?.(clock.now());
+      const retryAfterMs = plan.refuse?.(clock.now(), worker.operation ?? '');
       departures.push({ worker: index, atMs: clock.now(), slot, refused: retryAfterMs !== undefined });
       // A refusal comes at once, however long calls take.
       await sleep(retryAfterMs === undefined ? (plan.callMs?.(departures.length) ?? 20) : 20);
@@ -178,7 +182,7 @@ export async function simulateFleet(plan: FleetPlan) {
       await sleep(worker.startsMs ?? 0);
       while (alive(worker) && clock.now() < (worker.endsMs ?? plan.durationMs)) {
         try {
-          await pace.run(call, { prepare });
+          await pace.run(call, { prepare, operation: worker.operation });
           await sleep(worker.restMs ?? 0);
         } catch (error) {
           if (!(error instanceof PaceWaitError)) throw error;

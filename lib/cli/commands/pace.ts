@@ -33,7 +33,8 @@ export default (async (_, flags, terminal) => {
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   if (change !== undefined && isAsked) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
-  const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
+  const given = { host, rate: PLATFORM_RATE, nowMs: Date.now() };
+  const report = { ...reportOf(budget, given), ...(await operationsOf(budget, item, given)) };
   return { json: report, words: linesOf(report) };
 }) satisfies Run<'pace'>;
 
@@ -52,7 +53,31 @@ async function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetIt
   return item.read();
 }
 
-type Report = ReturnType<typeof reportOf>;
+type Report = ReturnType<typeof reportOf> & Awaited<ReturnType<typeof operationsOf>>;
+
+/** The operations that are throttled alone, each with its own line. */
+async function operationsOf(
+  budget: Budget,
+  { of }: BudgetItem,
+  { rate, nowMs }: { rate: number; nowMs: number },
+) {
+  const names = Object.entries(budget.operations ?? {}).flatMap(([name, { isAlone }]) =>
+    isAlone ? [name] : [],
+  );
+  const operations = await Promise.all(
+    names.map(async (operation) => {
+      const own = (await of?.(operation).read()) ?? budget;
+      const refusedAtMs = budget.operations?.[operation]?.refusedAtMs;
+      return {
+        operation,
+        effectiveRate: effectiveRate(own.rate ?? rate, own, nowMs),
+        probing: isProbing(own.throttle),
+        refusedAt: refusedAtMs === undefined ? null : new Date(refusedAtMs).toISOString(),
+      };
+    }),
+  );
+  return operations.length === 0 ? {} : { operations };
+}
 
 function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
   const { throttle, pausedAtMs, incidents, tally, breaker, capRate } = budget;
@@ -89,7 +114,7 @@ function linesOf(report: Report): readonly string[] {
   const lowered =
     report.lowered === null || (report.effectiveRate === report.rate && !report.probing)
       ? ''
-      : `; now ${perSecond(report.effectiveRate)}, lowered after a 429 at ${report.lowered.at}${report.probing ? ', one call at a time until one succeeds' : ''}`;
+      : `; now ${perSecond(report.effectiveRate)}, ${report.incidents === 0 ? 'rising since' : 'lowered after a 429 at'} ${report.lowered.at}${report.probing ? ', one call at a time until one succeeds' : ''}`;
   const { cap } = report;
   const capped =
     cap === undefined
@@ -106,6 +131,10 @@ function linesOf(report: Report): readonly string[] {
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
+    ...(report.operations ?? []).map(
+      ({ operation, effectiveRate: own, probing, refusedAt }) =>
+        `${operation}: throttled alone since a 429 at ${refusedAt}: ${probing ? 'one call at a time until one succeeds' : perSecond(own)}`,
+    ),
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',

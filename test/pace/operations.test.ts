@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+
+const MINUTE = 60_000;
+
+/** Four workers of each of two operations, all of them busy. */
+const workers: readonly SimulatedWorker[] = Array.from({ length: 8 }, (_, at) => ({
+  operation: at % 2 === 0 ? 'score' : 'run',
+  maxWaitMs: 20_000,
+}));
+
+const run = (refuse: NonNullable<FleetPlan['refuse']>, minutes = 10) =>
+  simulateFleet({ rate: 10, workers, durationMs: minutes * MINUTE, refuse });
+
+type Run = Awaited<ReturnType<typeof run>>;
+
+/** What an operation used in each second, and the share of its calls that was refused, from one minute to another. */
+function usedOf({ departures }: Run, operation: string, [from, until]: readonly [number, number]) {
+  const within = departures.filter(
+    ({ worker, atMs }) =>
+      workers[worker]?.operation === operation && atMs >= from * MINUTE && atMs < until * MINUTE,
+  );
+  const accepted = within.filter(({ refused }) => !refused).length;
+  return { rate: accepted / ((until - from) * 60), refused: within.length - accepted, calls: within.length };
+}
+
+test.each([
+  ['with `Retry-After`', 1_000],
+  ['without', 'absent'],
+] as const)(
+  'an operation that is always refused, %s, leaves the whole rate to the others',
+  async (_, says) => {
+    const fleet = await run((_atMs, operation) => (operation === 'score' ? says : undefined));
+
+    const [others, refused] = [usedOf(fleet, 'run', [1, 10]), usedOf(fleet, 'score', [2, 10])];
+    expect(others.rate).toBeGreaterThan(9.3);
+    expect(refused.refused).toBeLessThan(8 * 15);
+    expect(refused.calls).toBeGreaterThan(8);
+    expect(mostInASecond(fleet.departures)).toBeLessThanOrEqual(10);
+  },
+);
+
+test('an operation with a limit of its own keeps to that, and the others use the rest', async () => {
+  const limiter = createSlidingWindow(3);
+
+  const fleet = await run((atMs, operation) => {
+    const decision = operation === 'score' ? limiter.arrive(atMs) : undefined;
+    return decision?.kind === 'refused' ? 1_000 : undefined;
+  });
+
+  const [own, others] = [usedOf(fleet, 'score', [2, 10]), usedOf(fleet, 'run', [2, 10])];
+  expect(own.rate).toBeGreaterThan(2.1);
+  expect(own.refused / own.calls).toBeLessThan(0.02);
+  expect(own.rate + others.rate).toBeGreaterThan(9.3);
+});
+
+test('a limit of all operations together is the fleet’s', async () => {
+  const limiter = createSlidingWindow(6);
+
+  const fleet = await run((atMs) => (limiter.arrive(atMs).kind === 'refused' ? 'absent' : undefined));
+
+  const both = [usedOf(fleet, 'score', [2, 10]), usedOf(fleet, 'run', [2, 10])];
+  expect(both.reduce((sum, { rate }) => sum + rate, 0)).toBeGreaterThan(5.4);
+  expect(both.reduce((sum, { refused }) => sum + refused, 0) / (6 * 480)).toBeLessThan(0.01);
+  expect(fleet.budget.throttle?.kind).toBe('learned');
+});
+
+test('a quota that is used up and returns is used again within a minute, and stops nothing else', async () => {
+  const fleet = await run(
+    (atMs, operation) =>
+      operation === 'score' && atMs > 3 * MINUTE && atMs < 13 * MINUTE ? 'absent' : undefined,
+    20,
+  );
+
+  expect(usedOf(fleet, 'run', [4, 13]).rate).toBeGreaterThan(9.3);
+  expect(usedOf(fleet, 'score', [14, 20]).rate).toBeGreaterThan(4);
+  expect(fleet.budget.operations?.['score']?.isAlone).toBeUndefined();
+});
