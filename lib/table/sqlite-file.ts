@@ -51,9 +51,12 @@ export const SCHEMA = `
   CREATE TABLE rows (pk TEXT, sk TEXT, row TEXT NOT NULL, token TEXT NOT NULL, writer TEXT NOT NULL,
     PRIMARY KEY (pk, sk)) WITHOUT ROWID, STRICT;
   CREATE TABLE messages (id TEXT PRIMARY KEY, queue TEXT NOT NULL, body TEXT NOT NULL, sender TEXT NOT NULL,
-    sent INTEGER NOT NULL, visible INTEGER NOT NULL, receives INTEGER NOT NULL, receipt TEXT, holder TEXT,
-    type TEXT NOT NULL) STRICT;
-  CREATE INDEX due ON messages (queue, visible, sent, type);
+    sent INTEGER NOT NULL, visible INTEGER NOT NULL, hidden INTEGER NOT NULL, receives INTEGER NOT NULL,
+    receipt TEXT, holder TEXT, type TEXT NOT NULL) STRICT;
+  CREATE INDEX due ON messages (queue, type, visible, sent);
+  CREATE INDEX hidden ON messages (queue, hidden);
+  CREATE INDEX received ON messages (queue, receives);
+  CREATE INDEX held ON messages (queue, holder) WHERE holder IS NOT NULL;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION};
 `;

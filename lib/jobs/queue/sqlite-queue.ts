@@ -34,7 +34,8 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
     asQueueError(`${act} ${place}`, () => file.read(act, look));
   const hide = (receipt: string, forMs: number, statement: string) =>
     write('hide a message on', (db) => {
-      db.prepare(statement).run(Date.now() + Math.ceil(forMs), name, receipt);
+      const now = Date.now();
+      db.prepare(statement).run({ now, visible: now + Math.ceil(forMs), ...named(name, receipt) });
     });
 
   return {
@@ -57,14 +58,14 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
         const received = (await read('look for messages on', (db) => isDue(db, name, file, room)))
           ? await write('receive from', (db, self) => {
               prepare(db, file, options);
-              return db.prepare(RECEIVE).all({ name, now: Date.now(), self, ...hidden, ...room });
+              return take(db, name, { self, room, ...hidden });
             })
           : [];
         if (received.length > 0 || performance.now() >= endMs) return received.map(toMessage);
         await sleep(LOOK_MS);
       }
     },
-    delete: (receipt) => write('delete a message from', (db) => void db.prepare(DELETE).run(name, receipt)),
+    delete: (receipt) => write('delete from', (db) => void db.prepare(DELETE).run(named(name, receipt))),
     delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
     extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
     ids: async () => ((await read('list the jobs on', (db) => db.prepare(IDS).all(name))) ?? []).map(toId),
@@ -78,27 +79,71 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
 const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile): readonly string[] =>
   db
     .prepare(HOLDERS)
-    .all(queue, Date.now())
+    .all(queue)
     .map(({ holder }) => String(holder))
     .filter((holder) => !isAlive(holder));
 
 /** Whether `receive` would find a message: a look costs no lock and no write. */
 const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): boolean =>
   endedHolders(db, name, file).length > 0 ||
-  db.prepare(DUE).get({ name, now: Date.now(), ...room }) !== undefined;
+  db.prepare(AHEAD).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
+  dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
+
+/** The ids of the messages that are due, as many as there is room for: of each type by an index, however many wait. */
+function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): readonly string[] {
+  const due = db.prepare(DUE);
+  const found = db
+    .prepare(TYPES)
+    .all({ name })
+    .flatMap(({ type }) => {
+      const isLong = types.includes(String(type));
+      return due
+        .all({ name, type: String(type), now: Date.now(), most: isLong ? long : short })
+        .map(({ id, visible, sent }) => ({
+          id: String(id),
+          at: Number(visible),
+          sent: Number(sent),
+          isLong,
+        }));
+    });
+  const inOrder = found.toSorted((a, b) => a.at - b.at || a.sent - b.sent);
+  const of = (wanted: boolean, most: number) =>
+    inOrder.filter(({ isLong }) => isLong === wanted).slice(0, most);
+  return [...of(false, short), ...of(true, long)].map(({ id }) => id);
+}
+
+type Taken = { readonly self: string; readonly room: Room; readonly forMs: number };
+
+const take = (db: DatabaseSync, name: string, { room, ...given }: Taken) =>
+  db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
+
+/** The clock here was set back, or was wrong, if a message was hidden later than that from now. */
+const WRONG_CLOCK_MS = 10_000;
+
+/** A receipt begins with the id of its message. */
+const named = (name: string, receipt: string) => ({
+  name,
+  receipt,
+  id: receipt.slice(0, receipt.lastIndexOf('/')),
+});
 
 /** For how many messages of short and of long jobs there is room. */
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'most' | 'long'>) {
   const [short, longOnes] = [Math.min(10, most), Math.min(10, long.most)];
-  return { short, long: longOnes, types: JSON.stringify(long.types) };
+  return { short, long: longOnes, types: long.types };
 }
 
 const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
-/** Makes visible what processes held that have ended, and moves what would be received too often to the dead letters. */
+/**
+ * Lets what was hidden by a clock that was ahead wait as long from now, makes visible what processes held that have
+ * ended, and moves what would be received too often to the dead letters.
+ */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
+  const now = Date.now();
+  db.prepare(REBASE).run({ name, now, until: now + WRONG_CLOCK_MS });
   for (const holder of endedHolders(db, name, file)) db.prepare(FREE).run(name, holder);
   if (deadLetters !== undefined) db.prepare(BURY).run(deadLetters.name, name, Date.now(), deadLetters.most);
 }
@@ -115,32 +160,40 @@ function fitted(bodies: readonly string[]) {
 
 const TOO_LONG = `a message may have at most ${MOST_MESSAGE_BYTES} bytes`;
 
-const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, type, receives)
-  VALUES (:id, :name, :body, :sender, :sent, :visible, :type, 0)`;
+const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, hidden, type, receives)
+  VALUES (:id, :name, :body, :sender, :sent, :visible, :sent, :type, 0)`;
 
-const isLong = 'type IN (SELECT value FROM json_each(:types))';
+/** The types that are on the queue, each by one look at an index. */
+const TYPES = `WITH RECURSIVE kinds(type) AS (
+  SELECT (SELECT min(type) FROM messages WHERE queue = :name)
+  UNION ALL SELECT (SELECT min(type) FROM messages WHERE queue = :name AND type > kinds.type) FROM kinds
+    WHERE kinds.type IS NOT NULL)
+  SELECT type FROM kinds WHERE type IS NOT NULL`;
 
-const DUE = `SELECT 1 FROM messages WHERE queue = :name AND visible <= :now
-  AND CASE WHEN ${isLong} THEN :long ELSE :short END > 0 LIMIT 1`;
+const DUE = `SELECT id, visible, sent FROM messages WHERE queue = :name AND type = :type AND visible <= :now
+  ORDER BY visible, sent LIMIT :most`;
 
-const HOLDERS = 'SELECT DISTINCT holder FROM messages WHERE queue = ? AND visible > ? AND holder IS NOT NULL';
+const AHEAD = 'SELECT 1 FROM messages WHERE queue = :name AND hidden > :until LIMIT 1';
+
+const REBASE = `UPDATE messages SET visible = :now + max(0, visible - hidden), hidden = :now
+  WHERE queue = :name AND hidden > :until`;
+
+const HOLDERS = 'SELECT DISTINCT holder FROM messages WHERE queue = ? AND holder IS NOT NULL';
 
 const FREE = 'UPDATE messages SET visible = 0, holder = NULL WHERE queue = ? AND holder = ?';
 
 const BURY = `UPDATE messages SET queue = ?, receives = 0, holder = NULL
   WHERE queue = ? AND visible <= ? AND receives >= ?`;
 
-const dueOf = (not: '' | 'NOT', most: string) => `SELECT * FROM (SELECT id FROM messages
-  WHERE queue = :name AND visible <= :now AND ${not} ${isLong} ORDER BY visible, sent LIMIT :${most})`;
-
-const RECEIVE = `UPDATE messages SET visible = :now + :forMs, receives = receives + 1,
+const RECEIVE = `UPDATE messages SET visible = :now + :forMs, hidden = :now, receives = receives + 1,
     receipt = id || '/' || (receives + 1), holder = :self
-  WHERE id IN (${dueOf('NOT', 'short')} UNION ALL ${dueOf('', 'long')})
+  WHERE id IN (SELECT value FROM json_each(:ids))
   RETURNING id, body, sender, sent, receives, receipt`;
 
-const DELETE = 'DELETE FROM messages WHERE queue = ? AND receipt = ?';
-const EXTEND = 'UPDATE messages SET visible = ? WHERE queue = ? AND receipt = ?';
-const DELAY = 'UPDATE messages SET visible = ?, holder = NULL WHERE queue = ? AND receipt = ?';
+const OF_RECEIPT = 'WHERE id = :id AND queue = :name AND receipt = :receipt';
+const DELETE = `DELETE FROM messages ${OF_RECEIPT}`;
+const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEIPT}`;
+const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
 /** A message that names no job has its own id for one. */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;

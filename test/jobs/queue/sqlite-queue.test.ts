@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createSqliteQueue } from '../../../lib/jobs/queue/sqlite-queue.ts';
 import { sqliteFile } from '../../../lib/table/sqlite-file.ts';
 import { describeQueue } from './queue-suite.ts';
@@ -50,4 +50,73 @@ test('a message that a killed process held, and had extended, is delivered again
   await rm(folder, { recursive: true, force: true });
   expect(held).toEqual([]);
   expect(freed.map(({ body }) => body)).toEqual(['one']);
+});
+
+/** A queue in a folder of its own. */
+async function queueIn() {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlite-queue-'));
+  const file = sqliteFile(join(folder, 'jobs.db'));
+  return {
+    file,
+    queue: createSqliteQueue(file, { name: 'jobs', sender: 'a', deadLetters: { name: 'dead', most: 1_000 } }),
+    async [Symbol.asyncDispose]() {
+      file.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const asked = { most: 10, waitSeconds: 0, visibilitySeconds: 60 };
+
+test.each([40, 180])(
+  'a clock that is set back by %s minutes lets what waits wait no longer',
+  async (minutes) => {
+    await using held = await queueIn();
+    const { queue } = held;
+    const startMs = Date.now();
+    using clock = vi.spyOn(Date, 'now').mockReturnValue(startMs);
+    await queue.send(['due']);
+    await queue.send(['in half an hour'], { delayMs: 1_800_000 });
+
+    clock.mockReturnValue(startMs - minutes * 60_000);
+    const first = await queue.receive(asked);
+    clock.mockReturnValue(startMs - minutes * 60_000 + 1_790_000);
+    const before = await queue.receive({ ...asked, most: 1 });
+    clock.mockReturnValue(startMs - minutes * 60_000 + 1_801_000);
+    const after = await queue.receive(asked);
+
+    expect(first.map(({ body }) => body)).toEqual(['due']);
+    // What was received and not deleted is visible again after its minute.
+    expect(before.map(({ body }) => body)).toEqual(['due']);
+    expect(after.map(({ body }) => body)).toContain('in half an hour');
+  },
+);
+
+test('a job costs no more where twenty times as many wait', async () => {
+  await using held = await queueIn();
+  const { queue } = held;
+  const send = (count: number) =>
+    queue.send(
+      Array.from({ length: count }, (_, at) => JSON.stringify({ type: at % 2 ? 'score' : 'run', at })),
+    );
+  /** Milliseconds of CPU for 60 jobs of the one type for which there is room. */
+  const cost = async () => {
+    const before = process.cpuUsage();
+    for (let round = 0; round < 10; round += 1) {
+      const messages = await queue.receive({ ...asked, most: 6, long: { types: ['score'], most: 0 } });
+      for (const [at, { receipt }] of messages.entries())
+        await (at % 2 ? queue.delay(receipt, 1_000_000) : queue.delete(receipt));
+    }
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  await send(1_000);
+  await cost();
+
+  const few = await cost();
+  await send(20_000);
+  await cost();
+  const many = await cost();
+
+  expect(many).toBeLessThan(3 * few + 30);
 });
