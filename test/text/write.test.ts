@@ -1,7 +1,7 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { writeTextFile } from '../../lib/text/index.ts';
+import { csvLine, writeTextFile } from '../../lib/text/index.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();
@@ -46,4 +46,28 @@ test('a file that its owner may only read can be replaced again', async () => {
   await write({ madeOf: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('600');
+});
+
+async function* lines(...texts: readonly string[]) {
+  yield* texts;
+}
+
+test('a file is in the encoding that is asked for, or in UTF-8 with a mark if that lacks a character', async () => {
+  const options = { isGzipped: false, encoding: 'windows-1252' };
+
+  expect(await writeTextFile(at('a.csv'), () => lines('é', '€\r\n'), options)).toBe('windows-1252');
+  expect(await writeTextFile(at('b.csv'), () => lines('é', '模\r\n'), options)).toBe('utf-8');
+
+  expect((await readFile(at('a.csv'))).toString('hex')).toBe('e9800d0a');
+  expect(await readFile(at('b.csv'), 'utf8')).toBe('\uFEFFé模\r\n');
+});
+
+test('cells stay as they are, and with isSafe what a spreadsheet would run gets an apostrophe, not numbers', () => {
+  const cells = ['=1+1', '+SUM(A1)', '-2.5', '+49', '-x', '@a', 'a=b', '\t=1', ''];
+
+  expect(csvLine(cells, { separator: ';' })).toBe('=1+1;+SUM(A1);-2.5;+49;-x;@a;a=b;"\t=1";\r\n');
+  expect(csvLine(cells, { separator: ';', isSafe: true })).toBe(
+    "'=1+1;'+SUM(A1);-2.5;+49;'-x;'@a;a=b;'\t=1;\r\n",
+  );
+  expect(csvLine([''], { separator: ',' })).toBe('""\r\n');
 });
