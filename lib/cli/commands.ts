@@ -16,6 +16,7 @@ import {
   LISTED,
   LISTED_DEPENDENTS,
   LISTED_JSON,
+  limitOption,
   momentOption,
   numberOption,
   placeArgument,
@@ -494,6 +495,11 @@ export const commands = {
         'requests a second before it responds with 429 (default: all)',
         decimalOption(0.01, 1e5),
       ],
+      [
+        '--limit <[operation=]n/unit>',
+        'a limit with 429: 6/s in any second, 100/min or 5000/h in each one of the clock, score=0/s for one operation; may be repeated',
+        collected(limitOption),
+      ],
       ['--faults <p>', 'the share of requests that fail, from 0 to 1 (default: 0)', decimalOption(0, 1)],
       [
         '--odd <p>',
@@ -502,7 +508,12 @@ export const commands = {
       ],
       ['--churn <n>', 'records added, changed or deleted per second (default: 0)', decimalOption(0, 1e4)],
     ],
-    examples: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100', 'sandbox --odd 0.3'],
+    examples: [
+      'sandbox > sandbox.env',
+      'sandbox --rate 5 --faults 0.02 --latency 100',
+      'sandbox --limit 100/min --limit score=0/s',
+      'sandbox --odd 0.3',
+    ],
   },
   env: {
     does: 'Print the settings of a deployed instance, from the outputs of its stack, as lines for --env-file.',

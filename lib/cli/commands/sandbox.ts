@@ -30,7 +30,7 @@ function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Termina
 }
 
 /** The options that are given: others have their defaults. */
-const definedIn = (options: Readonly<Record<string, number | undefined>>) =>
+const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
 /** The place is taken, most likely by a sandbox that is running already. */
@@ -43,11 +43,11 @@ function asUsage(error: unknown): never {
 
 /** The reference platform, until Ctrl-C. */
 export default (async (_, flags, { environment, out, err, signal }) => {
-  const { seed, calculations, latency, rate, faults, odd, churn, json } = flags;
+  const { seed, calculations, latency, rate, limit: limits, faults, odd, churn, json } = flags;
   requireSandboxPackages();
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
-    ...definedIn({ seed, calculations, latencyMs: latency, rate, faults, odd, churn }),
+    ...definedIn({ seed, calculations, latencyMs: latency, rate, limits, faults, odd, churn }),
     ...placeOf(environment),
   }).catch(asUsage);
   const settings = {

@@ -59,6 +59,12 @@ export function topicOption(text: string): { readonly topic: string; readonly de
   return { topic: topic.trim(), ...(description === undefined ? {} : { description: description.trim() }) };
 }
 
+/** A limit of the sandbox: `6/s`, `100/min`, `5000/h`, or `OPERATION=` before it; the sandbox knows the operations. */
+export function limitOption(text: string): string {
+  if (/^([a-z-]+=)?\d+(\.\d+)?\/(s|min|h)$/.test(text)) return text;
+  throw notRead('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
+}
+
 /** How many changes are listed unless `--limit` says otherwise: for people, and for machines. */
 export const LISTED = 20;
 export const LISTED_JSON = 1_000;

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { faultsOf, wholeNumber } from '../../base/index.ts';
 import { assumptions } from './assumptions.ts';
 import { anomalyKinds, faultKinds } from './http/faults.ts';
+import { LIMIT_EXPECTED, parseLimit } from './http/throttle.ts';
 
 const amount = (fallback: number) => z._default(wholeNumber(0, 10_000_000), fallback);
 const clock = z.custom<() => number>((value) => typeof value === 'function', { error: 'a function' });
@@ -17,6 +18,10 @@ const probability = z._default(
 const perSecond = z
   .number({ error: 'a number above 0' })
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
+
+const limit = z
+  .string({ error: LIMIT_EXPECTED })
+  .check(z.refine((text) => parseLimit(text) !== undefined, { error: LIMIT_EXPECTED }));
 
 const flag = z._default(z.boolean({ error: 'true or false' }), false);
 
@@ -56,6 +61,8 @@ const appShape = {
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
   /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
+  /** Limits beside it, each as text: `6/s`, `100/min`, `score=0/s`. Default: none. */
+  limits: z._default(z.array(limit, { error: 'a list of limits' }), []),
   retryAfter: z._default(
     z.enum(['seconds', 'date', 'absent', 'mixed'], { error: 'seconds, date, absent or mixed' }),
     'mixed',

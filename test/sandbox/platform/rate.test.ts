@@ -104,3 +104,36 @@ describe('the rate of the platform', () => {
     });
   });
 });
+
+describe('a limit', () => {
+  const scoring = {
+    path: '/api/ai/v1/targeted-sentiment',
+    body: { input: [{ type: 'TEXT', text: 'fine' }], simpleSentiment: true },
+  };
+  const statusesOf = async (
+    limits: readonly string[],
+    times: readonly number[],
+    request = { path, body },
+  ) => {
+    let nowMs = 0;
+    const platform = smallPlatform({ limits: [...limits], monotonicNow: () => nowMs });
+    const statuses: number[] = [];
+    for (nowMs of times) statuses.push((await call(platform, request)).status);
+    return statuses;
+  };
+
+  test('of a second slides, one of a minute begins with each of the clock', async () => {
+    expect(await statusesOf(['2/s'], [0, 900, 950, 1_000])).toEqual([200, 200, 429, 200]);
+    expect(await statusesOf(['2/min'], [0, 59_000, 59_500, 60_000])).toEqual([200, 200, 429, 200]);
+    expect(await statusesOf(['1/h'], [0, 3_599_000, 3_600_000])).toEqual([200, 429, 200]);
+  });
+
+  test('of one operation leaves the others alone, and 0 refuses all of it', async () => {
+    expect(await statusesOf(['score=0/s'], [0, 60_000], scoring)).toEqual([429, 429]);
+    expect(await statusesOf(['score=0/s'], [0, 0])).toEqual([200, 200]);
+  });
+
+  test.each(['6', '6/day', 'scores=6/s', '-1/s'])('is not %s', (limit) => {
+    expect(() => smallPlatform({ limits: [limit] })).toThrow(/limits.*REQUESTS\/s/);
+  });
+});

@@ -1,7 +1,10 @@
+import type { EndpointName } from '../../../platform/endpoints.ts';
 import { type ErrorContext, errorResponse, type PlainResponse } from './responses.ts';
 
 export type ThrottleOptions = {
   readonly rate?: number | undefined;
+  /** Further limits, such as `6/s`. Default: none. */
+  readonly limits?: readonly string[];
   readonly retryAfter: RetryAfterForm | 'mixed';
   /** Epoch milliseconds, for a `Retry-After` that is a date. */
   readonly now: () => number;
@@ -11,10 +14,21 @@ export type ThrottleOptions = {
 export function createThrottle(
   options: ThrottleOptions,
 ): (context: ErrorContext, atMs: number) => PlainResponse | undefined {
-  const window = options.rate === undefined ? undefined : createSlidingWindow(options.rate);
+  const windows = [
+    ...(options.rate === undefined
+      ? []
+      : [{ operation: undefined, window: createSlidingWindow(options.rate) }]),
+    ...(options.limits ?? []).flatMap((text) => {
+      const limit = parseLimit(text);
+      return limit === undefined ? [] : [{ operation: limit.operation, window: windowOf(limit) }];
+    }),
+  ];
   let refusals = 0;
   return (context, atMs) => {
-    const decision = window?.arrive(atMs);
+    const decision = windows
+      .filter(({ operation }) => operation === undefined || operation === context.operation)
+      .map(({ window }) => window.arrive(atMs))
+      .find(({ kind }) => kind === 'refused');
     if (decision?.kind !== 'refused') return undefined;
     refusals += 1;
     const form = retryAfterForm(options.retryAfter, refusals);
@@ -82,4 +96,43 @@ export function createFixedWindow(most: number, windowMs: number): { arrive(atMs
       return { kind: 'admitted' };
     },
   };
+}
+
+type Limit = {
+  readonly operation: EndpointName | undefined;
+  readonly most: number;
+  readonly unit: 's' | 'min' | 'h';
+};
+
+/** How limits name operations: as jobs and sources do. */
+const NAMES: Readonly<Record<string, EndpointName>> = {
+  score: 'analyzeSentiment',
+  'run-function': 'runFunction',
+  'update-formula': 'updateFormula',
+  'data-files': 'getDataFile',
+  calculations: 'searchCalculations',
+  files: 'searchFiles',
+  cards: 'listCards',
+};
+
+export const LIMIT_EXPECTED = `REQUESTS/s, /min or /h, and before it OPERATION= for that one alone (${Object.keys(NAMES).join(', ')})`;
+
+/** A limit: `6/s` in any second, `100/min` and `5000/h` in each of the clock, `score=0/s` for one operation. */
+export function parseLimit(text: string): Limit | undefined {
+  const { name, most = '', unit = '' } = LIMIT.exec(text)?.groups ?? {};
+  const operation = name === undefined ? undefined : NAMES[name];
+  if (most === '' || (name !== undefined && operation === undefined)) return undefined;
+  return { operation, most: Number(most), unit: unit as Limit['unit'] };
+}
+
+const LIMIT = /^(?:(?<name>[a-z-]+)=)?(?<most>\d+(?:\.\d+)?)\/(?<unit>s|min|h)$/;
+
+const WINDOWS_MS = { min: 60_000, h: 3_600_000 } as const;
+
+/** What is never admitted may be asked for again in a second. */
+const never = { arrive: (): WindowDecision => ({ kind: 'refused', waitMs: 1_000 }) };
+
+function windowOf({ most, unit }: Limit) {
+  if (most === 0) return never;
+  return unit === 's' ? createSlidingWindow(most) : createFixedWindow(most, WINDOWS_MS[unit]);
 }
