@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSlidingWindow } from '../../../lib/sandbox/platform/http/throttle.ts';
-import { call, smallPlatform } from './call-platform.ts';
+import { type Call, call, smallPlatform } from './call-platform.ts';
 
 const path = '/api/query/v1/functions/search';
 const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 1 };
@@ -113,7 +113,7 @@ describe('a limit', () => {
   const statusesOf = async (
     limits: readonly string[],
     times: readonly number[],
-    request = { path, body },
+    request: Call = { path, body },
   ) => {
     let nowMs = 0;
     const platform = smallPlatform({ limits: [...limits], monotonicNow: () => nowMs });
