@@ -27,11 +27,15 @@ type HandleOnceParts = {
   readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
   readonly lease: Lease;
   readonly stopHiding?: () => Promise<void>;
+  /**
+   * How soon a message comes back that met a table or a store that was away, in milliseconds, and over what time they are
+   * spread. Default: after 10 s, over 20 s.
+   */
+  readonly away?: typeof AWAY;
 };
 
-/** How soon a message comes back that met a table or a store that was away, and over what time they are spread. */
-const AWAY_MS = 10_000;
-const AWAY_SPREAD_MS = 20_000;
+/** For invocations, each of which would find out by itself that the table is away. */
+const AWAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_AWAY = { problem: 'TableAway' satisfies ProblemName };
 
@@ -57,7 +61,8 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
     if (!isPassing(err)) return { kind: 'failed', ...(isOfDisk(err) && { fault: err }) };
-    const delayMs = AWAY_MS + Math.floor(worker.random() * AWAY_SPREAD_MS);
+    const { leastMs, spreadMs } = parts.away ?? AWAY;
+    const delayMs = leastMs + Math.floor(worker.random() * spreadMs);
     const back = await putBack(message, { delayMs }, parts);
     return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };
   }

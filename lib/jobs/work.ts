@@ -85,7 +85,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
       const { short, long } = lanes.room();
       if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
       else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
-      else if (areServicesAway) await untilBack('the table or the store', look, options);
+      else if (areServicesAway) await untilBack(SERVICES, look, { ...options, waitMs });
       else if ((await untilBack('the queue', poll, { ...options, mayBeAway })) === 'empty') break;
     }
   } finally {
@@ -152,11 +152,23 @@ async function lookAt({ ledger, store }: Worker): Promise<false> {
   return false;
 }
 
+/** What met them while they were away comes back at once: nothing is received before they are back. */
+const AWAY = { leastMs: 0, spreadMs: 1_000 };
+
+/** How often a worker looks whether the table and the store are back: two reads, and all of its jobs wait for them. */
+const waitMs = () => 1_000;
+const SERVICES = 'the table or the store';
+
+type UntilBackOptions = WorkOptions & {
+  readonly mayBeAway?: () => boolean;
+  readonly waitMs?: typeof queueWaitMs;
+};
+
 /** Repeats a request while the service is away; undefined if stopped. Throws an outage too unless `mayBeAway`. */
 async function untilBack<T>(
   what: string,
   request: () => Promise<T>,
-  { worker, sleep, signal, mayBeAway = () => true }: WorkOptions & { readonly mayBeAway?: () => boolean },
+  { worker, sleep, signal, mayBeAway = () => true, waitMs = queueWaitMs }: UntilBackOptions,
 ): Promise<T | undefined> {
   for (let tries = 1; !signal.aborted; tries += 1) {
     try {
@@ -167,7 +179,7 @@ async function untilBack<T>(
       if (!isPassing(err) || !mayBeAway()) throw err;
       if (tries === 1) worker.logger.warn({ err }, `${what} is away: tried again until it responds`);
     }
-    await sleep(queueWaitMs(tries, worker.random()), signal).catch(() => undefined);
+    await sleep(waitMs(tries, worker.random()), signal).catch(() => undefined);
   }
   return undefined;
 }
@@ -176,7 +188,7 @@ async function untilBack<T>(
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOnce> {
   const { worker, lease, queue } = options;
   const stopHiding = keepHidden(message, options);
-  const handled = await handleOnce(message, { worker, lease, queue, stopHiding });
+  const handled = await handleOnce(message, { worker, lease, queue, stopHiding, away: AWAY });
   if (handled.kind !== 'done') return handled;
   try {
     await queue.delete(message.receipt);

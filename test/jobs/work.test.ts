@@ -165,7 +165,7 @@ test('receives nothing while the table is away: only the messages in hand spend 
     JSON.stringify({ ...runFunctionJob, id: `job-${index}` }),
   );
   const queue = forgetfulQueue(fake.clock, { seed: 1, bodies, isHandled: true });
-  let receivedAway = 0;
+  let [receivedAway, firstMs] = [0, Number.POSITIVE_INFINITY];
 
   const counts = await work({
     ...options,
@@ -176,6 +176,7 @@ test('receives nothing while the table is away: only the messages in hand spend 
       receive: async (asked) => {
         const messages = await queue.receive(asked);
         if (isAway()) receivedAway += messages.length;
+        else firstMs = Math.min(firstMs, fake.clock.nowMs);
         return messages;
       },
     },
@@ -183,6 +184,8 @@ test('receives nothing while the table is away: only the messages in hand spend 
   });
 
   expect(receivedAway).toBeLessThanOrEqual(2);
+  // It looks each second.
+  expect(firstMs - backMs).toBeLessThanOrEqual(1_000);
   expect(counts).toEqual({ done: 100, later: 0, failed: receivedAway });
   expect(queue.bodies()).toEqual([]);
 });
