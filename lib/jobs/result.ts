@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { freeMemory } from '../base/index.ts';
-import { keySegment, missingObject, type PutCondition, type Store } from '../store/index.ts';
+import { keySegment, missingObject, type Store, type StoredObject, updateObject } from '../store/index.ts';
 import type { EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
@@ -40,15 +40,12 @@ export async function stagedOutcome(
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
   const body = printResult(row, await responseBytes(store, row.outcome));
-  // Most results are the first of their jobs: what is there is read only if the put says that there is something.
-  let condition: PutCondition = { ifAbsent: true };
-  for (;;) {
-    const put = await store.put(key, body, { condition, contentType: 'application/json' });
-    if (put.kind === 'stored') return key;
-    const there = await store.get(key, WHOLE);
-    if (there !== undefined && endOf(there.body) >= row.finishedAt) return key;
-    condition = there === undefined ? { ifAbsent: true } : { ifMatch: there.etag };
-  }
+  // Most results are the first of their jobs.
+  const options = { ...WHOLE, isNew: true, contentType: 'application/json' };
+  const isLater = (there: StoredObject | undefined) =>
+    there !== undefined && endOf(there.body) >= row.finishedAt;
+  await updateObject(store, key, (there) => (isLater(there) ? undefined : body), options);
+  return key;
 }
 
 /** The response of an outcome as JSON text, wherever it is stored; undefined if there is none. */

@@ -5,7 +5,7 @@ export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './
 export { makeFolder } from './make-folder.ts';
 export { checkStoreExists, examineStore, keyInStore, openStore, parseLocation } from './open.ts';
 export { createReserve, isFullDisk, type Reserve } from './reserve.ts';
-export type { ListedObject, OldVersion, PutCondition, Store } from './store.ts';
+export type { ListedObject, OldVersion, PutCondition, Store, StoredObject } from './store.ts';
 export {
   findStored,
   getBounded,
@@ -21,3 +21,4 @@ export {
   unlessDamaged,
 } from './stored-json.ts';
 export { storeUntil } from './until.ts';
+export { asRead, updateObject } from './update-object.ts';

@@ -1,5 +1,5 @@
 import { preview } from '../../base/index.ts';
-import type { OldVersion, Store } from '../../store/index.ts';
+import { type OldVersion, type Store, type StoredObject, updateObject } from '../../store/index.ts';
 import type { Table } from '../../table/index.ts';
 import {
   type BatchStorage,
@@ -166,20 +166,19 @@ async function eraseFromStaged(
   textHash: string,
   options: BatchStorage,
 ): Promise<boolean> {
-  for (let isErased = false; ; isErased = true) {
-    const stored = await options.store.get(key);
-    if (stored === undefined) return isErased;
+  let isErased = false;
+  const decide = async (stored: StoredObject | undefined) => {
+    if (stored === undefined) return undefined;
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
-    if (rows.every((row, index) => row === staged.rows[index])) {
-      // Not only if this run erased it: an earlier one may have crashed in between.
-      if (rows.some((row) => 'erased' in row)) await touchOpenRow(chunkId, options);
-      return isErased;
-    }
-    // Another text of the chunk may be forgotten at the same time: then it is read again.
-    const condition = { ifMatch: stored.etag };
-    await options.store.put(key, printStaged({ ...staged, rows }).body, { condition });
-  }
+    if (rows.some((row, index) => row !== staged.rows[index])) return printStaged({ ...staged, rows }).body;
+    // Not only if this run erased it: an earlier one may have crashed in between.
+    if (rows.some((row) => 'erased' in row)) await touchOpenRow(chunkId, options);
+    return undefined;
+  };
+  // Looks again after it erased.
+  while (await updateObject(options.store, key, decide)) isErased = true;
+  return isErased;
 }
 
 function withoutText(row: StagedRow, textHash: string): StagedRow {

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { freeMemory, recordOf } from '../../base/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
-import { isKey, parseStored, printStored, type Store, StoreError, unlessDamaged } from '../../store/index.ts';
+import {
+  asRead,
+  isKey,
+  parseStored,
+  printStored,
+  type Store,
+  StoreError,
+  unlessDamaged,
+} from '../../store/index.ts';
 import { parquetFormat } from '../../tables/parquet/hive-type.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from '../compute/compute-model.ts';
@@ -177,8 +185,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
   try {
     const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map((each) => each.key);
     const latest = await storeModel(store, options);
-    const condition = before.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: before.etag };
-    const put = await store.put(MODEL_KEY, printStored(latest), { condition });
+    const put = await store.put(MODEL_KEY, printStored(latest), { condition: asRead(before.etag) });
     const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
     const readable = [MODEL_KEY, ...(before.model === undefined ? [] : keysOfModel(before.model))];
     const left =

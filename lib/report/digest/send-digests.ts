@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Place } from '../../snapshot/keys.ts';
 import { readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
-import { findStored, type PutCondition, printStored, unlessDamaged } from '../../store/index.ts';
+import { asRead, findStored, printStored, unlessDamaged } from '../../store/index.ts';
 import type { ReportToWrite } from '../write-report.ts';
 import { collectDigest } from './digest.ts';
 import { type PrintedDigest, printDigest } from './print-digest.ts';
@@ -59,15 +59,15 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   // An old run is no news: what is published next is.
   const isOld = last === null && now() - Date.parse(latest.startedAt) > DAY_MS;
   const digest = isOld ? undefined : await digestOf(place, latest.run, last ?? undefined, options);
-  const record = (run: string | null, condition: PutCondition) =>
-    store.put(key, printStored({ version: 1, run }), { condition });
-  const recorded = await record(latest.run, mark ? { ifMatch: mark.etag } : { ifAbsent: true });
+  const record = (run: string | null, etag: string | undefined) =>
+    store.put(key, printStored({ version: 1, run }), { condition: asRead(etag) });
+  const recorded = await record(latest.run, mark?.etag);
   // Somebody else is at it.
   if (recorded.kind !== 'stored' || digest === undefined) return [];
   try {
     await send(digest);
   } catch (error) {
-    await record(last, { ifMatch: recorded.etag }).catch(() => undefined);
+    await record(last, recorded.etag).catch(() => undefined);
     throw error;
   }
   return [{ place, run: latest.run }];

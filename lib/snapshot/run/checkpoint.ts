@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import {
+  asRead,
   findStored,
   MOST_LIST_BYTES,
   printBounded,
@@ -95,8 +96,9 @@ export async function saveCheckpoint(
   etag: string | undefined,
 ): Promise<string> {
   const key = checkpointKey(checkpoint.source, checkpoint.run);
-  const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
-  const put = await store.put(key, printBounded(key, checkpoint, MOST_LIST_BYTES), { condition });
+  const put = await store.put(key, printBounded(key, checkpoint, MOST_LIST_BYTES), {
+    condition: asRead(etag),
+  });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(
     `run ${checkpoint.run} is being resumed by another process; this one stops`,

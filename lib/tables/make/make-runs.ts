@@ -6,7 +6,7 @@ import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
-import { type Store, unlessDamaged } from '../../store/index.ts';
+import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
 import { runColumns, storedTables } from '../stored-tables.ts';
@@ -97,9 +97,6 @@ const totalOf = <Name extends string>(
     0,
   );
 
-/** How often others may change what is read here before we leave it to the next call. */
-const MOST_ROUNDS = 20;
-
 /**
  * Points the table of a source's latest run at its Parquet, or at that of its narrowed places: `symlink.txt` lists it,
  * an address a line. Does nothing in a directory, since the addresses are those of S3.
@@ -120,14 +117,11 @@ async function replaceAsFound(
   contentType: string,
   bodyOf: () => Promise<Buffer | undefined>,
 ): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const before = await store.get(key);
+  const decide = async (before: StoredObject | undefined) => {
     const body = await bodyOf();
-    if (body === undefined || before?.body.equals(body)) return;
-    const condition = before === undefined ? ({ ifAbsent: true } as const) : { ifMatch: before.etag };
-    const put = await store.put(key, body, { condition, contentType });
-    if (put.kind === 'stored') return;
-  }
+    return body !== undefined && before?.body.equals(body) ? undefined : body;
+  };
+  await updateObject(store, key, decide, { contentType });
 }
 
 /** Undefined if a latest run is damaged, or has not all of its Parquet yet: then what was before stays. */

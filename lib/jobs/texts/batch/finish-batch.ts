@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import { canonicalJson, parseOwnJson } from '../../../base/index.ts';
-import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../../store/index.ts';
+import {
+  findStored,
+  MOST_LIST_BYTES,
+  printStored,
+  type Store,
+  type StoredObject,
+  updateObject,
+} from '../../../store/index.ts';
 import { type BatchStorage, type ChunkId, summaryKey } from './batch.ts';
 import { countsSchema, sumOf } from './chunk-counts.ts';
 import { badRowSchema } from './chunk-objects.ts';
@@ -49,19 +56,19 @@ export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Pro
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const { store } = options;
   const key = summaryKey(batch);
-  for (;;) {
-    const header = await endedHeader(batch, options);
-    if (header === undefined) return undefined;
-    const stored = await store.get(key);
+  const header = await endedHeader(batch, options);
+  if (header === undefined) return undefined;
+  let summary: Summary | undefined;
+  const decide = async (stored: StoredObject | undefined) => {
     const ended = await readEnded(batch, options);
+    summary = undefined;
     if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
-    const summary = summarize(batch, ended, header.input);
+    summary = summarize(batch, ended, header.input);
     const body = printStored(summary);
-    if (stored?.body.equals(body)) return summary;
-    await store.put(key, body, {
-      condition: stored === undefined ? { ifAbsent: true } : { ifMatch: stored.etag },
-    });
-  }
+    return stored?.body.equals(body) ? undefined : body;
+  };
+  while (await updateObject(store, key, decide));
+  return summary;
 }
 
 /** The header of a batch whose last chunks have ended. */

@@ -1,0 +1,41 @@
+import { StoreError } from './error.ts';
+import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
+
+/** The condition that an object still is as it was read: with this etag, or absent if undefined. */
+export const asRead = (etag: string | undefined): PutCondition =>
+  etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
+
+export type UpdateOptions = Omit<PutOptions, 'condition'> & {
+  /** A larger object is a `too-large` failure. Default: that of `get`. */
+  readonly mostBytes?: number;
+  /** Most likely there is none, so it is read only if storing shows that there is one. Default: it is read first. */
+  readonly isNew?: boolean;
+};
+
+/** How often other writers may replace the object between our read and our write. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Replaces an object by what `decide` makes of it, if it still is as `decide` got it; else asks again. `decide` returns
+ * undefined to leave it alone. Returns whether something was stored. Throws a `busy` StoreError if other writers are
+ * first 20 times in a row.
+ */
+export async function updateObject(
+  store: Pick<Store, 'get' | 'put'>,
+  key: string,
+  decide: (found: StoredObject | undefined) => Promise<Uint8Array | undefined> | Uint8Array | undefined,
+  { mostBytes, isNew = false, ...options }: UpdateOptions = {},
+): Promise<boolean> {
+  const limit = mostBytes === undefined ? {} : { mostBytes };
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    const found = isNew && round === 1 ? undefined : await store.get(key, limit);
+    const body = await decide(found);
+    if (body === undefined) return false;
+    const put = await store.put(key, body, { ...options, condition: asRead(found?.etag) });
+    if (put.kind === 'stored') return true;
+  }
+  throw new StoreError(`replace ${key}`, {
+    kind: 'busy',
+    code: `replaced by others ${MAX_ROUNDS} times in a row`,
+  });
+}
