@@ -115,11 +115,10 @@ export class Snapshots extends Construct {
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
   storage.grantWrite(role, ['work/*', 'changes/*', 'table.json', ...OF_RUNS.map((place) => `${place}/*`)]);
-  // Open parts are deleted as others replace them; manifests if another publisher was faster.
+  // Open parts are deleted as others replace them; changes if another publisher was faster.
   storage.grantDelete(role, [
     'work/*/open-*',
     'changes/*',
-    ...OF_RUNS.map((place) => `${place}/_manifest*.json`),
     ...OF_RUNS.map((place) => `${place}/_tagged.json`),
   ]);
   // Of a run that is the newest again.

@@ -72,20 +72,8 @@ export const MANIFEST_NAME = '_manifest.json';
 /** True for the key of a run's manifest. A run that was published more than once may have `_manifest-TOKEN.json`. */
 export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-9a-f]+)?\.json$/.test(key);
 
-/** The mark of a run that is being removed (`pruneRuns`). No manifest, and no record for SQL engines. */
-export const PRUNED_NAME = '_manifest-pruned.json';
-
-/** Recorded before a `_manifest.json` is deleted: none of that name follows, which a delete that comes late would hit. */
-export const WITHDRAWN_NAME = '_manifest-withdrawn.json';
-
-/** The key of the mark of a manifest that was published: `latest.json` named it, and was about to be moved on. */
-export const wasLatestKey = (manifest: string): string => manifest.replace(/\.json$/, '-was-latest.json');
-
-/** The same of one that may have been published: what `latest.json` named is not known. */
-export const wasPerhapsLatestKey = (manifest: string): string =>
-  manifest.replace(/\.json$/, '-was-perhaps-latest.json');
-
-export const isWasLatestKey = (key: string): boolean => /-was-(?:perhaps-)?latest\.json$/.test(key);
+/** The run whose folder a key is in; undefined if it is in none. */
+export const runOfKey = (key: string): string | undefined => /\/run=([^/]+)\//.exec(key)?.[1];
 
 /** Recorded in the folder of a run once all of it has the tag of replaced runs. */
 export const TAGGED_NAME = '_tagged.json';

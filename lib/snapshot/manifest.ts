@@ -92,12 +92,16 @@ export const latestSchema = z.object({
   run: z.string(),
   manifest: z.string().check(z.refine(isKey)),
   startedAt: z.string(),
+  /** The keys of the manifests that it named before, in that order, but for those of removed runs. */
+  earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
+  /** The runs that a prune has removed, or is removing. None of them is published again. */
+  removed: z._default(z.readonly(z.array(z.string())), []),
 });
-/** The last published run of a source: `latest.json`. `manifest` is a key. */
+/**
+ * The last published run of a source, and which were published before it: `latest.json`. `manifest` is a key. Publishers
+ * and prunes change nothing but by replacing it as they read it.
+ */
 export type Latest = z.infer<typeof latestSchema>;
-
-/** Two names and a time: more than they can have. */
-export const MOST_LATEST_BYTES = 64 * 1024;
 
 /** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or if its parts do not add up to it. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
@@ -133,6 +137,6 @@ export async function readLatest(
   store: Store,
   source: Place,
 ): Promise<(Latest & { readonly etag: string }) | undefined> {
-  const stored = await findStored(store, latestKey(source), latestSchema, MOST_LATEST_BYTES);
+  const stored = await findStored(store, latestKey(source), latestSchema);
   return stored && { ...stored.value, etag: stored.etag };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
-import { planPrune, type RunToPrune } from '../../lib/snapshot/history/plan-prune.ts';
+import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
 import { type PruneOptions, pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
 import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
@@ -16,8 +16,6 @@ import { atEachOperation } from '../tables/make/killed-at.ts';
 import { runCommand } from './run-command.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
-/** When nobody believes any more that a killed prune is at work. */
-const LATER = NOW + 5 * 60_000;
 const PLACE = 'calculations';
 const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
 
@@ -71,12 +69,12 @@ test('--keep N leaves the newest, and removes all that the others have, and what
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
     dryRun: false,
-    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 7 }],
+    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 6 }],
     kept: [],
-    objects: 7,
+    objects: 6,
   });
   expect(keysOf(monday)).toEqual([]);
-  expect(keysOf(tuesday)).toHaveLength(6);
+  expect(keysOf(tuesday)).toHaveLength(5);
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
@@ -86,7 +84,7 @@ test('--older-than removes those that started before; the newest stays, however 
 
   expect([some.code, all.code]).toEqual([0, 0]);
   expect(some.out).toMatch(
-    /^removed calculations 20261116\S+ \(published\): 6 objects, .* kB\n1 run, 6 objects/,
+    /^removed calculations 20261116\S+ \(published\): 5 objects, .* kB\n1 run, 5 objects/,
   );
   expect(all.out).toContain(tuesday.id);
   expect(await published()).toEqual([wednesday.id]);
@@ -99,9 +97,9 @@ test('--dry-run says what would be removed, and removes nothing', async () => {
 
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
-    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 6 objects`),
+    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 5 objects`),
     expect.stringContaining(`would remove calculations ${monday.id}`),
-    expect.stringMatching(/^2 runs, 12 objects, .* kB; nothing was removed$/),
+    expect.stringMatching(/^2 runs, 10 objects, .* kB; nothing was removed$/),
   ]);
   expect([...store.objects.keys()]).toEqual(before);
 });
@@ -141,7 +139,7 @@ describe('runs that are not published', () => {
   });
 });
 
-test('what leads to a run goes before its records, the mark last', async () => {
+test('what leads to a run goes before its records', async () => {
   store = createMemoryStore();
   for (const run of [monday, wednesday]) await publishWhole(run);
   const done: string[] = [];
@@ -152,7 +150,6 @@ test('what leads to a run goes before its records, the mark last', async () => {
 
   const folder = publishedFolder(PLACE, monday);
   expect(done.slice(0, 2)).toEqual([`partition 2026-11-16 ${monday.id}`, `${folder}_manifest.json`]);
-  expect(done.at(-1)).toBe(`${folder}_manifest-pruned.json`);
   expect(done.filter((key) => key.includes('part-')).length).toBeGreaterThan(1);
 });
 
@@ -168,45 +165,11 @@ test('killed at any of its operations, it continues when it is repeated, and no 
     begin,
     (killed) => execute({ store: killed }),
     async (_, at) => {
-      if ((await published()).includes(monday.id))
-        expect(
-          keysOf(monday).filter((key) => !key.includes('pruned')),
-          at,
-        ).toHaveLength(6);
-      vi.setSystemTime(LATER);
+      if ((await published()).includes(monday.id)) expect(keysOf(monday), at).toHaveLength(5);
       await execute();
       expect(keysOf(monday), at).toEqual([]);
       expect(await published(), at).toEqual([wednesday.id]);
       expect(keysOf(wednesday), at).toHaveLength(5);
-    },
-  );
-
-  expect(operations).toBeGreaterThan(5);
-});
-
-test('killed while it removes what a publisher left of a refused run, it continues, and what is under work/ stays', async () => {
-  const begin = async () => {
-    vi.setSystemTime(NOW);
-    store = createMemoryStore();
-    await publish(monday);
-    const finished = await finishedRun(store, tuesday, { records: 1 });
-    const refused = await publishRun({ store, source: PLACE, run: tuesday, finished, force: false });
-    expect(refused.kind).toBe('refused');
-    await store.put(`${publishedFolder(PLACE, tuesday)}part-00000-aa.ndjson.gz`, Buffer.from('x'));
-    return store;
-  };
-
-  const operations = await atEachOperation(
-    begin,
-    async (killed) => execute({ store: killed, ...(await plan()) }),
-    async (_, at) => {
-      vi.setSystemTime(LATER);
-      await execute();
-      expect(
-        keysOf(tuesday).map((key) => key.replace(/-\w+\.ndjson/, '')),
-        at,
-      ).toEqual([`work/${PLACE}/${tuesday.id}/part-00000.gz`, `work/${PLACE}/${tuesday.id}/_manifest.json`]);
-      expect(await published(), at).toEqual([monday.id]);
     },
   );
 
@@ -221,57 +184,65 @@ async function planned() {
   return (await plan()).runs;
 }
 
-test.each(['before latest.json is stored again', 'after it'])(
-  'a run that is published again meanwhile, %s, is not lost',
-  async (when) => {
-    const runs = await planned();
-    const force = () => publish(monday, true).catch((error: Error) => error.message);
-    let forced: unknown;
-    const racing: Store = {
-      ...store,
-      put: async (key, ...rest) => {
-        const isLatest = key === `${PLACE}/latest.json`;
-        if (isLatest && when.startsWith('before')) forced = await force();
-        const result = await store.put(key, ...rest);
-        if (isLatest && when.startsWith('after')) forced = await force();
-        return result;
-      },
-    };
-
-    await execute({ store: racing, runs, left: [] });
-
-    expect(forced).toContain('is being removed by platform-sync prune');
-    expect(await published()).toEqual([thursday.id]);
-    expect(keysOf(monday).filter((key) => key.startsWith('work/') === false)).toEqual([]);
-  },
-);
-
-test('a run whose publisher moved latest.json before it was looked at stays, without its mark', async () => {
+test('a run that is published again before it is taken from latest.json stays', async () => {
   const runs = await planned();
-  await publish(monday, true);
+  const racing = beforeFirst(
+    store,
+    'put',
+    (key) => key === `${PLACE}/latest.json`,
+    () => publish(monday, true),
+  );
 
-  const needed = await execute({ runs, left: [] });
+  const needed = await execute({ store: racing, runs });
 
   expect(needed).toEqual([{ run: monday.id, reason: 'it has been published again' }]);
-  expect((await publishedRuns(store, PLACE))[0]?.run).toBe(monday.id);
-  expect(keysOf(monday).filter((key) => key.includes('pruned'))).toEqual([]);
-  await expect(publish(monday, true)).resolves.toMatchObject({ kind: 'published' });
+  expect(await published()).toEqual([monday.id, thursday.id]);
+  expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
 });
 
-test('a publisher that read latest.json before the mark was there cannot move it afterwards', async () => {
+test('a run that is published for the first time meanwhile, and then replaced, stays', async () => {
+  store = createMemoryStore();
+  await publish(monday);
+  const refused = await publishRun({
+    ...{ store, source: PLACE, run: tuesday, force: false },
+    finished: await finishedRun(store, tuesday, { records: 1 }),
+  });
+  expect(refused.kind).toBe('refused');
+  await store.put(`${publishedFolder(PLACE, tuesday)}part-00000-aa.ndjson.gz`, Buffer.from('x'));
+  await publish(thursday);
+  const { runs } = await plan();
+  await publish(tuesday, true);
+  await publish(thursday, true);
+
+  const needed = await execute({ runs: runs.filter(({ run }) => run === tuesday.id) });
+
+  expect(needed).toEqual([{ run: tuesday.id, reason: 'it has been published again' }]);
+  expect(await published()).toContain(tuesday.id);
+});
+
+test('a publisher that read latest.json before the run was taken from it cannot move it afterwards', async () => {
   const runs = await planned();
-  // It has stored its manifest and seen no mark, and is slow.
   const slow = beforeFirst(
     store,
     'put',
     (key) => key === `${PLACE}/latest.json`,
-    () => execute({ runs, left: [] }),
+    () => execute({ runs }),
   );
 
   const forced = publish(monday, true, slow);
 
-  await expect(forced).rejects.toThrow();
-  expect((await publishedRuns(store, PLACE)).map(({ run }) => run)).toEqual([thursday.id]);
+  await expect(forced).rejects.toThrow('was removed by platform-sync prune');
+  expect(await published()).toEqual([thursday.id]);
+});
+
+test('nothing outside work/ goes once latest.json is gone', async () => {
+  const { runs } = await plan();
+  await store.delete(`${PLACE}/latest.json`);
+
+  const needed = await execute({ runs });
+
+  expect(needed).toEqual(runs.map(({ run }) => ({ run, reason: `${PLACE}/latest.json is gone` })));
+  expect(keysOf(monday)).toHaveLength(5);
 });
 
 test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as they were', async () => {
@@ -289,28 +260,20 @@ test('stopped by Ctrl-C it ends the run that it is at, and leaves the others as 
   expect(keysOf(tuesday)).toEqual([]);
 });
 
-test.each(['Ctrl-C', 'the store'])(
-  'ended by %s before it removed anything, it leaves all as it was',
-  async (by) => {
-    const stop = new AbortController();
-    const ended = beforeFirst(
-      store,
-      'put',
-      (key) => key === `${PLACE}/latest.json`,
-      () => {
-        if (by === 'the store') throw new Error('no response');
-        stop.abort();
-      },
-    );
+test('ended by the store before it removed anything, it leaves all as it was', async () => {
+  const ended = beforeFirst(
+    store,
+    'put',
+    () => true,
+    () => expect.fail('no response'),
+  );
 
-    await expect(execute({ store: ended, signal: stop.signal })).rejects.toThrow();
+  await expect(execute({ store: ended })).rejects.toThrow('no response');
 
-    expect(await published()).toEqual([wednesday.id, tuesday.id, monday.id]);
-    expect([...store.objects.keys()].join()).not.toContain('pruned');
-  },
-);
+  expect(await published()).toEqual([wednesday.id, tuesday.id, monday.id]);
+});
 
-test('ended by the store while it removes a run, it leaves the mark of that one to the next prune, and no other', async () => {
+test('ended by the store while it removes a run, it leaves that one to the next prune, and no other', async () => {
   const failing = beforeFirst(
     store,
     'delete',
@@ -320,104 +283,27 @@ test('ended by the store while it removes a run, it leaves the mark of that one 
 
   await expect(execute({ store: failing })).rejects.toThrow('no response');
 
-  expect([...store.objects.keys()].filter((key) => key.includes('pruned'))).toEqual([
-    `${publishedFolder(PLACE, tuesday)}_manifest-pruned.json`,
-  ]);
+  expect(await published()).toEqual([wednesday.id, monday.id]);
+  expect((await plan(9)).runs).toMatchObject([{ run: tuesday.id, state: 'half-pruned' }]);
 });
 
-test('what publishers have left goes where nothing is published, and is not said to be a removed run', async () => {
-  store = createMemoryStore();
-  await store.put(`${publishedFolder(PLACE, monday)}part-00000-aa.ndjson.gz`, Buffer.from('x'));
-  const removed: RunToPrune[] = [];
-
-  expect(await execute({ onRemoved: (run) => removed.push(run) })).toEqual([]);
-
-  expect([...store.objects.keys(), ...removed]).toEqual([]);
-});
-
-describe('of two prunes at once', () => {
-  const TAKEN = 'another prune is removing it, or was a few minutes ago';
-
-  test('one removes a run, and until it has, the other leaves it and nobody publishes it', async () => {
-    const runs = await planned();
-    let meanwhile: unknown;
-    const slow = beforeFirst(
-      store,
-      'delete',
-      (key) => key.includes('part-'),
-      async () => {
-        meanwhile = await execute({ runs });
-        await expect(publish(monday, true)).rejects.toThrow('is being removed by platform-sync prune');
-      },
-    );
-
-    await execute({ store: slow, runs });
-
-    expect(meanwhile).toEqual([{ run: monday.id, reason: TAKEN }]);
-    // Of the publisher that was refused.
-    expect(keysOf(monday)).toEqual([expect.stringMatching(/_manifest-withdrawn\.json$/)]);
-    await publish(monday, true);
-    expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
-  });
-
-  test('one that stood still goes no further once the other has taken the run', async () => {
-    const runs = await planned();
-    const removePartition = async () => {
-      vi.setSystemTime(LATER);
+test('of two prunes at once each removes the run, and neither harms what is published afterwards', async () => {
+  const runs = await planned();
+  const slow = beforeFirst(
+    store,
+    'delete',
+    (key) => key.includes('part-'),
+    async () => {
       expect(await execute({ runs })).toEqual([]);
-      await publish(monday, true);
-    };
+      await expect(publish(monday, true)).rejects.toThrow('was removed by platform-sync prune');
+      await publish(wednesday, true);
+    },
+  );
 
-    expect(await execute({ removePartition, runs })).toEqual([{ run: monday.id, reason: TAKEN }]);
+  expect(await execute({ store: slow, runs })).toEqual([]);
 
-    expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
-  });
-
-  test('one that comes to a run that the other has taken meanwhile leaves it', async () => {
-    const removed: string[] = [];
-    const onRemoved = ({ run }: { readonly run: string }) => removed.push(run);
-    const removePartition = async () => {
-      if (Date.now() === LATER) return;
-      vi.setSystemTime(LATER);
-      const second = (await plan()).runs.filter(({ run }) => run === monday.id);
-      await execute({ runs: second, left: [], onRemoved });
-    };
-
-    expect(await execute({ removePartition, onRemoved })).toEqual([{ run: monday.id, reason: TAKEN }]);
-
-    expect(removed).toEqual([monday.id, tuesday.id]);
-    expect([...keysOf(monday), ...keysOf(tuesday)]).toEqual([]);
-  });
-
-  test('one that works for long says so, and goes on', async () => {
-    const runs = await planned();
-    const slow = beforeEvery(store, 'delete', async (key) => {
-      if (key.startsWith('work/') || key.endsWith('pruned.json')) return;
-      vi.setSystemTime(Date.now() + 2 * 60_000);
-      expect((await execute({ runs })).map(({ run }) => run)).toEqual([monday.id]);
-    });
-
-    expect(await execute({ store: slow, runs })).toEqual([]);
-
-    expect(keysOf(monday)).toEqual([]);
-  });
-
-  test('neither removes the manifest of a run that the other finds needed', async () => {
-    const runs = await planned();
-    const file = `s3://bucket/sync/${parquetFolder(PLACE, monday)}part-00000.parquet\n`;
-    await store.put('parquet/latest/calculations/symlink.txt', Buffer.from(file));
-    const racing = beforeFirst(
-      store,
-      'put',
-      (key) => key === `${PLACE}/latest.json`,
-      () => execute({ runs }),
-    );
-
-    const needed = await execute({ store: racing, runs });
-
-    expect(needed).toEqual([{ run: monday.id, reason: 'the table of the latest run is over it' }]);
-    expect(await published()).toEqual([thursday.id, monday.id]);
-  });
+  expect(keysOf(monday).filter((key) => !key.startsWith('work/'))).toEqual([]);
+  expect((await readLastPublication(store, PLACE)).broken).toBeUndefined();
 });
 
 async function publish(run: Run, force = false, to: Store = store) {

@@ -72,7 +72,7 @@ test('no role may do more than it uses', () => {
       "SnapshotsSnapshotRole: Allow lambda:CheckpointDurableExecution, lambda:GetDurableExecutionState on SnapshotsSnapshotFunction:*",
       "SnapshotsSnapshotRole: Allow logs:CreateLogStream, logs:PutLogEvents on SnapshotsSnapshotLog",
       "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*/*, StorageBucket/cards*/*, StorageBucket/changes/*, StorageBucket/data-files*/*, StorageBucket/files*/*, StorageBucket/table.json, StorageBucket/work/*",
-      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/_tagged.json, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/_tagged.json, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/_tagged.json, StorageBucket/files*/_manifest*.json, StorageBucket/files*/_tagged.json, StorageBucket/work/*/open-*",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/calculations*/_tagged.json, StorageBucket/cards*/_tagged.json, StorageBucket/changes/*, StorageBucket/data-files*/_tagged.json, StorageBucket/files*/_tagged.json, StorageBucket/work/*/open-*",
       "SnapshotsSnapshotRole: Allow s3:GetObject on StorageBucket/*",
       "SnapshotsSnapshotRole: Allow s3:ListBucket on StorageBucket",
       "SnapshotsSnapshotRole: Allow s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/index.ts';
 import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
-import { foldersOf, type Place, PRUNED_NAME, workFolder } from '../keys.ts';
+import { foldersOf, type Place, workFolder } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { runOfId } from '../run-id.ts';
 import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
@@ -16,20 +16,15 @@ export type RunToPrune = {
   readonly run: string;
   readonly startedAt: string;
   readonly state: 'published' | 'half-pruned' | 'left' | UnpublishedRun['state'];
-  /** Where it is, or would be, published; undefined for a run that is only under `work/`. */
+  /** Where it is, or would be, published; undefined for a run of which nothing goes but what is under `work/`. */
   readonly folder: string | undefined;
   readonly objects: number;
   readonly bytes: number;
 };
 
-/** A run outside `work/`. */
-type LeftRun = Pick<RunToPrune, 'run' | 'startedAt'> & { readonly folder: string };
-
 export type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  /** Runs that are not published and stay, of which publishers that lost, or were killed, have left something, or a prune. */
-  readonly left: readonly LeftRun[];
   /** What is missing or damaged of the last published run, in words: then nothing goes. */
   readonly broken: string | undefined;
 };
@@ -48,44 +43,36 @@ const UNFINISHED_MS = 7 * 86_400_000;
 /** Says which runs of a place go. Changes nothing. */
 export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const { store, place, signal } = options;
-  const last = await readLastPublication(store, place);
+  const { latest, broken } = await readLastPublication(store, place);
   // What was published before may be all that is left.
-  if (last.broken !== undefined) return { place, runs: [], left: [], broken: last.broken };
+  if (broken !== undefined) return { place, runs: [], broken };
   const published = await publishedRuns(store, place, { signal });
-  const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = published
+  // Without latest.json each of them may have been published.
+  const folders = latest === undefined ? new Map<string, string>() : await foldersIn(store, place);
+  const removed = new Set(latest?.removed);
+  const found = published
     .slice(1)
     .filter(({ run }, at) => isPast(options.rule, run, at + 1))
-    .map(({ run, manifest }) => ({
-      place,
-      run,
-      state: 'published',
-      folder: folderIn(manifest),
-      ...startOf(run),
-    }));
-  const isFound = (run: string) => found.some((each) => each.run === run);
-  const names = new Set(published.map(({ run }) => run));
-  const folders = await foldersIn(store, place);
-  const left: LeftRun[] = [];
-  const all = unpublishedRuns({ store, place, published, latest: last.latest, signal });
-  for await (const { run, state, startedAt } of all) {
-    names.add(run);
-    const folder = folders.get(run)?.folder;
-    const each = { place, run, state, folder, startedAt };
-    if (!isFound(run) && mayGo(each, options, published)) found.push(each);
-    else if (folder !== undefined && !mayBeTaken(each, options)) left.push({ run, startedAt, folder });
+    .map(({ run }): Found => ({ run, state: 'published', ...startOf(run) }));
+  const known = new Set(published.map(({ run }) => run));
+  const add = (each: Found) => {
+    if (removed.has(each.run)) found.push({ ...each, state: 'half-pruned' });
+    else if (mayGo(each, options, published)) found.push(each);
+  };
+  for await (const each of unpublishedRuns({ store, place, published, latest, signal })) {
+    known.add(each.run);
+    add(each);
   }
-  for (const [run, { folder, isMarked }] of folders) {
-    const each = { place, run, state: isMarked ? 'half-pruned' : 'left', folder, ...startOf(run) } as const;
-    if (isFound(run) || left.some((other) => other.run === run)) continue;
-    const isLeft = !names.has(run);
-    if (isLeft && (isMarked || mayGo(each, options, published))) found.push(each);
-    // The prune that has marked it may have been about to leave what is under `work/`.
-    else if (isLeft || isMarked) left.push(each);
-  }
+  for (const run of folders.keys()) if (!known.has(run)) add({ run, state: 'left', ...startOf(run) });
   const runs: RunToPrune[] = [];
-  for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });
-  return { place, runs, left, broken: undefined };
+  for (const { run, state, startedAt } of found) {
+    const each = { place, run, state, startedAt, folder: folders.get(run) };
+    runs.push({ ...each, ...(await sizeOf(store, each)) });
+  }
+  return { place, runs, broken: undefined };
 }
+
+type Found = Pick<RunToPrune, 'run' | 'state' | 'startedAt'>;
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 
@@ -103,25 +90,20 @@ function mayGo(
   published: readonly PublishedRun[],
 ): boolean {
   if (mayBeTaken(run, options)) return false;
-  const [{ startedAt }, { rule }] = [run, options];
+  const { rule } = options;
+  const { startedAt } = run;
   if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
   const staying = published.slice(0, rule.keep);
   return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
-const folderIn = (manifest: string) => manifest.slice(0, manifest.lastIndexOf('/') + 1);
-
-type Folder = { readonly folder: string; readonly isMarked: boolean };
-
-/** By the run, the folders in which something is, or would be but for its Parquet and changes; those being removed are marked. */
-async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, Folder>> {
-  const found = new Map<string, Folder>();
+/** By the run, the folders in which something is, or would be but for its Parquet and changes. */
+async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
   for (const prefix of foldersOf(`${place}/`))
     for await (const { key } of store.list(prefix)) {
       const [folder = '', run] = /^dt=[^/]+\/run=([^/]+)\//.exec(key.slice(prefix.length)) ?? [];
-      if (run === undefined) continue;
-      const isMarked = found.get(run)?.isMarked === true || key.endsWith(`/${PRUNED_NAME}`);
-      found.set(run, { folder: `${place}/${folder}`, isMarked });
+      if (run !== undefined) found.set(run, `${place}/${folder}`);
     }
   return found;
 }

@@ -19,8 +19,10 @@ const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > no
 type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
 
 /** True if another run was published after this one began, and started later. */
-export const isSuperseded = ({ run, startedAt, begunAfter }: Begun, latest: Latest): boolean =>
-  latest.run !== run && latest.run !== begunAfter && latest.startedAt >= startedAt;
+export const isSuperseded = (
+  { run, startedAt, begunAfter }: Begun,
+  latest: Pick<Latest, 'run' | 'startedAt'>,
+): boolean => latest.run !== run && latest.run !== begunAfter && latest.startedAt >= startedAt;
 
 /** The reasons that are known before the first request. */
 export function knownRefusals(

@@ -1,13 +1,6 @@
 import { parseStored, type Store, StoredObjectError } from '../../store/index.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
-import {
-  type Latest,
-  latestSchema,
-  type Manifest,
-  MOST_LATEST_BYTES,
-  manifestOf,
-  type Part,
-} from '../manifest.ts';
+import { type Latest, latestSchema, type Manifest, manifestOf, type Part } from '../manifest.ts';
 
 export type LastPublication = {
   /** The etag of `latest.json`; undefined if there is none. */
@@ -30,7 +23,7 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   const { etag } = stored;
   let latest: Latest | undefined;
   try {
-    latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
+    latest = parseStored(key, stored.body, latestSchema);
     const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
     const folder = publishedFolder(place, { id: latest.run, startedAt: latest.startedAt });
     return { etag, latest, manifest, broken: await missingPart(store, folder, manifest.parts) };
@@ -41,11 +34,12 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
 }
 
 /** The first of these parts that is not in the folder with its size, in words. */
-export const missingPart = async (store: Store, folder: string, parts: readonly Part[]) =>
-  missingIn(await sizesIn(store, folder), parts);
-
-/** The same by a listing. */
-export function missingIn(sizes: ReadonlyMap<string, number>, parts: readonly Part[]): string | undefined {
+export async function missingPart(
+  store: Store,
+  folder: string,
+  parts: readonly Part[],
+): Promise<string | undefined> {
+  const sizes = await sizesIn(store, folder);
   const lost = parts.find(({ key, bytes }) => sizes.get(key) !== bytes);
   if (lost === undefined) return undefined;
   const got = sizes.get(lost.key);

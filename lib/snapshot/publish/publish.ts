@@ -1,31 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import {
   MOST_LIST_BYTES,
+  parseStored,
   printBounded,
   printStored,
   printStoredLine,
   type Store,
+  type StoredObject,
   StoredObjectError,
   StoreError,
+  unlessDamaged,
+  updateObject,
 } from '../../store/index.ts';
 import {
   changesKey,
+  isManifestKey,
   latestKey,
   MANIFEST_NAME,
   type Place,
-  PRUNED_NAME,
   publishedFolder,
+  runOfKey,
   sourceOf,
-  WITHDRAWN_NAME,
   workFolder,
 } from '../keys.ts';
-import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
+import { type Latest, latestSchema, type Manifest, manifestOf } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import type { GateName, MissingId } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
 import { missingSince } from './known-missing.ts';
-import { type LastPublication, missingIn, readLastPublication, sizesIn } from './last-publication.ts';
-import { deleteManifest, markLatest, storeManifest } from './manifest-key.ts';
+import { type LastPublication, readLastPublication } from './last-publication.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
 import { untagLatest } from './tag-runs.ts';
@@ -96,6 +99,8 @@ const isOfObject = (error: unknown): error is Error =>
 async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, finished, force } = options;
   const { latest } = last;
+  if (latest?.removed.includes(run.id))
+    throw new StoredObjectError('invalid', `run ${run.id} of ${source} was removed by platform-sync prune`);
   const before = last.broken === undefined ? last.manifest : undefined;
   if (latest?.run === run.id && before !== undefined)
     return { kind: 'published', manifest: before, key: latest.manifest };
@@ -109,7 +114,7 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
     if (!isOfObject(error)) throw error;
-    // A prune stores latest.json again before it removes anything.
+    // A prune takes a run from latest.json before it removes anything of it.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
@@ -127,7 +132,7 @@ async function storeRun(
   const parts = await publishParts({ store, parts: manifest.parts, work, folder });
   const published = { ...manifest, parts };
   if (last === undefined) return published;
-  const key = changesKey(source, run, last.run, randomBytes(4).toString('hex'));
+  const key = changesKey(source, run, last.run, newToken());
   const runs = { source: sourceOf(source), before: last, after: published };
   const counts = await publishChanges({ store, ...runs, key, scratch: `${work}publish/`, signal });
   return { ...published, changes: { against: last.run, ...counts, key } };
@@ -156,50 +161,85 @@ function judge(
   };
 }
 
-/** Moves `latest.json` to the run, on condition that it still is as it was read. */
+/** Moves `latest.json` to the run, on condition that it still names what it named as it was read. */
 async function moveLatest(
-  options: PublishOptions,
+  { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
-  const { store, source, run, signal } = options;
+  const { latest: before, etag } = last;
+  const perhaps = before === undefined ? await manifestsAt(store, source) : [];
   const key = await storeManifest(store, source, run, printStored(manifest));
-  const withdraw = async () => {
-    await deleteManifest(store, key);
-    if (manifest.changes !== null) await store.delete(manifest.changes.key);
-  };
-  // Looked at only now: whoever prunes marks a run before it looks whether the run is published again.
-  const folder = publishedFolder(source, run);
-  const there = await sizesIn(store, folder);
-  if (there.has(`${folder}${PRUNED_NAME}`)) {
-    await withdraw();
-    throw new StoredObjectError(
-      'invalid',
-      `run ${run.id} of ${source} is being removed by platform-sync prune`,
-    );
-  }
-  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  // A prune may have removed parts before that, or a manifest of this name, and its delete may come again.
-  const isUsed = key.endsWith(`/${MANIFEST_NAME}`) && there.has(`${folder}${WITHDRAWN_NAME}`);
-  if (isUsed || missingIn(there, manifest.parts) !== undefined) {
-    await withdraw();
-    return 'lost-race';
-  }
-  await markLatest(store, source, { latest: last.latest, next: key });
   // Else the newest run might expire.
-  await untagLatest({ store, place: source, run });
-  const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
-  const moved = await store.put(latestKey(source), printStoredLine(next), { condition, signal });
-  // The response to a move that happened may have been lost, and the move repeated.
-  const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
-  if (latest?.manifest === key) {
-    // Somebody may have begun to tag it before it was named.
-    await untagLatest({ store, place: source, run });
-    return { kind: 'published', manifest, key };
+  const wasReplaced = (before?.earlier ?? perhaps).some((each) => runOfKey(each) === run.id);
+  if (wasReplaced) await untagLatest({ store, place: source, run });
+  let outcome = 'lost-race' as 'lost-race' | 'published';
+  const decide = (found: StoredObject | undefined) => {
+    const there = found === undefined ? undefined : latestIn(source, found);
+    const isListed = there?.earlier.includes(key) === true;
+    // The response to a move that happened may have been lost, and another run published since.
+    const isMoved = there?.manifest === key || (isListed && before !== undefined);
+    const mayMove = found?.etag === etag || isSameBut(there, before, run);
+    outcome = isMoved || mayMove ? 'published' : 'lost-race';
+    if (isMoved) return undefined;
+    if (mayMove) return printStoredLine(latestAfter(there, perhaps, { run, key }));
+    // Another first publisher took it for one of a place whose latest.json was lost.
+    return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
+  };
+  await updateObject(store, latestKey(source), decide, { signal });
+  if (outcome === 'lost-race') {
+    if (manifest.changes !== null) await store.delete(manifest.changes.key);
+    return outcome;
   }
-  await withdraw();
-  return 'lost-race';
+  // A tag may have been on its way before the run was named.
+  if (wasReplaced) await untagLatest({ store, place: source, run });
+  return { kind: 'published', manifest, key };
 }
+
+const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
+
+/** `perhaps`: the manifests that were published before if nobody can read which. */
+function latestAfter(
+  there: Latest | undefined,
+  perhaps: readonly string[],
+  { run, key }: { readonly run: Run; readonly key: string },
+): Latest {
+  const earlier = there === undefined ? perhaps : [...there.earlier, there.manifest];
+  return { run: run.id, manifest: key, startedAt: run.startedAt, earlier, removed: there?.removed ?? [] };
+}
+
+/** Undefined if it is damaged. */
+function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
+  try {
+    return parseStored(latestKey(place), body, latestSchema);
+  } catch (error) {
+    return unlessDamaged()(error);
+  }
+}
+
+/** True if only a prune of other runs has changed it: the run was compared with the one that it names. */
+const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
+  there !== undefined && there.manifest === before?.manifest && !there.removed.includes(run.id);
+
+/** The manifests of a place whose `latest.json` is lost or damaged: each of them may have been published. */
+async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
+  // Of one run, that without a token comes last in a listing, and the others replaced it.
+  return keys.reverse();
+}
+
+/** Stores a manifest under a key that no other has, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
+async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
+  const folder = publishedFolder(place, run);
+  const condition = { ifAbsent: true } as const;
+  for (let name = MANIFEST_NAME; ; name = `_manifest-${newToken()}.json`) {
+    const put = await store.put(`${folder}${name}`, body, { condition });
+    if (put.kind === 'stored') return `${folder}${name}`;
+  }
+}
+
+const newToken = () => randomBytes(4).toString('hex');
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */
 export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {

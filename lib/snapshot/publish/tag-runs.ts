@@ -10,7 +10,6 @@ import {
 } from '../keys.ts';
 import { readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
-import { wasLatest } from './manifest-key.ts';
 
 export type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
@@ -19,18 +18,14 @@ export async function tagReplaced({ store, place, run }: RunToTag): Promise<void
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);
   // Somebody may have published it again meanwhile.
-  if ((await readLatest(store, place))?.run === run.id) return untag({ store, place, run });
+  if ((await readLatest(store, place))?.run === run.id) return untagLatest({ store, place, run });
   const tag = { name: RUN_TAG, value: REPLACED };
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/** Takes the tags from a run that is to be the newest, or is, if it was replaced before. May be repeated. */
+/** Takes the tags from a run that was replaced before, and is to be the newest, or is. May be repeated. */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
-  if (await wasLatest(store, place, run)) await untag({ store, place, run });
-}
-
-async function untag({ store, place, run }: RunToTag): Promise<void> {
   await store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
   await tagRun({ store, place, run }, LATEST_AGAIN);
 }

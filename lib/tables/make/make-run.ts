@@ -3,17 +3,8 @@ import { once } from '../../base/index.ts';
 import { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
 import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import type { Warn } from '../../snapshot/history/clear-work.ts';
-import {
-  isWasLatestKey,
-  type Place,
-  PRUNED_NAME,
-  parquetFolder,
-  publishedFolder,
-  sourceOf,
-  TAGGED_NAME,
-} from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf, type Part } from '../../snapshot/manifest.ts';
-import { hasManifest } from '../../snapshot/publish/manifest-key.ts';
+import { type Place, parquetFolder, publishedFolder, sourceOf, TAGGED_NAME } from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf, type Part, readLatest } from '../../snapshot/manifest.ts';
 import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
@@ -35,7 +26,6 @@ import type { Partitions } from '../partitions/partitions.ts';
 export type RunToMake = {
   readonly store: Store;
   readonly place: Place;
-  /** Its name, the key of its manifest, and the marks in its folder. */
   readonly run: PublishedRun;
   readonly isLatest: boolean;
   /** The names in the folder of its Parquet, as far as they were listed. */
@@ -77,7 +67,7 @@ const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: fal
 /**
  * Makes what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
  * Several may do it at once: the bytes depend on the parts alone. Undefined if the run is gone. Throws
- * `StoredObjectError` if a part is damaged, or the run gets another manifest meanwhile.
+ * `StoredObjectError` if a part is damaged.
  */
 export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
   const { run, made, isSparse = false } = options;
@@ -120,8 +110,7 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
   const isMarked = making.made.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
   // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
-  if (counts.isChanged && run.marks.has(TAGGED_NAME))
-    await store.delete(`${publishedFolder(place, at)}${TAGGED_NAME}`);
+  if (counts.isChanged && run.isTagged) await store.delete(`${publishedFolder(place, at)}${TAGGED_NAME}`);
   for (const { part, index, key, isMade } of lacking) {
     counts.files += 1;
     if (!isMade) {
@@ -146,13 +135,11 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
 
 /** The manifest of a run; undefined if it is gone, or being removed. */
 async function manifestNow({ store, place, at, run }: Making): Promise<Manifest | undefined> {
-  const folder = publishedFolder(place, at);
-  if ((await store.get(`${folder}${PRUNED_NAME}`)) !== undefined) return undefined;
+  if ((await readLatest(store, place))?.removed.includes(at.id)) return undefined;
   try {
     return await manifestOf(store, run.manifest, { place, run: at.id });
   } catch (error) {
-    if (!(error instanceof StoredObjectError) || error.kind !== 'missing') throw error;
-    if (!(await hasManifest(store, place, at))) return undefined;
+    if (error instanceof StoredObjectError && error.kind === 'missing') return undefined;
     throw error;
   }
 }
@@ -168,10 +155,9 @@ async function tagAsItIs(
   { store, place, at, run, isLatest, warn }: Making,
   isChanged: boolean,
 ): Promise<void> {
-  const hasTags = run.marks.has(TAGGED_NAME) && !isChanged;
+  const hasTags = run.isTagged && !isChanged;
   try {
-    const wasReplaced = [...run.marks].some(isWasLatestKey);
-    if (isLatest && wasReplaced) await untagLatest({ store, place, run: at });
+    if (isLatest && run.wasReplaced) await untagLatest({ store, place, run: at });
     if (!isLatest && !hasTags) await tagReplaced({ store, place, run: at });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

@@ -132,7 +132,6 @@ async function prune({ world, store: shared }: Scene): Promise<void> {
   await pruneRuns({
     ...plan,
     store,
-    now: world.now,
     removePartition: undefined,
     signal,
     onRemoved: () => {},

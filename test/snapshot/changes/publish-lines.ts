@@ -1,6 +1,5 @@
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { type Latest, type Manifest, readLatest } from '../../../lib/snapshot/manifest.ts';
-import { markLatest } from '../../../lib/snapshot/publish/manifest-key.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
@@ -32,11 +31,13 @@ export async function publishLines(store: Store, published: PublishedLines): Pro
   await moveLatest(store, place, { run: run.id, manifest: key, startedAt: run.startedAt });
 }
 
-/** Moves `latest.json`, and marks what it named before. */
-export async function moveLatest(store: Store, place: Place, next: Latest): Promise<void> {
+type Next = Pick<Latest, 'run' | 'manifest' | 'startedAt'>;
+
+/** Moves `latest.json`, which lists what it named before. */
+export async function moveLatest(store: Store, place: Place, next: Next): Promise<void> {
   const latest = await readLatest(store, place);
-  if (latest !== undefined) await markLatest(store, place, { latest, next: next.manifest });
-  await store.put(latestKey(place), printStored(next));
+  const earlier = latest === undefined ? [] : [...latest.earlier, latest.manifest];
+  await store.put(latestKey(place), printStored({ ...next, earlier, removed: latest?.removed ?? [] }));
 }
 
 export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };

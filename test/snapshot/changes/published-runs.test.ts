@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { latestKey, publishedFolder, wasPerhapsLatestKey } from '../../../lib/snapshot/keys.ts';
+import { latestKey, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -96,11 +96,11 @@ test('where latest.json is lost or damaged, every run with a manifest counts as 
   expect(await listed()).toEqual([first.id, wednesday.id, tuesday.id, monday.id]);
 });
 
-test('of several manifests of a run, that is its own which latest.json named, not one that it may have named', async () => {
+test('of several manifests of a run, that is its own which latest.json named', async () => {
   const folder = publishedFolder('calculations', monday);
   const other = `${folder}_manifest-00000000.json`;
   await publish(monday);
-  for (const key of [other, wasPerhapsLatestKey(other)]) await store.put(key, Buffer.from('{}'));
+  await store.put(other, Buffer.from('{}'));
   await publish(tuesday);
 
   const [, run] = await publishedRuns(store, 'calculations');
@@ -108,9 +108,27 @@ test('of several manifests of a run, that is its own which latest.json named, no
   expect(run).toMatchObject({ run: monday.id, manifest: `${folder}_manifest.json` });
 });
 
-test('a run that is being pruned is left out', async () => {
+test('a run of which something is missing already is listed as long as its manifest is there', async () => {
   for (const run of [monday, tuesday]) await publish(run);
-  await store.put(`calculations/dt=2026-11-16/run=${monday.id}/_manifest-pruned.json`, Buffer.from('{}'));
+  const before = await listed();
+  await store.delete(`${publishedFolder('calculations', monday)}_manifest.json`);
 
+  expect(before).toEqual([tuesday.id, monday.id]);
   expect(await listed()).toEqual([tuesday.id]);
+});
+
+test('what was published before is known although each publisher dies as soon as it has moved latest.json', async () => {
+  for (const run of [monday, tuesday, wednesday]) {
+    const killed: Store = {
+      ...store,
+      put: async (key, body, options) => {
+        const put = await store.put(key, body, options);
+        if (key === latestKey('calculations')) throw new Error('killed');
+        return put;
+      },
+    };
+    await expect(publish(run, killed)).rejects.toThrow('killed');
+  }
+
+  expect(await listed()).toEqual([wednesday.id, tuesday.id, monday.id]);
 });

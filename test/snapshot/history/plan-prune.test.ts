@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type PruneRule, planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
-import { PRUNED_NAME, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { latestKey, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type Run, runOfId } from '../../../lib/snapshot/run-id.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -16,10 +17,10 @@ beforeEach(() => {
   store = createMemoryStore();
 });
 
-/** The runs that go, each with its state, and those that stay of which something goes. */
+/** The runs that go, each with its state. */
 async function plan(rule: PruneRule = { kind: 'keep', keep: 1 }, nowMs = NOW) {
-  const { runs, left } = await planPrune({ store, place: PLACE, rule, nowMs });
-  return { runs: runs.map(({ run, state }) => `${run} ${state}`), left: left.map(({ run }) => run) };
+  const { runs } = await planPrune({ store, place: PLACE, rule, nowMs });
+  return runs.map(({ run, state }) => `${run} ${state}`);
 }
 
 const publish = (run: Run) => publishFinished(store, run, {});
@@ -37,31 +38,29 @@ async function begin(startedAt: string): Promise<Run> {
 const leave = (run: Run, folder = publishedFolder(PLACE, run)) =>
   store.put(`${folder}part-00000-aa.ndjson.gz`, Buffer.from('x'));
 
-const mark = (run: Run) => store.put(`${publishedFolder(PLACE, run)}${PRUNED_NAME}`, Buffer.from('{}'));
+/** A prune was killed as soon as it had taken the run from those that are published. */
+async function take(run: Run): Promise<void> {
+  const latest = await readLatest(store, PLACE);
+  await store.put(latestKey(PLACE), Buffer.from(JSON.stringify({ ...latest, removed: [run.id] })));
+}
 
 test('what is being published now is left alone, and goes with its run after a week', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await leave(begun);
 
-  expect(await plan()).toEqual({ runs: [], left: [] });
-  expect(await plan(undefined, NOW + 6 * DAY_MS)).toEqual({ runs: [], left: [begun.id] });
-  expect(await plan({ kind: 'older', beforeMs: NOW }, NOW + 6 * DAY_MS)).toEqual({
-    runs: [`${begun.id} unfinished`],
-    left: [],
-  });
+  expect(await plan()).toEqual([]);
+  expect(await plan(undefined, NOW + 6 * DAY_MS)).toEqual([]);
+  expect(await plan({ kind: 'older', beforeMs: NOW }, NOW + 6 * DAY_MS)).toEqual([`${begun.id} unfinished`]);
 });
 
-test('of a refused run that stays, marked or not, only what its publisher has left goes', async () => {
+test('of a refused run that stays, what its publisher has stored stays too', async () => {
   await publish(monday);
   await refuse(tuesday);
   const waiting = await plan();
   await leave(tuesday);
-  const left = await plan();
-  await mark(tuesday);
 
-  expect(waiting).toEqual({ runs: [], left: [] });
-  expect([left, await plan()]).toEqual(Array(2).fill({ runs: [], left: [tuesday.id] }));
+  expect([waiting, await plan()]).toEqual([[], []]);
 });
 
 test('a run that is not published goes if it started before all that stay, however many are kept', async () => {
@@ -69,11 +68,8 @@ test('a run that is not published goes if it started before all that stay, howev
   await publish(wednesday);
   await refuse(monday);
 
-  expect(await plan({ kind: 'keep', keep: 1 })).toEqual({
-    runs: [`${tuesday.id} published`, `${monday.id} refused`],
-    left: [],
-  });
-  expect((await plan({ kind: 'keep', keep: 2 })).runs).toEqual([`${monday.id} refused`]);
+  expect(await plan({ kind: 'keep', keep: 1 })).toEqual([`${tuesday.id} published`, `${monday.id} refused`]);
+  expect(await plan({ kind: 'keep', keep: 2 })).toEqual([`${monday.id} refused`]);
 });
 
 test('a run that started after one of those that stay does too, although more would be kept', async () => {
@@ -81,8 +77,8 @@ test('a run that started after one of those that stay does too, although more wo
   await publish(wednesday);
   await refuse(tuesday);
 
-  expect((await plan({ kind: 'keep', keep: 1 })).runs).toContain(`${tuesday.id} refused`);
-  expect((await plan({ kind: 'keep', keep: 2 })).runs).toEqual([]);
+  expect(await plan({ kind: 'keep', keep: 1 })).toContain(`${tuesday.id} refused`);
+  expect(await plan({ kind: 'keep', keep: 2 })).toEqual([]);
 });
 
 test('what is left of a run that nobody knows goes as a run only if that started before those that stay', async () => {
@@ -90,23 +86,24 @@ test('what is left of a run that nobody knows goes as a run only if that started
   const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
   for (const run of [monday, wednesday, thursday]) await leave(run);
 
-  expect(await plan()).toEqual({ runs: [`${monday.id} left`], left: [wednesday.id, thursday.id] });
+  expect(await plan()).toEqual([`${monday.id} left`]);
 });
 
 test('a half-pruned run goes, whatever is asked and wherever the rest of it is', async () => {
   await publish(monday);
-  await mark(tuesday);
+  await take(tuesday);
   await leave(tuesday);
   await leave(tuesday, parquetFolder(PLACE, tuesday));
 
-  expect(await plan({ kind: 'keep', keep: 9 })).toEqual({ runs: [`${tuesday.id} half-pruned`], left: [] });
+  expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${tuesday.id} half-pruned`]);
 });
 
-test('the newest run never goes: a mark on it does', async () => {
+test('so does one of which only something under work/ is left, however young it is', async () => {
   await publish(monday);
-  await mark(monday);
+  const begun = await begin('2026-11-20T09:00:00Z');
+  await take(begun);
 
-  expect(await plan({ kind: 'older', beforeMs: NOW })).toEqual({ runs: [], left: [monday.id] });
+  expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${begun.id} half-pruned`]);
 });
 
 test('a run of which nobody can read how it ended goes like one that has', async () => {
@@ -114,7 +111,7 @@ test('a run of which nobody can read how it ended goes like one that has', async
   const begun = await begin('2026-11-20T09:00:00Z');
   await store.put(`work/${PLACE}/${begun.id}/_manifest.json`, Buffer.from('{'));
 
-  expect((await plan({ kind: 'older', beforeMs: NOW })).runs).toEqual([`${begun.id} damaged`]);
+  expect(await plan({ kind: 'older', beforeMs: NOW })).toEqual([`${begun.id} damaged`]);
 });
 
 test('a run that started at the very moment stays', async () => {
@@ -122,10 +119,9 @@ test('a run that started at the very moment stays', async () => {
   await publish(monday);
   await publish(tuesday);
   const old = await begin(monday.startedAt);
-  const at = async (beforeMs: number) =>
-    (await plan({ kind: 'older', beforeMs }, startedMs + 7 * DAY_MS)).runs;
+  const at = async (beforeMs: number) => plan({ kind: 'older', beforeMs }, startedMs + 7 * DAY_MS);
 
-  expect((await plan({ kind: 'keep', keep: 2 }, startedMs + 7 * DAY_MS)).runs).toEqual([]);
+  expect(await plan({ kind: 'keep', keep: 2 }, startedMs + 7 * DAY_MS)).toEqual([]);
   expect(await at(startedMs)).toEqual([]);
   expect(await at(startedMs + 1)).toEqual([`${monday.id} published`, `${old.id} unfinished`]);
 });
@@ -136,14 +132,20 @@ test('nothing goes while the newest run is damaged', async () => {
   await leave(wednesday);
   await store.put(`${PLACE}/latest.json`, Buffer.from('{'));
 
-  expect(await plan()).toEqual({ runs: [], left: [] });
+  expect(await plan()).toEqual([]);
 });
 
-test('where nothing is published no run goes, but what publishers have left does', async () => {
-  await leave(monday);
+test('where nothing is published, only what is under work/ goes: each other run may have been published', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await store.delete(latestKey(PLACE));
   await begin('2026-11-01T09:00:00Z');
+  const rule = { kind: 'older', beforeMs: NOW } as const;
 
-  expect(await plan()).toEqual({ runs: [], left: [monday.id] });
+  const { runs } = await planPrune({ store, place: PLACE, rule, nowMs: NOW + 7 * DAY_MS });
+
+  expect(await plan()).toEqual([]);
+  expect(runs.map(({ folder }) => folder)).toEqual([undefined, undefined, undefined]);
 });
 
 test('other objects of a place belong to no run', async () => {
@@ -152,5 +154,5 @@ test('other objects of a place belong to no run', async () => {
   for (const name of ['notes.txt', 'dt=2026-11-16/notes.txt', `old/dt=2026-11-16/run=${id}/notes.txt`])
     await store.put(`${PLACE}/${name}`, Buffer.from('x'));
 
-  expect(await plan()).toEqual({ runs: [], left: [] });
+  expect(await plan()).toEqual([]);
 });

@@ -5,8 +5,8 @@ import { readChanges } from '../../../lib/report/collect/changes.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { foldersOf, isManifestKey, isWasLatestKey, WITHDRAWN_NAME } from '../../../lib/snapshot/keys.ts';
-import { type Manifest, manifestOf, readManifest } from '../../../lib/snapshot/manifest.ts';
+import { foldersOf, runOfKey, workFolder } from '../../../lib/snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 
@@ -55,26 +55,18 @@ export async function disagreementsOfSql(store: Store): Promise<readonly string[
   );
 }
 
-/** What publishers leave that lost, or were killed: everything of runs that no manifest names, and second manifests. */
+/** What is stored of runs that are neither published nor can be, since nothing of them is under `work/`, or a prune took them. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
-  const keys: string[] = [];
-  const [own, parquet, uses, changesOf] = foldersOf(`${PLACE}/dt=`);
-  for (const prefix of [own, changesOf]) for await (const { key } of store.list(prefix)) keys.push(key);
-  const manifests = keys.filter(isManifestKey);
-  const folders = manifests.map((key) => key.slice(0, key.lastIndexOf('/')));
-  const named = new Set(manifests.filter((_, at) => folders.indexOf(folders[at] ?? '') === at));
-  for (const manifest of manifests) {
-    const { parts, changes } = await readManifest(store, manifest);
-    for (const { key } of [...parts, ...(changes ? [changes] : [])]) named.add(key);
-  }
-  const runs = folders.map((folder) => folder.slice(folder.indexOf('/dt=')));
-  for (const prefix of [parquet, uses])
-    for await (const { key } of store.list(prefix))
-      if (!runs.some((run) => key.includes(`${run}/`))) keys.push(key);
-  const isMark = (key: string) =>
-    (isWasLatestKey(key) || key.endsWith(WITHDRAWN_NAME)) &&
-    folders.some((folder) => key.startsWith(`${folder}/`));
-  return keys.filter((key) => !named.has(key) && !isMark(key));
+  const isKept = new Set((await publishedRuns(store, PLACE)).map(({ run }) => run));
+  for await (const folder of store.folders(`work/${PLACE}/`)) isKept.add(folder.split('/').at(-1) ?? '');
+  const { removed = [] } = (await readLatest(store, PLACE)) ?? {};
+  for (const run of removed) isKept.delete(run);
+  const left: string[] = [];
+  for (const run of removed)
+    for await (const { key } of store.list(workFolder(PLACE, { id: run }))) left.push(key);
+  for (const prefix of foldersOf(`${PLACE}/dt=`))
+    for await (const { key } of store.list(prefix)) if (!isKept.has(runOfKey(key) ?? '')) left.push(key);
+  return left;
 }
 
 async function commandLine(store: Store, ...argv: readonly string[]): Promise<string> {

@@ -1,7 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { latestKey, type Place, parquetFolder } from '../../../lib/snapshot/keys.ts';
-import type { Latest } from '../../../lib/snapshot/manifest.ts';
-import { storeManifest } from '../../../lib/snapshot/publish/manifest-key.ts';
+import { latestKey, type Place, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
@@ -34,9 +32,9 @@ async function publish(run: Run, made = 2, place: Place = 'calculations'): Promi
   }));
   await writeMade(store, place, run, files);
   const manifest = publishedManifest({ source: place, run: run.id, startedAt: run.startedAt, parts });
-  const key = await storeManifest(store, place, run, printStored(manifest));
-  const latest: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  await store.put(latestKey(place), printStored(latest));
+  const key = `${publishedFolder(place, run)}_manifest.json`;
+  await store.put(key, printStored(manifest));
+  await store.put(latestKey(place), printStored({ run: run.id, manifest: key, startedAt: run.startedAt }));
 }
 
 const listed = async () => String((await store.get(LIST))?.body);

@@ -112,7 +112,7 @@ async function makeParquetOf({ store, note, signal }: Session, place: Place, at:
     await makeRun({
       store,
       place,
-      run: { ...at, marks: new Set() },
+      run: { ...at, isTagged: false, wasReplaced: false },
       // Its tags are for others to set.
       isLatest: true,
       made: new Set(),
