@@ -18,18 +18,21 @@ export type ByOperationOptions = {
   /** When the last call of each operation left that this process saw accepted; the fleet hears of it with the next slots. */
   readonly answered: Map<string, number>;
   /** The line of one operation. */
-  readonly open: (operation: string) => Pace;
+  readonly open: (operation: string) => OwnLine;
 };
 
 /** How recently another operation must have been accepted to show that not all are refused, in milliseconds. */
 const RECENT_MS = 10_000;
+
+/** A line, and what is last known of its budget. */
+export type OwnLine = { readonly line: Pace; readonly view: BudgetView };
 
 type Own = { readonly line: Pace; readonly slot: Slot };
 type Sent = { readonly operation: string; readonly own: Own | undefined };
 
 /** A pace in which an operation that is refused alone waits alone. */
 export function byOperation({ fleet, view, clock, answered, open }: ByOperationOptions): Pace {
-  const lines = new Map<string, Pace>();
+  const lines = new Map<string, OwnLine>();
   const sent = new WeakMap<Slot, Sent>();
   const lineOf = (operation: string) => {
     const line = lines.get(operation) ?? open(operation);
@@ -52,10 +55,10 @@ export function byOperation({ fleet, view, clock, answered, open }: ByOperationO
     async run(call, options = {}) {
       const { operation = '', prepare: _, ...others } = options;
       if (!isAlone(operation)) return send(call, options);
-      const line = lineOf(operation);
+      const { line, view: own } = lineOf(operation);
       const result = await line.run((slot) => send(call, options, { line, slot }), others);
-      const { effectiveRate, isRefused } = line.counts();
-      if (!isRefused && effectiveRate >= fleet.counts().effectiveRate) await join(view, operation);
+      const isFull = line.counts().effectiveRate >= fleet.counts().effectiveRate;
+      if (isFull && !isProbing(own.last()?.throttle)) await join(view, operation);
       return result;
     },
     async throttled(slot, retryAfterMs) {
@@ -67,7 +70,7 @@ export function byOperation({ fleet, view, clock, answered, open }: ByOperationO
       if (whose === 'fleet') await fleet.throttled(slot, retryAfterMs);
       else if (own !== undefined) await own.line.throttled(own.slot, retryAfterMs);
       else if (whose === 'new')
-        await lineOf(operation).throttled({ atMs: slot.atMs, waitedMs: 0 }, retryAfterMs);
+        await lineOf(operation).line.throttled({ atMs: slot.atMs, waitedMs: 0 }, retryAfterMs);
     },
     counts: fleet.counts,
   };

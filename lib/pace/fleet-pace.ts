@@ -63,7 +63,10 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   const fleet = open(view);
   const { of } = item;
   if (of === undefined) return fleet;
-  const ownLine = (operation: string) => open(createBudgetView(of(operation), clock));
+  const ownLine = (operation: string) => {
+    const own = createBudgetView(of(operation), clock);
+    return { line: open(own), view: own };
+  };
   return byOperation({ fleet, view, clock, answered, open: ownLine });
 }
 

@@ -281,5 +281,4 @@ async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefin
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
   ...tally.counted(),
   effectiveRate: effectiveRate(rate, view.last() ?? emptyBudget, clock.now()),
-  isRefused: isProbing(view.last()?.throttle),
 });

@@ -24,8 +24,6 @@ export type PaceCounts = {
   readonly throttled: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
-  /** True while the platform refuses all calls: one leaves at a time. Default: it does not. */
-  readonly isRefused?: boolean;
 };
 
 export type RunOptions<T> = {

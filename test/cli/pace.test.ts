@@ -92,6 +92,26 @@ test('shows what a 429 has done to the rate', async () => {
   expect(out).toContain('in 1 incident');
 });
 
+test('names an operation that is throttled alone', async () => {
+  const refusedAtMs = Date.now();
+  await set({ operations: { analyzeSentiment: { refusedAtMs, isAlone: true }, runFunction: {} } });
+  const item = await openBudget({ table: 'platform-sync', host, environment: aws.settings, attempts: 5 });
+  await item
+    .of?.('analyzeSentiment')
+    .change('set', (budget) => ({ ...budget, rate: 50, throttle: refusedAt(refusedAtMs) }));
+
+  const { out } = await pace([]);
+  const json = JSON.parse((await pace(['--json'])).out);
+
+  const since = new Date(refusedAtMs).toISOString();
+  expect(out).toContain(
+    `analyzeSentiment: throttled alone since a 429 at ${since}: one call at a time until one succeeds`,
+  );
+  expect(json.operations).toEqual([
+    { operation: 'analyzeSentiment', effectiveRate: 10, probing: true, refusedAt: since },
+  ]);
+});
+
 test('--json prints one JSON value, even if nothing has been sent yet', async () => {
   const { code, out } = await pace(['--json'], { PLATFORM_RATE: '7.5' });
 
