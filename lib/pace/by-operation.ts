@@ -25,7 +25,7 @@ export type ByOperationOptions = {
 const RECENT_MS = 10_000;
 
 /** A line, and what is last known of its budget. */
-export type OwnLine = { readonly line: Pace; readonly view: BudgetView };
+type OwnLine = { readonly line: Pace; readonly view: BudgetView };
 
 type Own = { readonly line: Pace; readonly slot: Slot };
 type Sent = { readonly operation: string; readonly own: Own | undefined };
