@@ -106,7 +106,7 @@ beforeAll(async () => {
   await say('query --csv', 'query', 'SELECT status, archived FROM calculations', '--csv');
   await say('report --json', 'report', '--json');
   await say('jobs --json', 'jobs', '--json');
-  await say('jobs --state', 'jobs', '--state', 'failed', '--json');
+  await say('jobs --status', 'jobs', '--status', 'failed', '--json');
   await say('batches --json', 'batches', 'may', '--json');
   await say('runs --json', 'runs', '--json');
   await say('digest', 'digest', '--since', '7d');

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
+import { spelled } from '../model/rules.ts';
 import { type FindableKind, findableKinds } from '../report/graph/where-used.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 import { OUTPUT_ENDINGS } from '../text/index.ts';
@@ -37,7 +38,7 @@ const NO_TABLES = [
 ] as const;
 const YES = ['--yes', 'do not ask first; needed where nobody is at a terminal'] as const;
 /** What a job may be in, as it is spelled at every door. */
-const STATES = jobStates.map((state) => state.toLowerCase());
+const STATUSES = jobStates.map(spelled);
 const CONCURRENCY = [
   '--concurrency <n>',
   'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
@@ -161,16 +162,18 @@ export const commands = {
     examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
   },
   'where-used': {
-    does: 'Show what depends on a dataset, calculation, card or file: what would break without it.',
-    arguments: [['<id>', 'an id; of a file or directory, its path or its id']],
+    does: 'Show what depends on a dataset, calculation, card, file or column: what would break without it.',
+    arguments: [['<id>', 'an id; of a file or directory, its path or its id; of a column, its name']],
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
+      ['--dataset <id>', 'only a column of this dataset'],
       ['--hops <n>', 'how many uses away, at most (default: any number)', numberOption(1, 1_000_000)],
       limit(LISTED_DEPENDENTS),
     ],
     examples: [
       `where-used ${DATASET}`,
       'where-used 1008 --kind calculation --hops 2',
+      `where-used sales --dataset ${DATASET}`,
       `where-used ${DATASET} --json --limit 10000`,
       'where-used /reports/2026 --kind file',
     ],
@@ -396,10 +399,14 @@ export const commands = {
     arguments: [['[id]', 'the job to show: its result, or else its row in the ledger', jobArgument]],
     options: [
       ['--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20],
-      ['--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, choiceOption(STATES)],
+      [
+        '--status <status>',
+        `only jobs of this status: one of ${STATUSES.join(', ')}`,
+        choiceOption(STATUSES),
+      ],
     ],
     examples: [
-      'jobs --state unknown',
+      'jobs --status unknown',
       'jobs nightly-1',
       'jobs resolve nightly-1 done --note "seen on the platform"',
     ],

@@ -31,7 +31,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
 
   const rows = out.split('\n');
   expect(code).toBe(0);
-  expect(rows[0]).toMatch(/^ID +TYPE +STATE +ATTEMPTS +STARTED +FINISHED +ERROR$/);
+  expect(rows[0]).toMatch(/^ID +TYPE +STATUS +ATTEMPTS +STARTED +FINISHED +ERROR$/);
   expect(rows[1]).toMatch(
     /^thrown +run-function +failed +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED: .+$/,
   );
@@ -45,14 +45,21 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(out).not.toContain('\u001b');
 });
 
-test('--state and --limit narrow the list, and the rest is counted', async () => {
+test('--status and --limit narrow the list, and the rest is counted', async () => {
   await using jobs = await startJobs();
   await sentLongAgo(jobs, 'old');
   for (const id of ['a', 'b', 'c']) await jobs.ledgerAt().cancel(id);
 
-  const { out, err } = await jobs.runWithoutPlatform(['jobs', '--state', 'failed', '--limit', '1', '--json']);
+  const { out, err } = await jobs.runWithoutPlatform([
+    'jobs',
+    '--status',
+    'failed',
+    '--limit',
+    '1',
+    '--json',
+  ]);
 
-  expect(JSON.parse(out)).toMatchObject([{ type: null, state: 'failed', error: { kind: 'cancelled' } }]);
+  expect(JSON.parse(out)).toMatchObject([{ type: null, status: 'failed', error: { kind: 'cancelled' } }]);
   expect(err).toBe('2 earlier jobs not listed; use --limit to list more');
 });
 
@@ -67,7 +74,7 @@ test('a job is shown by its result, or by its row in the ledger; an unknown one 
 
   expect([ended.code, known.code]).toEqual([0, 0]);
   expect(JSON.parse(ended.out)).toMatchObject({ id: 'sum', status: 'done', response: { result: 42 } });
-  expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'sent', attempts: 1, finishedAt: null });
+  expect(JSON.parse(known.out)).toMatchObject({ id: 'old', status: 'sent', attempts: 1, finishedAt: null });
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
@@ -104,7 +111,7 @@ test('cancel says what happened to each job, and a cancelled one is neither sent
     'sent: already sent; it cannot be cancelled',
     'done: already ended as done',
   ]);
-  expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', state: 'failed' }]);
+  expect(JSON.parse(again.out)).toMatchObject([{ id: 'early', became: 'ended', status: 'failed' }]);
   // Its message is not there.
   expect(redriven.out.split('\n')).toEqual([
     'nothing was reopened',
@@ -181,7 +188,7 @@ test('resolve settles an unknown job by a person’s word, in the ledger and in 
   const other = await resolve('failed', '--note', 'it is not');
 
   expect(first).toMatchObject({ code: 0, out: 'nobody-knows: settled as done' });
-  expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', state: 'done' });
+  expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', status: 'done' });
   expect(other).toMatchObject({
     code: 3,
     out: 'nobody-knows: done; only a job whose outcome is unknown can be settled',

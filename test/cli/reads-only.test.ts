@@ -58,7 +58,7 @@ async function filesOf(folder: string) {
 const readers: readonly (readonly string[])[] = [
   ['jobs'],
   ['jobs', 'sum'],
-  ['jobs', '--state', 'DONE', '--json'],
+  ['jobs', '--status', 'DONE', '--json'],
   ['jobs', 'results', '--output', 'OUT/results.csv'],
   ['batches'],
   ['batches', 'may'],

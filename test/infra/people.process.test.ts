@@ -160,7 +160,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [OPERATOR, 'pace --resume'],
   [OPERATOR, 'pace --rate 1000'],
   [OPERATOR, 'jobs'],
-  [OPERATOR, 'jobs --state failed'],
+  [OPERATOR, 'jobs --status failed'],
   [OPERATOR, 'jobs may.$CALCULATION'],
   [OPERATOR, 'jobs cancel two'],
   [OPERATOR, 'jobs cancel --batch may'],

@@ -51,7 +51,7 @@ async function refuseUnknown(
 type Job = { readonly id: string; readonly answer: CancelAnswer };
 
 const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
-  ...{ id, became, state: spelled(row.state), isCancelled: isCancelled(row) },
+  ...{ id, became, status: spelled(row.state), isCancelled: isCancelled(row) },
 });
 
 const describe = ({ id, answer }: Job) => `${id}: ${describeCancel(answer)}`;

@@ -26,12 +26,12 @@ export default (async ([id, status], { note }, terminal) => {
         ),
       );
   }
-  const state = spelled(row?.state) ?? 'not known';
+  const settled = spelled(row?.state) ?? 'not known';
   return {
-    json: { id, became: kind, state },
-    words: `${id}: ${kind === 'resolved' ? `settled as ${state}` : refusal(state)}`,
+    json: { id, became: kind, status: settled },
+    words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled)}`,
     ended: kind === 'resolved' ? 'done' : 'incomplete',
   };
 }) satisfies Run<'jobs resolve'>;
 
-const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;
+const refusal = (status: string) => `${status}; only a job whose outcome is unknown can be settled`;

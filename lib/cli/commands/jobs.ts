@@ -23,15 +23,15 @@ import {
 export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
-async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
+async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
   // Meanwhile, since neither needs the other.
-  const queued = state === undefined ? queueLines(terminal) : [];
+  const queued = status === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
   for await (const row of ledger.list()) {
     terminal.signal.throwIfAborted();
-    if (state !== undefined && spelled(row.state) !== state) continue;
+    if (status !== undefined && spelled(row.state) !== status) continue;
     found += 1;
     newest.push(row);
     // The ledger may hold far more jobs than are listed.
@@ -41,7 +41,7 @@ async function listJobs({ limit, state, json }: FlagsOf<'jobs'>, terminal: Termi
   const counts = await queued;
   for (const line of [...(json ? counts : []), ...notListed(found - listed.length, 'job')])
     terminal.err(line);
-  const none = [`no jobs${state === undefined ? '' : ` are ${state}`}`];
+  const none = [`no jobs${status === undefined ? '' : ` are ${status}`}`];
   const lines = listed.length === 0 ? none : inColumns(HEADER, listed.map(cells));
   return { json: listed, words: [...lines, ...counts] };
 }
@@ -55,20 +55,20 @@ const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }:
   id,
   // Null if the job was cancelled before its message was seen.
   type: type ?? null,
-  state: spelled(state),
+  status: spelled(state),
   attempts,
   startedAt: time(startedAt),
   finishedAt: time(finishedAt),
   error: outcome?.error ?? null,
 });
 
-const HEADER = ['ID', 'TYPE', 'STATE', 'ATTEMPTS', 'STARTED', 'FINISHED', 'ERROR'];
+const HEADER = ['ID', 'TYPE', 'STATUS', 'ATTEMPTS', 'STARTED', 'FINISHED', 'ERROR'];
 
-const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: ReturnType<typeof toListed>) =>
+const cells = ({ id, type, status, attempts, startedAt, finishedAt, error }: ReturnType<typeof toListed>) =>
   [
     id,
     type ?? '-',
-    state,
+    status,
     String(attempts),
     startedAt ?? '-',
     finishedAt ?? '-',

@@ -90,7 +90,7 @@ const isRed = (day: Day, red: readonly string[], minutes = 0, fromMs = 0) =>
 
 const isDone = (day: Day, id: string) =>
   day.until(async () => {
-    const done: readonly { readonly id: string }[] = await day.printed('jobs --state done');
+    const done: readonly { readonly id: string }[] = await day.printed('jobs --status done');
     return done.some((each) => each.id === id);
   }, `${id} to be done`);
 
@@ -317,7 +317,7 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     repair: (day) => day.becomes({}),
     given: () => ({ JOB: 'job' }),
     over: async (day) => {
-      expect(await day.printed('jobs --state unknown')).toEqual([]);
+      expect(await day.printed('jobs --status unknown')).toEqual([]);
       await isDone(day, 'job');
     },
   },

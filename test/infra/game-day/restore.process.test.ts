@@ -50,7 +50,7 @@ async function follow(
 
 const isDone = async (day: Day, id: string) =>
   day.until(async () => {
-    const done: readonly { readonly id: string }[] = await day.printed('jobs --state done');
+    const done: readonly { readonly id: string }[] = await day.printed('jobs --status done');
     return done.some((each) => each.id === id);
   }, `${id} to be done`);
 
@@ -107,5 +107,5 @@ test('the commands that restore a damaged table name operations and options that
   expect(backups.turnedOn['restored']).toHaveLength(3);
   Object.assign(day.place.environment, environment);
   await day.run('npx platform-sync pace --resume --new-ledger');
-  expect(await day.printed('jobs --state done')).toContainEqual(expect.objectContaining({ id: 'before' }));
+  expect(await day.printed('jobs --status done')).toContainEqual(expect.objectContaining({ id: 'before' }));
 });
