@@ -9,6 +9,7 @@ export const kinds = [
   'fileset',
   'file',
   'user',
+  'column',
   'other',
 ] as const;
 
@@ -61,7 +62,8 @@ const DRILL = /^dr(?::|$)/i;
 /**
  * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
  * that it is saved on; a calculation refers to another, by its formula; a card uses a calculation; a card is built on a dataset; the card
- * of a drill drills from the root card; `links to` is all that is known of a link of another type.
+ * of a drill drills from the root card; `links to` is all that is known of a link of another type; a calculation reads a
+ * column, by its formula where the text of that is known.
  */
 export const relations = [
   'saved on',
@@ -71,6 +73,7 @@ export const relations = [
   'built on',
   'drills from',
   'links to',
+  'reads',
 ] as const;
 
 export type Relation = (typeof relations)[number];
@@ -83,6 +86,7 @@ export const statements = [
   'datasetId',
   '_datasetId',
   'urn',
+  'formula',
 ] as const;
 
 export type Statement = (typeof statements)[number];
@@ -97,6 +101,19 @@ export type Use = {
   /** The field that states it first. */
   readonly statedBy: Statement;
 };
+
+/**
+ * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` where no link says which dataset the calculation is on.
+ * Names are compared without regard to case.
+ */
+export const columnOf = (dataset: string, column: string): Thing | undefined =>
+  column.trim() === '' ? undefined : thing('column', `${dataset}:${column.trim()}`);
+
+/** The dataset and the name in the id of a column. */
+export function partsOfColumn(id: string): { readonly dataset: string; readonly column: string } {
+  const end = id.indexOf(':');
+  return { dataset: id.slice(0, end), column: id.slice(end + 1) };
+}
 
 /** The source of records that state uses, and the fields of them that it takes. */
 export const statingFields = {

@@ -1,5 +1,5 @@
 import { printJson } from '../../base/index.ts';
-import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import { type FormulaLogEntry, readFormulaLog } from '../../model/formula-log.ts';
 import { spelled } from '../../model/rules.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -2,7 +2,7 @@ import { errorText, printJson } from '../../base/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
-import { storeFormula } from '../../jobs/types/update-formula/formula-log.ts';
+import { storeFormula } from '../../model/formula-log.ts';
 import { spelled } from '../../model/rules.ts';
 import { operations } from '../../platform/client.ts';
 import type { Calculation } from '../../platform/index.ts';

@@ -1,24 +1,55 @@
 import { shortened } from '../../base/index.ts';
 import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/where-used.ts';
-import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
+import { NO_TEXT, type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number } from '../terminal/terminal.ts';
 
-/** What depends on a thing, by the last published runs. */
-export default (async ([id], { kind, hops, limit, json }, terminal) => {
+/** What depends on a thing or a column, by the last published runs. */
+export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
+  if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
+  if (dataset !== undefined && kind !== undefined && kind !== 'column')
+    throw new UsageError(`--dataset: expected the name of a column with it, got --kind ${kind}`);
   const store = await openStoreOf(terminal);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
-  const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
-  const { found, searched } = outcome;
-  if (searched.length === 0) throw new Error(`${notFound(id, kind, outcome)} (${store.location})`);
-  if (found.length === 0) throw new UsageError(notFound(id, kind, outcome));
-  const words = [...found.flatMap(describeThing), `searched: ${describeSearch(outcome)}`];
-  return { json: { id, found, searched: searched.map(aged), unpublished: outcome.unpublished }, words };
+  const outcome = await whereUsed({ store, id, kind, dataset, hops, most, signal: terminal.signal });
+  const { found, searched, formulas } = outcome;
+  const asked = dataset === undefined ? kind : 'column';
+  if (searched.length === 0) throw new Error(`${notFound(id, asked, outcome)} (${store.location})`);
+  if (found.length === 0) throw new UsageError(notFound(id, asked, outcome));
+  const words = [
+    ...found.flatMap(describeThing),
+    ...knownFormulas(
+      outcome,
+      found.some(({ kind: of }) => HAS_COLUMNS.has(of)),
+    ),
+    `searched: ${describeSearch(outcome)}`,
+  ];
+  return {
+    json: {
+      id,
+      found,
+      formulas: formulas ?? null,
+      searched: searched.map(aged),
+      unpublished: outcome.unpublished,
+    },
+    words,
+  };
 }) satisfies Run<'where-used'>;
+
+/** Whose columns are shown. */
+const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
+
+/** How far columns are known, in a line. */
+const knownFormulas = ({ formulas }: WhereUsed, isAsked: boolean): readonly string[] =>
+  isAsked && formulas !== undefined
+    ? [
+        `columns: ${NO_TEXT}; known here, from our updates: ${number(formulas.known)} of ${counted(formulas.of, 'calculation')}`,
+      ]
+    : [];
 
 type Searched = WhereUsed['searched'][number];
 
@@ -33,7 +64,9 @@ function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
   const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
   const what = kind === undefined ? 'nothing' : `no ${kind}`;
-  return `${id}: ${what} has this id in ${describeSearch(outcome)}${hint}`;
+  const known = knownFormulas(outcome, kind === undefined || kind === 'column');
+  const has = kind === 'column' ? 'this name' : 'this id';
+  return [`${id}: ${what} has ${has} in ${describeSearch(outcome)}${hint}`, ...known].join('\n');
 }
 
 /** What was searched, and how old it is: a run each. */
@@ -51,9 +84,10 @@ function describeSearch({ searched, unpublished }: WhereUsed): string {
 const quoted = (name: string | null): string => (name === null ? '' : ` “${shortened(name, LONGEST_NAME)}”`);
 
 const LONGEST_NAME = 100;
+const SHOWN_COLUMNS = 50;
 
 function describeThing(thing: UsedThing): readonly string[] {
-  const { kind, id, name, type, owner, fileset, total, hops, isCut, dependents } = thing;
+  const { kind, id, name, type, owner, fileset, total, hops, columns, isCut, dependents } = thing;
   const facts = [
     ...(type === null ? [] : [type]),
     ...(owner === null ? [] : [`owner ${owner}`]),
@@ -63,6 +97,7 @@ function describeThing(thing: UsedThing): readonly string[] {
     `${kind} ${id}${quoted(name)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`,
     `  ${standing(thing)}`,
     `  ${summary(thing)}`,
+    ...(columns.length === 0 ? [] : [`  columns: ${listed(columns)}`]),
   ];
   for (const [at, count] of hops.entries()) {
     const listed = dependents.filter(({ hop }) => hop === at + 1);
@@ -75,8 +110,16 @@ function describeThing(thing: UsedThing): readonly string[] {
   return lines;
 }
 
+/** The first of some names. */
+const listed = (names: readonly string[]): string =>
+  [
+    ...names.slice(0, SHOWN_COLUMNS),
+    ...(names.length > SHOWN_COLUMNS ? [`and ${names.length - SHOWN_COLUMNS} more`] : []),
+  ].join(', ');
+
 /** How the thing is known. */
 function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
+  if (kind === 'column') return `${counted(links, 'known formula')} ${links === 1 ? 'names' : 'name'} it`;
   const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;
   const named = `${counted(links, 'record')} ${links === 1 ? 'names' : 'name'} it${byBroken}`;
   if (inSnapshot)

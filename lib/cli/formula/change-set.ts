@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
 import { judgeFormula } from '../../formula/index.ts';
-import { type FormulaLogEntry, readFormulaLog } from '../../jobs/types/update-formula/formula-log.ts';
+import { type FormulaLogEntry, readFormulaLog } from '../../model/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';

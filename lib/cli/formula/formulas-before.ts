@@ -1,4 +1,4 @@
-import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formula-log.ts';
+import { findFormula, formulaKeys } from '../../model/formula-log.ts';
 import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { firstOf } from '../terminal/terminal.ts';

@@ -11,6 +11,7 @@ import {
   type UsesGraph,
 } from '../graph/uses-graph.ts';
 import type { ModelColumns } from '../stored/runs.ts';
+import { type KnownFormulas, withColumns } from '../uses/formula-columns.ts';
 import { createOwners, type Owner } from './owners.ts';
 import {
   type HeldThings,
@@ -33,6 +34,8 @@ export type Dataset = {
 /** The model as it is computed and stored: in arrays of numbers, over the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
+  /** Of how many calculations the text of the formula is known: `uses` has the columns that these read. */
+  readonly formulas: number;
   readonly calculations: HeldThings;
   readonly cards: HeldThings;
   /** `flagBits` and `HELD` of each node. */
@@ -65,9 +68,9 @@ const missingIn =
 
 /**
  * Computes what spans records from the columns of the last runs. Memory: some 150 bytes a calculation with three uses, and
- * one file with its columns. Throws `StoredObjectError`.
+ * one file with its columns. Default of `known`: no columns. Throws `StoredObjectError`.
  */
-export async function computeModel(columns: ModelColumns): Promise<PackedModel> {
+export async function computeModel(columns: ModelColumns, known?: KnownFormulas): Promise<PackedModel> {
   const collector = createUsesCollector();
   const owners = createOwners();
   const calculations = await readCalculations(columns.calculations, collector, owners);
@@ -82,11 +85,15 @@ export async function computeModel(columns: ModelColumns): Promise<PackedModel> 
   ];
   const flags = new Uint8Array(things.count);
   addFlags(flags, graph, { calculations, cards, isMissing: missingIn({ flags, whole }, things) });
+  const all = known === undefined ? { uses, formulas: 0 } : await withColumns(uses, known);
+  const ofAll = new Uint8Array(all.uses.things.starts.length - 1);
+  ofAll.set(flags);
   return {
-    uses,
+    uses: all.uses,
+    formulas: all.formulas,
     calculations: calculations.held,
     cards,
-    flags,
+    flags: ofAll,
     whole,
     datasets: countDatasets(things, graph),
     owners: owners.counted(flags),

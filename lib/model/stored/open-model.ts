@@ -15,6 +15,7 @@ import { parquetFormat } from '../../tables/parquet/hive-type.ts';
 import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from '../compute/compute-model.ts';
 import { type ModelTable, modelColumns, modelTables } from '../model-columns.ts';
+import { type KnownFormulas, listFormulas } from '../uses/formula-columns.ts';
 import { USES_FORMAT } from '../uses/part-uses.ts';
 import { type MadeTable, makeTable } from './model-tables.ts';
 import { columnsOfRuns, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
@@ -39,6 +40,8 @@ const modelSchema = z.object({
   asOf: z.string(),
   /** The runs that it was computed over, by their places, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
+  /** Names the formulas whose text was known. */
+  formulas: z.string(),
   /** What SQL reads; null until it is asked for. They are of an earlier model unless `tablesAsOf` is `asOf`. */
   tables: z.nullable(
     z.object({
@@ -77,8 +80,13 @@ export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] 
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-export function isBehind({ runs }: Pick<StoredModel, 'runs'>, current: readonly LastRun[]): boolean {
-  if (current.length !== Object.keys(runs).length) return true;
+/** True if a model is not over these runs, and these formulas. Default: whatever formulas it is over. */
+export function isBehind(
+  { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
+  current: readonly LastRun[],
+  known = formulas,
+): boolean {
+  if (formulas !== known || current.length !== Object.keys(runs).length) return true;
   return current.some(({ place, key: manifest }) => runs[place]?.manifest !== manifest);
 }
 
@@ -147,16 +155,19 @@ async function current(
   const before = await findModel(store);
   const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
+  const known = await listFormulas(store, signal);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
   const sound =
-    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs) ? undefined : model;
+    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs, known.mark)
+      ? undefined
+      : model;
   if (sound !== undefined && (!withTables || ownTables(sound) !== undefined))
     return { stored: sound, computed: undefined, runs, asOfMs: Date.parse(sound.asOf), columns };
   const packed = sound && (await readPacked(store, sound));
-  const computed = packed ?? (await computeModel(columns));
+  const computed = packed ?? (await computeModel(columns, known));
   const asOfMs = packed === undefined ? nowMs : Date.parse(sound?.asOf ?? '');
-  const stored = await writeModel(store, { computed, runs, asOfMs, before, withTables });
+  const stored = await writeModel(store, { computed, runs, known, asOfMs, before, withTables });
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
@@ -169,6 +180,7 @@ async function readPacked(store: Store, { packed }: StoredModel): Promise<Packed
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: PackedModel;
+  readonly known: KnownFormulas;
   /** What was there before its runs were read. */
   readonly before: FoundModel;
   /** If not, the tables of the model before stay. */
@@ -181,7 +193,7 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
  * deletes it, with what killed ones left. Returns the model that is stored of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
-  const { runs, before } = options;
+  const { runs, known, before } = options;
   try {
     const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map((each) => each.key);
     const latest = await storeModel(store, options);
@@ -193,7 +205,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
         ? there.filter((each) => !readable.includes(each))
         : keysOfModel(latest).filter((each) => !there.includes(each));
     for (const each of left) await store.delete(each);
-    return model === undefined || isBehind(model, runs) ? undefined : model;
+    return model === undefined || isBehind(model, runs, known.mark) ? undefined : model;
   } catch (error) {
     // Whoever may only read has it in memory.
     if (error instanceof StoreError) return undefined;
@@ -203,7 +215,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
 
 async function storeModel(
   store: Store,
-  { computed, runs, asOfMs, before, withTables }: ModelToWrite,
+  { computed, runs, known, asOfMs, before, withTables }: ModelToWrite,
 ): Promise<StoredModel> {
   // No other writer has these names, so whoever deletes what nobody names never deletes what somebody stores again.
   const token = randomBytes(8).toString('hex');
@@ -223,7 +235,7 @@ async function storeModel(
   const asOf = new Date(asOfMs).toISOString();
   const { tables: kept = null, tablesAsOf = null } = before.model ?? {};
   return {
-    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), packed },
+    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), formulas: known.mark, packed },
     ...(withTables ? { tables: tables as StoredTables, tablesAsOf: asOf } : { tables: kept, tablesAsOf }),
   };
 }

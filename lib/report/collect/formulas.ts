@@ -1,4 +1,4 @@
-import { findFormula, formulaKeys } from '../../jobs/types/update-formula/formula-log.ts';
+import { findFormula, formulaKeys } from '../../model/formula-log.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';

@@ -13,7 +13,7 @@ import {
   reach,
   type UsesGraph,
 } from '../../model/index.ts';
-import { canonicalId, namedCard, type Relation, thing } from '../../model/rules.ts';
+import { canonicalId, namedCard, partsOfColumn, type Relation, thing } from '../../model/rules.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
@@ -23,6 +23,7 @@ export const findableKinds = {
   dataset: ['calculations', 'cards'],
   calculation: ['calculations', 'cards'],
   card: ['calculations', 'cards'],
+  column: ['calculations', 'cards'],
   fileset: ['files'],
   file: ['files'],
   'data-file': ['data-files'],
@@ -60,6 +61,8 @@ export type UsedThing = Description &
     readonly total: number;
     readonly hops: readonly number[];
     readonly kinds: Readonly<Record<string, number>>;
+    /** The columns that a calculation, or all calculations of a dataset, read, as far as formulas are known; sorted. */
+    readonly columns: readonly string[];
     /** True if more of them are further away than `hops` allowed. */
     readonly isCut: boolean;
     /** Nearest first: those that fit into the limit. */
@@ -68,10 +71,12 @@ export type UsedThing = Description &
 
 export type WhereUsedOptions = {
   readonly store: Store;
-  /** An id in any of its forms; of a file, its path or its id. */
+  /** An id in any of its forms; of a file, its path or its id; of a column, its name. */
   readonly id: string;
   /** Default: every kind that has the id. */
   readonly kind?: FindableKind | undefined;
+  /** Only a column of this dataset. Default: of any. */
+  readonly dataset?: string | undefined;
   /** How many uses away, at most. Default: any number. */
   readonly hops?: number | undefined;
   /** The most dependents to list of each thing; all are counted. */
@@ -91,6 +96,8 @@ export type WhereUsed = {
   }[];
   /** What would have been searched, but is not published. */
   readonly unpublished: readonly Source[];
+  /** Of how many calculations the formula is known, whose columns are found; undefined if no column was asked for. */
+  readonly formulas: { readonly known: number; readonly of: number } | undefined;
   /** Everything that has the id: none if it is not known. */
   readonly found: readonly UsedThing[];
   /** What may have been meant, if nothing was found. */
@@ -104,11 +111,15 @@ export type WhereUsed = {
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
+/** Why not all columns are known. */
+export const NO_TEXT = 'a search does not have the text of formulas';
+
 /** What is searched for. */
 type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
-  const { store, id, kind, most, hops, signal } = options;
+  const { store, id, dataset, most, hops, signal } = options;
+  const kind = dataset === undefined ? options.kind : 'column';
   const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
   const opened = wanted.includes('calculations')
     ? await openModel({ store, now: Date.now, signal })
@@ -116,7 +127,7 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const last = opened?.runs ?? (await lastRuns(store, wanted)).runs;
   const runs = last.filter(({ source }) => wanted.includes(source));
   const columns = opened?.columns ?? columnsOfRuns({ store, runs, signal });
-  const search = { columns, id: id.trim(), kind, hops, most };
+  const search = { columns, id: id.trim(), kind, dataset, hops, most };
   const found = [
     ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
     ...(await whereUsedInFiles(search)),
@@ -126,20 +137,56 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
       ...{ place, run, startedAt, records, missing: missing.length },
     })),
     unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
+    formulas: opened && formulasOf(opened.model),
     found,
     hints: found.length === 0 ? await hintsFor(search) : [],
   };
 }
 
-/** The datasets, calculations and cards with an id, and what depends on each. */
+const formulasOf = ({ formulas, calculations }: Model) => ({
+  known: formulas,
+  of: calculations.nodes.length,
+});
+
+/** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
   const { id, kind } = search;
-  const asked = [thing('dataset', id), thing('calculation', id), namedCard(id).card].flatMap((own) =>
+  const named = [thing('dataset', id), thing('calculation', id), namedCard(id).card].flatMap((own) =>
     own !== undefined && (kind === undefined || kind === own.kind) ? (model.things.find(own) ?? []) : [],
   );
+  const asked = [...named, ...(kind === undefined || kind === 'column' ? columnsNamed(search, model) : [])];
   const found: UsedThing[] = [];
   for (const node of asked) found.push(await usedNode(node, model, search));
   return found;
+}
+
+/** The columns with a name, which may stand in backticks, or with an id: their nodes. */
+function columnsNamed({ id, dataset }: Search, { things }: Model): readonly number[] {
+  const wanted = canonicalId(id.replace(/^`(.*)`$/s, '$1'));
+  const of = dataset === undefined ? undefined : canonicalId(dataset);
+  const found: number[] = [];
+  for (let node = 0; node < things.count; node += 1) {
+    if (things.kindAt(node) !== 'column') continue;
+    const { id: own } = things.thingAt(node);
+    const parts = partsOfColumn(own);
+    const isNamed = own === wanted || canonicalId(parts.column) === wanted;
+    if (isNamed && (of === undefined || parts.dataset === of)) found.push(node);
+  }
+  return found;
+}
+
+/** The names of the columns that a calculation reads, or the calculations of a dataset. */
+function columnsRead(asked: number, { things, graph: { user, used } }: Model): readonly string[] {
+  const { kind, id } = things.thingAt(asked);
+  const found = new Set<string>();
+  if (kind === 'dataset' || kind === 'calculation')
+    for (let edge = 0; edge < user.length; edge += 1) {
+      const of = used[edge] ?? 0;
+      if (things.kindAt(of) !== 'column') continue;
+      const { dataset, column } = partsOfColumn(things.thingAt(of).id);
+      if (kind === 'dataset' ? dataset === id : user[edge] === asked) found.add(column);
+    }
+  return [...found].sort();
 }
 
 /** A thing, and what depends on it. What is listed is described by the columns of its record. */
@@ -171,6 +218,7 @@ async function usedNode(
     fileset: null,
     total: counts.reduce((sum, count) => sum + count, 0),
     hops: counts,
+    columns: columnsRead(node, model),
     ...{ kinds, isCut },
     dependents: Array.from(nodes, (each, place) => ({
       ...{ hop: away[place] ?? 0, ...shown(each), ...(ways.get(each) ?? noWay) },
@@ -264,7 +312,7 @@ const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
 const unused = () => ({
   ...{ name: null, type: null, owner: null, inSnapshot: false, fileset: null },
-  ...{ links: 0, broken: 0, total: 0, hops: [], kinds: {}, isCut: false, dependents: [] },
+  ...{ links: 0, broken: 0, total: 0, hops: [], kinds: {}, columns: [], isCut: false, dependents: [] },
 });
 
 /** What the records of each source are. */

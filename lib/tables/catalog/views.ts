@@ -261,10 +261,10 @@ const use: Columns = {
   ]),
   used_kind: word(
     'used_kind',
-    'calculation, card, dataset or other: what is used, and breaks its users if it goes',
+    'calculation, card, dataset, column or other: what is used, and breaks its users if it goes',
     { guesses: ['to_kind', 'used_type', 'kind'] },
   ),
-  used_id: id('used_id', 'its id; of another kind, TYPE:ID', [
+  used_id: id('used_id', 'its id; of a column, DATASET:COLUMN, in lower case; of another kind, TYPE:ID', [
     'to_id',
     'target_id',
     'dataset_id',
@@ -273,7 +273,7 @@ const use: Columns = {
   ]),
   relation: word(
     'relation',
-    'how, read as user relation used: saved on, used on, refers to, uses, built on, drills from, links to',
+    'how, read as user relation used: saved on, used on, refers to, uses, built on, drills from, links to, reads',
     { guesses: ['type'] },
   ),
   validity: word('validity', 'what the link says of itself, in lower case; null if it says nothing', {

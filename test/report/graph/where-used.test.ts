@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
+import { storeFormula } from '../../../lib/model/formula-log.ts';
+import { openModel } from '../../../lib/model/index.ts';
 import {
   type Dependent,
   type UsedThing,
@@ -201,6 +203,7 @@ describe('the command', () => {
         '  over 3 hops: 1',
         '    card 31 “Margins”  uses calculation 2 “Margin”',
         '  and 1 more (--limit)',
+        'columns: a search does not have the text of formulas; known here, from our updates: 0 of 3 calculations',
         `searched: calculations (run ${monday.id}, N days old, 3 records); cards (run ${monday.id}, N days old, 2 records); not published: files, data-files`,
       ].join('\n'),
     );
@@ -266,5 +269,92 @@ describe('the command', () => {
 
     expect(code).toBe(1);
     expect(err).toContain('cards/latest.json');
+  });
+});
+
+describe('columns', () => {
+  const at = (day: number) => Date.parse(`2026-11-${day}T09:00:00Z`);
+  const update = (calculationId: string, expression: string, day = 20) =>
+    storeFormula(store, { calculationId, finishedAtMs: at(day), expression, response: undefined });
+
+  async function run(...argv: readonly string[]) {
+    const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 'memory' });
+    const code = await runCommandLine(['where-used', ...argv], { ...terminal, openStore: async () => store });
+    return checkedShape(['where-used', ...argv], { code, out: out(), err: err() });
+  }
+
+  beforeEach(async () => {
+    await publishChain();
+    await update('1', 'SUM(`old`)', 19);
+    await update('01', 'SUM(`Sales`) / COUNT(`Order Id`)');
+    await update('3', 'SUM(`sales`)');
+  });
+
+  test('name what reads them by the newest text of each formula, and all that depends on that', async () => {
+    const { found, formulas } = await find('`SALES`');
+
+    expect(formulas).toEqual({ known: 2, of: 3 });
+    expect(found.map(({ kind, id, links }) => ({ kind, id, links }))).toEqual([
+      { kind: 'column', id: 'd-1:sales', links: 1 },
+      { kind: 'column', id: 'gone:sales', links: 1 },
+    ]);
+    expect(linesOf(found)[0]).toEqual([
+      '1 calculation 1 Revenue: reads column d-1:sales',
+      '2 calculation 2 Margin: refers to calculation 1',
+      '3 card 31 Margins: uses calculation 2',
+      '4 card 32 null: drills from card 31',
+    ]);
+    expect((await find('old')).found).toEqual([]);
+  });
+
+  test('are those of one dataset, if it is named', async () => {
+    const { found } = await find('sales', { dataset: 'D-1' });
+
+    expect(found.map(({ id }) => id)).toEqual(['d-1:sales']);
+    expect((await find('d-1', { dataset: 'd-1' })).found).toEqual([]);
+  });
+
+  test('of a dataset and of a calculation are listed with it', async () => {
+    const [dataset, own] = [await find('d-1'), await find('1')];
+
+    expect(dataset.found[0]).toMatchObject({ columns: ['order id', 'sales'] });
+    expect(own.found[0]).toMatchObject({ kind: 'calculation', columns: ['order id', 'sales'] });
+    expect((await find('2')).found[0]).toMatchObject({ columns: [] });
+  });
+
+  test('change with the next update, without another snapshot, and flag nothing', async () => {
+    const before = (await openModel({ store, now: Date.now })).model;
+    await update('2', '`Region`');
+    const { model } = await openModel({ store, now: Date.now });
+
+    expect((await find('region')).found).toMatchObject([{ id: ':region', total: 3 }]);
+    expect(model.formulas).toBe(3);
+    expect(model.flags.slice(0, before.flags.length)).toEqual(before.flags);
+    expect(model.flags.slice(before.flags.length)).toEqual(new Uint8Array(1));
+  });
+
+  test('are printed with how many formulas are known, also where none has the name', async () => {
+    const known =
+      'columns: a search does not have the text of formulas; known here, from our updates: 2 of 3 calculations';
+    const [column, dataset, none] = [
+      await run('sales', '--dataset', 'd-1'),
+      await run('d-1'),
+      await run('profit', '--kind', 'column'),
+    ];
+
+    expect(column.out).toContain(
+      'column d-1:sales\n  1 known formula names it\n  2 calculations and 2 cards',
+    );
+    expect(column.out).toContain(`\n${known}\n`);
+    expect(dataset.out).toContain(`\n  columns: order id, sales\n`);
+    expect(none).toMatchObject({ code: 2, err: expect.stringContaining('profit: no column has this name') });
+    expect(none.err).toContain(known);
+    expect((await run('sales', '--json')).code).toBe(0);
+  });
+
+  test('of a formula that is damaged are left out', async () => {
+    await store.put('formulas/2/20261121T090000000Z.json', Buffer.from('{"expression": "`x'));
+
+    expect((await find('x')).formulas).toEqual({ known: 2, of: 3 });
   });
 });

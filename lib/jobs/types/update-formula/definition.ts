@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/index.ts';
+import { formulaKeys, storeFormula } from '../../../model/formula-log.ts';
 import { idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/update-formula.ts';
 import type { Calculation } from '../../../platform/records.ts';
@@ -9,7 +10,6 @@ import { responseOf } from '../../result.ts';
 import type { RunJob } from '../../turn.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { refuseIfChanged } from './find-calculation.ts';
-import { formulaKeys, storeFormula } from './formula-log.ts';
 
 const schema = z.strictObject({
   ...common,

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  findFormula,
-  formulaKeys,
-  storeFormula,
-} from '../../../../lib/jobs/types/update-formula/formula-log.ts';
-import { createMemoryStore } from '../../../store/memory-store.ts';
+import { findFormula, formulaKeys, storeFormula } from '../../lib/model/formula-log.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 
 test('a logged formula is found by its key, with its id and its time; other objects are none', async () => {
   const store = createMemoryStore();

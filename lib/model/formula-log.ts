@@ -1,5 +1,5 @@
-import { anyRecord, parseJson, printJson } from '../../../base/index.ts';
-import { findStored, MOST_LIST_BYTES, type Store } from '../../../store/index.ts';
+import { anyRecord, parseJson, printJson } from '../base/index.ts';
+import { findStored, MOST_LIST_BYTES, type Store } from '../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -66,7 +66,7 @@ export async function findFormula(
 }
 
 /** The keys of all responses, or of those of one calculation, by calculation and then by time, in epoch milliseconds. */
-export async function* formulaKeys(store: Pick<Store, 'list'>, signal: AbortSignal, calculationId?: string) {
+export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSignal, calculationId?: string) {
   const folder = calculationId === undefined ? folderOf('').slice(0, -1) : folderOf(calculationId);
   for await (const { key } of store.list(folder, { signal })) {
     const [, id, time] = KEY.exec(key) ?? [];
