@@ -85,14 +85,13 @@ const unchecked = (schema: () => JsonSchema) => ({
   },
 });
 
-/** What all results of a tool have: the rest follows from its arguments. */
+/** What all results of a tool have: the rest follows from its arguments. The instructions say what nextCursor is. */
 const answerSchema =
   ({ annotations }: Tool) =>
   (): JsonSchema => ({
     type: 'object',
     properties: {
       status: { enum: annotations.readOnlyHint ? READ_STATUSES : SEND_STATUSES },
-      nextCursor: { type: 'string' },
       data: { type: 'object' },
     },
     required: ['status', 'data'],

@@ -115,7 +115,7 @@ const limitInput = z._default(wholeInput(1, 100), 20);
 
 const cursorInput = described(
   z.optional(textInput('the nextCursor of an earlier result', 2_000)),
-  'nextCursor of the result before; the other arguments unchanged',
+  'nextCursor of the result before',
 );
 
 /** Makes a tool that returns a list, page by page. */

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { storeFormula } from '../../../lib/model/formula-log.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { craftedStore, publishable } from '../../model/stores.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
+import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';
 
@@ -245,4 +247,83 @@ test('search finds every record with a key, and get finds each by it', async () 
       expect(got).toMatchObject({ data: { records: [{ key }] } });
     }
   }
+});
+
+describe('what a column touches', () => {
+  const own = createMemoryStore();
+  const CALCULATIONS = [
+    '{"id":1,"name":"Revenue","links":[{"resource":{"type":"DATA_SOURCE","id":"set-1"}},{"resource":{"type":"CARD","id":"7:1"}}]}',
+    '{"id":2,"name":"Margin","links":[{"resource":{"type":"DATA_SOURCE","id":"set-1"}}]}',
+  ];
+  const note = 'columns: a search does not have the text of formulas; known here, from our updates: 1 of 2';
+
+  test('is found by its name in one call, with how many formulas are known', async () => {
+    await publishLines(own, { run: monday, lines: CALCULATIONS });
+    await storeFormula(own, {
+      calculationId: '1',
+      finishedAtMs: 1e12,
+      expression: 'SUM(`Net Sales`) / SUM(`units`)',
+      response: undefined,
+    });
+    await using other = await connect(contextOver(own));
+
+    const { value } = await other.call('where_used', { id: 'net sales', dataset: 'set-1' });
+    const { value: dataset } = await other.call('where_used', { id: 'set-1' });
+    const { isError, text } = await other.call('where_used', { id: 'gross', kind: 'column' });
+
+    expect(value).toMatchObject({
+      note,
+      data: {
+        found: [{ kind: 'column', id: 'set-1:net sales', total: 2 }],
+        dependents: [
+          { kind: 'calculation', id: '1', ways: ['reads column set-1:net sales'] },
+          { kind: 'card', id: '7' },
+        ],
+      },
+    });
+    expect(dataset).toMatchObject({ note, data: { found: [{ columns: ['net sales', 'units'] }] } });
+    expect({ isError, text }).toMatchObject({ isError: true, text: expect.stringContaining(note) });
+  });
+});
+
+test('what ended badly last night is one call: jobs and runs, each with what to do', async () => {
+  const own = createMemoryStore();
+  const put = (key: string, value: unknown) => own.put(key, Buffer.from(JSON.stringify(value)));
+  const result = (id: string, finishedAt: string, more: object) =>
+    put(`results/run-function/dt=${finishedAt.slice(0, 10)}/${id}.json`, {
+      ...{ id, type: 'run-function', attempts: 1, finishedAt },
+      ...more,
+    });
+  await publishLines(own, { run: monday, lines: ['{"id":1}'] });
+  await put(`work/calculations/${wednesday.id}/_manifest.json`, {
+    ...publishedManifest({ run: wednesday.id, startedAt: wednesday.startedAt }),
+    ...{ publishable: false, refused: ['shrunk'] },
+  });
+  const executed = { kind: 'function', message: 'it threw' };
+  await result('old', '2026-11-10T03:00:00Z', { status: 'failed', error: { kind: 'timeout' } });
+  await result('ran', '2026-11-20T03:00:00Z', { status: 'failed', error: executed });
+  await result('fine', '2026-11-20T03:00:00Z', { status: 'done' });
+  await using other = await connect(contextOver(own));
+
+  const { value, text } = await other.call('jobs', { status: 'bad', days: 3 });
+  const { value: all } = await other.call('jobs', { status: 'failed' });
+
+  expect(value).toMatchObject({
+    data: {
+      jobs: [{ id: 'ran', status: 'failed', whatToDo: { command: 'redrive', id: 'ran' } }],
+      runs: [
+        {
+          place: 'calculations',
+          run: wednesday.id,
+          state: 'refused',
+          refused: ['shrunk'],
+          whatToDo: { command: 'publish' },
+        },
+      ],
+      faults: [],
+    },
+    status: 'complete',
+  });
+  expect(text).not.toContain('fine');
+  expect(all['data']).toEqual({ jobs: [expect.anything(), expect.anything()] });
 });

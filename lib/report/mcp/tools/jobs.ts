@@ -2,11 +2,14 @@ import * as z from 'zod/mini';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import type { JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
+import { spelled } from '../../../model/rules.ts';
+import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
+import { placesIn } from '../../../snapshot/history/places.ts';
 import { createLargest } from '../../collect/listed.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** Those first that somebody must look at. */
-const STATES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
+const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
 
@@ -17,30 +20,35 @@ const MOST_JOBS = 5_000;
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
-    'Lists jobs, those with an unknown outcome first, then failed ones, each with what to do: the command of platform-sync that a person runs, and the job or batch it is given; counts all by state. With id: the stored result of one too, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results of the last days.',
+    'Lists jobs, unknown outcomes first, then failed ones, each with what to do: the command of platform-sync that a person runs, and what it is given; counts all by status. Status bad: what ended badly within the days, jobs and also the snapshot runs refused, damaged or unfinished since the last published one. With id: also the stored result, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results.',
   input: {
     id: z.optional(textInput('the id of a job, of at most 128 characters', 128)),
-    state: z.optional(oneOf(STATES)),
+    status: z.optional(oneOf([...STATUSES, 'bad'])),
     days: z._default(
       described(
         z.number({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(400, { error: DAYS })),
-        'of the stored results, only those of jobs that ended within so many days',
+        'only what ended within so many days; of the ledger, only with status bad',
       ),
       30,
     ),
   },
   list: 'jobs',
   instead: 'run: platform-sync jobs',
-  async run({ id, state, days }, { at, most }, call) {
+  async run({ id, status, days }, { at, most }, call) {
     const counts = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
     const first = createLargest<ShownJob>(Math.min(MOST_JOBS, most));
     let result: string | undefined;
     const ledger = await call.ledger();
-    const wanted = { id, sinceMs: call.now() - days * 24 * 3_600_000 };
+    const sinceMs = call.now() - days * 24 * 3_600_000;
+    const wanted = { id, sinceMs };
+    const isWanted = (job: ShownJob) =>
+      status === 'bad'
+        ? job.whatToDo !== null && !(Date.parse(job.finishedAt ?? '') < sinceMs)
+        : job.status === (status ?? job.status);
     for await (const { job, text } of ledger ? jobsOf(ledger, wanted, call) : resultsOf(wanted, call)) {
       call.signal.throwIfAborted();
-      counts[job.state] += 1;
-      if (state === undefined || job.state === state) first.add(rankOf(job), job);
+      counts[job.status] += 1;
+      if (isWanted(job)) first.add(rankOf(job), job);
       result = text;
     }
     const items = first.values();
@@ -50,7 +58,10 @@ export const jobs = defineList({
     return {
       head: ledger ? { from: 'ledger', counts } : { from: 'results', note, counts },
       items: items.slice(at),
-      data: id === undefined ? {} : { result },
+      data: {
+        ...(id === undefined ? {} : { result }),
+        ...(status === 'bad' && at === 0 ? await badRuns(sinceMs, call) : {}),
+      },
     };
   },
 });
@@ -74,29 +85,29 @@ async function* jobsOf(ledger: Ledger, { id }: Wanted, call: ToolCall): AsyncGen
 async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall): AsyncGenerator<Found> {
   for await (const each of storedResults(await store(), { sinceMs, signal })) {
     if (each.value === undefined || (id !== undefined && each.value['id'] !== id)) continue;
-    yield { job: shownJob({ state: each.value['status'], ...each.value }), text: each.text };
+    yield { job: shownJob(each.value), text: each.text };
     if (id !== undefined) return;
   }
 }
 
-/** By state, and then by time: no time has so many milliseconds. */
-const rankOf = ({ state, finishedAt, startedAt }: ShownJob): number =>
-  (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATES.indexOf(state);
+/** By status, and then by time: no time has so many milliseconds. */
+const rankOf = ({ status, finishedAt, startedAt }: ShownJob): number =>
+  (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATUSES.indexOf(status);
 
 const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
-  shownJob({ ...row, state: state.toLowerCase(), error: outcome?.error });
+  shownJob({ ...row, status: spelled(state), error: outcome?.error });
 
 type ShownJob = ReturnType<typeof shownJob>;
 
 /** A job as the ledger or a stored result has it: whatever that holds. */
-function shownJob({ id, type, state, attempts, startedAt, finishedAt, error }: Record<string, unknown>) {
-  const known = STATES.find((each) => each === state) ?? 'unknown';
+function shownJob({ id, type, status, attempts, startedAt, finishedAt, error }: Record<string, unknown>) {
+  const known = STATUSES.find((each) => each === status) ?? 'unknown';
   const { kind, message } = (error ?? {}) as { readonly kind?: unknown; readonly message?: unknown };
   const name = textIn(id) ?? '';
   return {
     id: name,
     type: textIn(type),
-    state: known,
+    status: known,
     attempts: typeof attempts === 'number' ? attempts : 0,
     startedAt: textIn(startedAt),
     finishedAt: textIn(finishedAt),
@@ -109,3 +120,33 @@ const textIn = (value: unknown): string | null => {
   if (typeof value === 'number') return new Date(value).toISOString();
   return typeof value === 'string' ? value : null;
 };
+
+/** The most runs of a place that are looked at. */
+const MAX_RUNS = 50;
+
+/** The runs of snapshots that began since then, after the last published one of their place, and were not published. */
+async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
+  const store = await open();
+  const runs: object[] = [];
+  const faults: string[] = [];
+  for (const place of await placesIn(store)) {
+    const { listed, broken } = await findRuns({ store, place, all: true, limit: MAX_RUNS, signal });
+    faults.push(...broken);
+    for (const { run, state, startedAt, refused, fault } of listed) {
+      if (state === 'published') break;
+      if (Date.parse(startedAt) >= sinceMs && state !== 'superseded')
+        runs.push({ place, run, state, startedAt, refused, fault, whatToDo: RUN_ADVICE[state] });
+    }
+  }
+  return { runs, faults };
+}
+
+/** What a person does about a run: each command is given the place and the run. */
+const RUN_ADVICE = {
+  refused: {
+    say: 'The run published before it stays the last one. Find out why this one was refused; if what it holds is right, publish it with --force, or else take the snapshot again',
+    command: 'publish',
+  },
+  unfinished: { say: 'Unless it is under way, resume it with --resume', command: 'snapshot' },
+  damaged: { say: 'It cannot be resumed: take the snapshot again', command: 'snapshot' },
+} as const satisfies Partial<Record<ListedRun['state'], object>>;

@@ -5,6 +5,7 @@ import {
   type FindableKind,
   findableKinds,
   whereUsed as findWhereUsed,
+  NO_TEXT,
   type WhereUsed,
 } from '../../graph/where-used.ts';
 import { withShortTexts } from '../answer.ts';
@@ -16,6 +17,7 @@ const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 const MOST_THINGS = 5;
 const MOST_WAYS = 3;
 const MOST_HOPS_SHOWN = 50;
+const MAX_COLUMNS_SHOWN = 100;
 /** Characters of an id, a path, a name or a way. */
 const LONGEST = 240;
 
@@ -23,16 +25,20 @@ const LONGEST = 240;
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet or data file, over several hops: what would break if it were deleted, and by which links, also invalid ones. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, which is false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), by which links, also invalid ones; of a dataset or calculation also the columns read. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
   input: {
     id: described(
       textInput('an id of at most 2000 characters, as text', 2_000).check(
         z.regex(/\S/, { error: 'an id that is not empty' }),
       ),
-      'an id; of a file or directory, its path or its id',
+      'an id; of a file or directory, its path or its id; of a column, its name',
     ),
     kind: z.optional(oneOf(KINDS)),
-    hops: described(z.optional(wholeInput(1)), 'how many uses away, at most; default: any number'),
+    dataset: described(
+      z.optional(textInput('an id of at most 2000 characters', 2_000)),
+      'only a column of this dataset',
+    ),
+    hops: described(z.optional(wholeInput(1, 1_000)), 'at most so many uses away'),
   },
   list: 'dependents',
   instead: 'run: platform-sync where-used ID',
@@ -40,32 +46,38 @@ export const whereUsed = defineList({
     const store = await call.store();
     const { signal } = call;
     const outcome = await findWhereUsed({ store, ...asked, most, signal });
-    const { searched, found, unpublished } = outcome;
+    const { searched, found, unpublished, formulas } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MOST_THINGS);
-    const shown = things.map(({ dependents: _, hops, ...each }) => ({
+    const shown = things.map(({ dependents: _, hops, columns, ...each }) => ({
       ...each,
       hops: hops.slice(0, MOST_HOPS_SHOWN),
+      columns: columns.slice(0, MAX_COLUMNS_SHOWN),
     }));
     const dependents = things.flatMap(({ dependents: listed }, of) =>
       listed.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
     );
     return {
+      head: formulas === undefined ? {} : { note: noteOn(formulas) },
       items: dependents.slice(at).map((each) => withShortTexts(each, LONGEST)),
       data: { found: withShortTexts(shown, LONGEST), searched, unpublished },
-      isCut: things.length < found.length,
+      isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
     };
   },
 });
 
-function notFound(id: string, { hints }: WhereUsed): ToolError {
+/** How far columns are known. */
+const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
+  `columns: ${NO_TEXT}; known here, from our updates: ${known} of ${of}`;
+
+function notFound(id: string, { hints, formulas }: WhereUsed): ToolError {
   const meant = hints.map(
     (hint) => `${hint.kind} ${shortened(hint.id, 100)} (${shortened(hint.name ?? '', 100)})`,
   );
   const hint = meant.length === 0 ? ': use search to find its id' : `; perhaps ${meant.join(', or ')}`;
   return new ToolError(
-    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}`,
+    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulas ? `\n${noteOn(formulas)}` : ''}`,
   );
 }
 
