@@ -72,8 +72,11 @@ export async function checkPublished(ended: Finished) {
       )
         broken(`${source}/latest.json went back from ${before.run} to ${moved.run}`);
       const isGone = (await scene.store.get(moved.manifest)) === undefined;
-      const newer = (ms: number) =>
-        moves.filter(({ run, atMs }) => run > moved.run && atMs <= ms + LISTED_MS).length;
+      // What is published stays whatever its name, and takes one of the places.
+      const newer = (ms: number) => {
+        const there = moves.filter(({ atMs }) => atMs <= ms + LISTED_MS).map(({ run }) => run);
+        return new Set(there.filter((run) => run > moved.run || run === there.at(-1))).size;
+      };
       const mayBeGone = source === 'calculations' && sent.prunedAtMs.some((ms) => newer(ms) >= KEPT);
       if (isGone && mayBeGone) pruned += 1;
       else {
