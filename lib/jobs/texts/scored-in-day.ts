@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import type { Table } from '../../table/index.ts';
+import { type StoredRow, type Table, updateRow } from '../../table/index.ts';
 
 const rowSchema = z.object({ calls: z.number(), tokens: z.number() });
 
@@ -22,20 +22,10 @@ export function createScoredInDay(table: Table, now: () => number) {
     pending = sum(pending, scored);
     if (pending.calls === 0 && pending.tokens === 0) return undefined;
     const key = { partition: `scored#${new Date(now()).toISOString().slice(0, 10)}`, sort: '-' };
-    for (let found = await table.get(key); ; ) {
-      const day = sum(pending, rowSchema.parse(found?.row ?? NOTHING));
-      const options = {
-        expected: found?.token ?? null,
-        token: randomUUID(),
-        lifetimeMs: LIFETIME_MS,
-      };
-      const put = await table.put(key, day, options);
-      if (put.kind === 'stored') {
-        pending = NOTHING;
-        return day;
-      }
-      found = put.current;
-    }
+    const add = (found: StoredRow | undefined) => sum(pending, rowSchema.parse(found?.row ?? NOTHING));
+    const day = await updateRow(table, key, add, { newToken: randomUUID, lifetimeMs: LIFETIME_MS });
+    pending = NOTHING;
+    return day;
   };
 }
 

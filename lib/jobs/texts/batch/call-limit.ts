@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type StoredRow, updateRow } from '../../../table/index.ts';
 import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './batch.ts';
 
 /** The most calls of a batch, and how many have left, or are about to. */
@@ -42,13 +43,8 @@ async function change(
   { table, newToken }: LimitStorage,
   next: (limit: Limit) => Limit | undefined,
 ): Promise<boolean> {
-  const key = limitKey(batch);
-  for (let stored = await table.get(key); ; ) {
-    const limit = next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));
-    if (limit === undefined) return false;
-    const options = { expected: stored?.token ?? null, token: newToken(), lifetimeMs: RETENTION_MS };
-    const put = await table.put(key, limit, options);
-    if (put.kind === 'stored') return true;
-    stored = put.current;
-  }
+  const decide = (stored: StoredRow | undefined) =>
+    next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));
+  const options = { newToken, lifetimeMs: RETENTION_MS };
+  return (await updateRow(table, limitKey(batch), decide, options)) !== undefined;
 }

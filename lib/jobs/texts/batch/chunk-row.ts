@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../../base/index.ts';
-import type { StoredRow } from '../../../table/index.ts';
+import { type StoredRow, updateRow } from '../../../table/index.ts';
 import type { InputFound } from '../rows/read-rows.ts';
 import {
   type BatchStorage,
@@ -88,18 +88,19 @@ export async function writeChunkRow(
 /** Opens an ended chunk again whose rows failed. `complete`: none did. `gone`: the batch was erased. */
 export async function reopenChunk(
   chunkId: ChunkId,
-  options: BatchStorage,
+  { table, newToken }: BatchStorage,
 ): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
-  for (;;) {
-    const stored = await readChunkRow(chunkId, options);
-    if (stored === undefined) return 'gone';
-    const { row, token } = stored;
-    if (!isEnded(row)) return 'was-open';
-    if (row.counts.failed === 0) return 'complete';
-    const open = { ...row, state: 'open' } as const;
-    // After a lost race it looks again: a text may have been forgotten meanwhile.
-    if ((await writeChunkRow(chunkId, open, token, options))?.row === open) return 'reopened';
-  }
+  let answer = 'gone' as 'reopened' | 'was-open' | 'complete' | 'gone';
+  // After a lost race it is asked again: a text may have been forgotten meanwhile.
+  const decide = (stored: StoredRow | undefined): ChunkRow | undefined => {
+    const row = parsedChunk(stored)?.row;
+    if (row === undefined) answer = 'gone';
+    else if (!isEnded(row)) answer = 'was-open';
+    else answer = row.counts.failed === 0 ? 'complete' : 'reopened';
+    return row !== undefined && answer === 'reopened' ? { ...row, state: 'open' } : undefined;
+  };
+  await updateRow(table, chunkRowKey(chunkId), decide, { newToken, lifetimeMs: RETENTION_MS });
+  return answer;
 }
 
 export const inputSchema = z.custom<InputFound>((value) => typeof value === 'object' && value !== null);
