@@ -118,7 +118,7 @@ export const wrongWords: readonly WrongUse[] = [
   files('--where "size>1"', 'Expected FIELD:OPERATOR:VALUE such as size:GREATER_THAN:1000'),
   files('--where size:EQUALS', 'got "size:EQUALS".'),
   files('--where colour:EQUALS:red', '--where: expected a field of a file (id, path, name, '),
-  files('--where filetype:EQUALS:TEXT', 'indexReason), such as fileType, got "filetype"'),
+  files('--where filetype:EQUALS:TEXT', 'createdBy), such as fileType, got "filetype"'),
   files('--where size:GRATER_THAN:1', 'LESS_THAN_OR_EQUAL), such as GREATER_THAN, got "GRATER_THAN"'),
   files('--since yesterday', `--since: ${NO_DATE} "yesterday"`),
   files('--until 2026-02-30', `--until: ${NO_DATE} "2026-02-30"`),

@@ -1,23 +1,9 @@
 import * as z from 'zod/mini';
 import { filledText, nearestName, yesOrNo } from '../../../base/index.ts';
+import { file } from '../../../platform/records.ts';
 
 /** The fields of a file, according to the contract. */
-const FIELDS = [
-  'id',
-  'path',
-  'name',
-  'fileType',
-  'contentType',
-  'size',
-  'created',
-  'createdBy',
-  'hash',
-  'hashAlgorithm',
-  'downloadUrl',
-  'connectorKey',
-  'indexStatus',
-  'indexReason',
-];
+const FIELDS = ['id', ...Object.keys(file)];
 
 const OPERATORS = [
   'EQUALS',
