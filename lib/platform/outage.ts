@@ -15,11 +15,11 @@ export function callOutcome(failure: PlatformFailure | undefined): CallOutcome {
       return statusOutcome(failure.status);
     case 'connection':
     case 'timeout':
+    case 'cut':
       return 'unreachable';
     case 'redirect':
     case 'not-json':
       return 'not the platform';
-    case 'cut':
     case 'endless':
     case 'input':
     case 'wait':

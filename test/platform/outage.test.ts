@@ -22,7 +22,7 @@ describe('what a call says about the platform', () => {
     [{ kind: 'redirect', status: 302, to: '/login' }, 'not the platform'],
     [{ kind: 'not-json', status: 200, contentType: 'text/html' }, 'not the platform'],
     [{ kind: 'status', status: 429 }, 'neither'],
-    [{ kind: 'cut', detail: 'ended early' }, 'neither'],
+    [{ kind: 'cut', detail: 'ended early' }, 'unreachable'],
     [{ kind: 'endless', pages: 3 }, 'neither'],
     [{ kind: 'wait', waitMs: 2, maxWaitMs: 1 }, 'neither'],
     [{ kind: 'input', faults: [] }, 'neither'],
