@@ -7,6 +7,7 @@ import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sou
 import { OUTPUT_ENDINGS } from '../text/index.ts';
 import type { CommandDefinition, Flags, Given, Taken } from './command.ts';
 import {
+  ageOption,
   batchOption,
   calculationId,
   choiceOption,
@@ -179,15 +180,24 @@ export const commands = {
     ],
   },
   prune: {
-    does: 'Remove old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays.',
+    does: 'Remove old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays. Or, with --jobs, what the ledger holds of old jobs, whose results stay.',
     arguments: [placeOf('every place')],
     options: [
       ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
-      ['--older-than <time>', 'remove runs that began before: 90d or 12w ago, or a date', momentOption()],
+      [
+        '--older-than <time>',
+        'remove runs that began before (jobs that ended before): 90d or 12w before the newest that is stored, or a date',
+        ageOption,
+      ],
+      ['--jobs', 'leave of jobs in the ledger only how they ended; needs --older-than'],
       ['--dry-run', 'only list what would be removed'],
       YES,
     ],
-    examples: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d --yes'],
+    examples: [
+      'prune calculations --keep 30 --dry-run',
+      'prune --older-than 90d --yes',
+      'prune --jobs --older-than 90d --dry-run',
+    ],
   },
   query: {
     does: 'Run SQL over published runs, changes, jobs and scores, with DuckDB. Without SQL: a prompt.',

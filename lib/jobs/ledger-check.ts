@@ -8,7 +8,7 @@ import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf 
 import { blankRow, endStates, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
-import { stagedOutcome, WHOLE } from './result.ts';
+import { responseIn, stagedOutcome, WHOLE } from './result.ts';
 import { type UnknownChunk, unknownChunks } from './texts/batch/paid-texts.ts';
 
 /**
@@ -85,8 +85,7 @@ async function adopt({ id, key }: StoredResult, ledger: Ledger, store: Store): P
   const result = resultSchema.safeParse(objectIn(text));
   if (!result.success) return;
   const { type, status, attempts, startedAt, finishedAt, sender, error, note } = result.data;
-  // Copied as it is, for its numbers' digits; `printResult` puts it last.
-  const [, response] = /,"response":(.*)\}$/s.exec(text) ?? [];
+  const response = responseIn(text);
   const given = { status, ...(error && { error }), ...(note && { note }), ...(response && { response }) };
   const outcome = await stagedOutcome(store, { id, fence: 1 }, given);
   const [startMs, endMs] = [Date.parse(startedAt), Date.parse(finishedAt)];

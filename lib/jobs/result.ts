@@ -52,7 +52,18 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
 export const responseOf = async (store: Store, outcome: Outcome): Promise<string | undefined> =>
   (await responseBytes(store, outcome))?.toString();
 
-async function responseBytes(store: Store, { response, staged }: Outcome): Promise<Buffer | undefined> {
+/** The response in the text of a result, as it is, for its numbers' digits: `printResult` puts it last. */
+export const responseIn = (result: string): string | undefined =>
+  /,"response":(.*)\}$/s.exec(result.trim())?.[1];
+
+async function responseBytes(
+  store: Store,
+  { response, staged, result }: Outcome,
+): Promise<Buffer | undefined> {
+  if (result !== undefined) {
+    const text = responseIn((await store.get(result, WHOLE))?.body.toString() ?? '');
+    return text === undefined ? undefined : Buffer.from(text);
+  }
   if (staged === undefined) return typeof response === 'string' ? Buffer.from(response) : undefined;
   const stored = await store.get(staged, WHOLE);
   if (stored === undefined) throw missingObject(store, staged, 'a job’s response');

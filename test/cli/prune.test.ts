@@ -80,7 +80,7 @@ test('--keep N leaves the newest, and removes all that the others have, and what
 
 test('--older-than removes those that started before; the newest stays, however old it is', async () => {
   const some = await prune(PLACE, '--older-than', '2026-11-17');
-  const all = await prune(PLACE, '--older-than', '1d');
+  const all = await prune(PLACE, '--older-than', '2026-11-30');
 
   expect([some.code, all.code]).toEqual([0, 0]);
   expect(some.out).toMatch(
@@ -88,6 +88,17 @@ test('--older-than removes those that started before; the newest stays, however 
   );
   expect(all.out).toContain(tuesday.id);
   expect(await published()).toEqual([wednesday.id]);
+});
+
+test('an age is counted back from the newest run of the store: a clock that is ahead makes none old', async () => {
+  vi.setSystemTime(NOW + 365 * 86_400_000);
+
+  const none = await prune(PLACE, '--older-than', '2d');
+  const one = await prune(PLACE, '--older-than', '25h');
+
+  expect([none.code, one.code]).toEqual([0, 0]);
+  expect(none.out).toBe('0 runs, 0 objects, 0.0 kB');
+  expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
 test('--dry-run says what would be removed, and removes nothing', async () => {
@@ -124,6 +135,16 @@ describe('runs that are not published', () => {
       { source: PLACE, compression: 'gzip', selection: {}, platform: 'example.com' },
       { store, now: () => Date.parse(startedAt), random: Math.random },
     );
+
+  test('stay while they may still be taken, however far the clock is ahead', async () => {
+    const { run } = (await begin('2026-11-18T10:00:00Z')).checkpoint;
+    vi.setSystemTime(NOW + 365 * 86_400_000);
+
+    await prune('--older-than', '1h');
+    await prune('--keep', '1');
+
+    expect([...store.objects.keys()].join()).toContain(run);
+  });
 
   test('go if they started before those that stay; one that may still be taken after a week', async () => {
     const old = (await begin('2026-11-17T10:00:00Z')).checkpoint.run;

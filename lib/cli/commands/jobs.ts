@@ -1,6 +1,6 @@
 import { errorText, printJson, shownJson } from '../../base/index.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';
-import type { JobRow } from '../../jobs/ledger/job-row.ts';
+import { isPruned, type JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
 import { findResult } from '../../jobs/results/stored-results.ts';
@@ -31,7 +31,7 @@ async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Term
   let found = 0;
   for await (const row of ledger.list()) {
     terminal.signal.throwIfAborted();
-    if (status !== undefined && spelled(row.state) !== status) continue;
+    if (isPruned(row) || (status !== undefined && spelled(row.state) !== status)) continue;
     found += 1;
     newest.push(row);
     // The ledger may hold far more jobs than are listed.

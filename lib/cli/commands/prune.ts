@@ -1,4 +1,6 @@
-import { readSyncSettings } from '../../settings.ts';
+import { oldJobs, pruneJobs } from '../../jobs/prune-jobs.ts';
+import { sqlitePath } from '../../places.ts';
+import { needed, readSyncSettings } from '../../settings.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import {
   type PlanOptions,
@@ -8,13 +10,26 @@ import {
   type RunToPrune,
 } from '../../snapshot/history/plan-prune.ts';
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
-import type { Place } from '../../snapshot/keys.ts';
+import { isRunId, type Place } from '../../snapshot/keys.ts';
+import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import type { Store } from '../../store/index.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
-import { oneGiven } from '../errors/usage-error.ts';
+import { oneGiven, UsageError } from '../errors/usage-error.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';
-import { counted, shown, size } from '../terminal/terminal.ts';
+import {
+  counted,
+  type Ended,
+  type Found,
+  firstOf,
+  number,
+  shown,
+  size,
+  type Terminal,
+} from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
 type Kept = StillNeeded & { readonly source: Place };
@@ -24,13 +39,20 @@ type Kept = StillNeeded & { readonly source: Place };
  * nothing of it was removed. Needs only the store, and Glue where partitions are.
  */
 export default (async ([place], flags, terminal) => {
+  if (flags.jobs) return pruneOldJobs(place, flags, terminal);
   oneGiven({ '--keep': flags.keep, '--older-than': flags.olderThan }, 'needed');
   if (!flags.dryRun) refuseUnasked(flags.yes, terminal);
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
   const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
-  const plans = await plansOf(place, { store, rule: ruleOf(flags), signal });
+  const newestMs = await newestOf(store);
+  const plans = await plansOf(place, {
+    store,
+    rule: ruleOf(flags, newestMs),
+    nowMs: Math.min(newestMs ?? Date.now(), Date.now()),
+    signal,
+  });
   const planned = plans.flatMap(({ runs }) => runs);
   const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
   if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
@@ -58,13 +80,59 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>): PruneRule =>
-  keep === undefined ? { kind: 'older', beforeMs: olderThan ?? 0 } : { kind: 'keep', keep };
+/** Of jobs what `prune` is of runs. */
+async function pruneOldJobs(
+  place: Place | undefined,
+  { keep, olderThan, yes, dryRun = false }: Omit<FlagsOf<'prune'>, 'dryRun'> & { readonly dryRun?: boolean },
+  terminal: Terminal,
+): Promise<Found | Ended> {
+  oneGiven({ '--jobs': true, 'a place': place, '--keep': keep });
+  if (olderThan === undefined) throw new UsageError('--jobs: expected --older-than with it, got none');
+  if (sqlitePath(needed(readSyncSettings(terminal.environment), 'SYNC_TABLE')) === undefined)
+    throw new UsageError(
+      '--jobs: expected a table in a file, got one in DynamoDB, whose TTL removes a job 30 days after its last step',
+    );
+  if (!dryRun) refuseUnasked(yes, terminal);
+  const { ledger, batches } = await openJobs(terminal);
+  const parts = { ledger, store: batches.store, signal: terminal.signal };
+  const jobs = await Array.fromAsync(oldJobs(olderThan, parts));
+  const times = jobs.map(({ finishedAt }) => new Date(finishedAt).toISOString()).toSorted();
+  const [oldest = null, newest = null] = [times[0], times.at(-1)];
+  const words = `${counted(jobs.length, 'job')}${oldest === null ? '' : `, which ended from ${oldest} to ${newest}`}`;
+  const asks = `Remove what the ledger holds of ${words}, but how they ended?`;
+  if (!dryRun && oldest !== null && !(await isSure(asks, yes, terminal))) return 'failed';
+  const kept = dryRun ? [] : await pruneJobs(jobs, parts);
+  const staying = kept.map((id) => `${id} stays: its result is not in the store, or it was opened again`);
+  for (const line of firstOf(staying, 20)) terminal.err(shown(line));
+  const stay = kept.length === 0 ? '' : `; ${number(kept.length)} stay`;
+  return {
+    json: { dryRun, jobs: jobs.length - kept.length, oldest, newest, kept },
+    words: `${words}${dryRun ? '; nothing was removed' : stay}`,
+  };
+}
 
-async function plansOf(place: Place | undefined, of: Pick<PlanOptions, 'store' | 'rule' | 'signal'>) {
+/** When the newest run of all places began, in epoch milliseconds: the last published ones, and what is under work/. */
+async function newestOf(store: Store): Promise<number | undefined> {
+  const begun: string[] = [];
+  for (const place of await placesIn(store)) {
+    const { latest } = await readLastPublication(store, place);
+    if (latest !== undefined) begun.push(latest.startedAt);
+    for await (const folder of store.folders(`work/${place}/`)) {
+      const run = folder.slice(folder.lastIndexOf('/') + 1);
+      if (isRunId(run)) begun.push(runOfId(run).startedAt);
+    }
+  }
+  const newest = begun.toSorted().at(-1);
+  return newest === undefined ? undefined : Date.parse(newest);
+}
+
+const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>, newestMs: number | undefined): PruneRule =>
+  keep === undefined ? { kind: 'older', beforeMs: olderThan?.(newestMs) ?? 0 } : { kind: 'keep', keep };
+
+async function plansOf(place: Place | undefined, of: Omit<PlanOptions, 'place'>) {
   const plans: PrunePlan[] = [];
   for (const each of place === undefined ? await placesIn(of.store) : [place])
-    plans.push(await planPrune({ ...of, place: each, nowMs: Date.now() }));
+    plans.push(await planPrune({ ...of, place: each }));
   return plans;
 }
 

@@ -21,6 +21,8 @@ export const outcomeSchema = z.object({
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
+  /** The key of the stored result, which alone has the response since the row was pruned. */
+  result: z.exactOptional(z.string()),
   note: z.exactOptional(z.string()),
 });
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
@@ -150,6 +152,9 @@ export const blankRow = (id: string, nowMs: number): JobRow => ({
   dt: new Date(nowMs).toISOString().slice(0, 10),
   createdAt: nowMs,
 });
+
+/** Whether of the row is left only how the job ended: `prune --jobs` took the rest. */
+export const isPruned = ({ outcome }: JobRow): boolean => outcome?.result !== undefined;
 
 export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 

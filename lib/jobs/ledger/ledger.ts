@@ -13,6 +13,7 @@ import {
 import {
   type CancelOptions,
   decideCancel,
+  decidePrune,
   decideReopen,
   decideResolve,
   type ReopenOptions,
@@ -109,6 +110,9 @@ export function createLedger(options: LedgerOptions) {
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
+    /** Leaves of an ended job's row how it ended, and no response; false if it may not be pruned, or not any more. */
+    prune: (id: string, stored: Parameters<typeof decidePrune>[1]) =>
+      step(id, (row) => decidePrune(row, stored), { frees: true }),
     /** All rows, in no particular order: for people, not for workers. */
     list,
   };
@@ -165,8 +169,8 @@ function createTime(
 
 type FoundRow = { readonly row: JobRow; readonly token: string };
 
-/** `holder`: the row that it stored last is taken for the current one. `isNew`: most likely there is no row yet. */
-type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean };
+/** `holder`: the row that it stored last is taken for the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
+type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean };
 
 /**
  * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
@@ -185,7 +189,7 @@ function createSteps({
   const step = async <Answer>(
     id: string,
     decide: (row: JobRow | undefined) => Decision<Answer>,
-    { holder, isNew = false }: StepOptions = {},
+    { holder, isNew = false, frees = holder !== undefined }: StepOptions = {},
   ): Promise<Answer> => {
     const known = holder && remembered.get(holder);
     let isCurrent = known === undefined && !isNew;
@@ -196,7 +200,7 @@ function createSteps({
         const token = newToken();
         const condition = { expected: found?.token ?? null, token, lifetimeMs: expireAfterMs };
         // What a holder knows of its job must not be lost; a send needs room for that, too.
-        const mayUseReserve = holder !== undefined && row.state !== 'SENT';
+        const mayUseReserve = frees && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
         if (written.kind === 'stored') {
           // The answer holds the row that was written: it proves a claim as well as the holder does.

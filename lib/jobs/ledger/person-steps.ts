@@ -6,11 +6,12 @@ import {
   failure,
   hasEnded,
   isCancelled,
+  isPruned,
   isSettled,
   type JobRow,
   wasExecuted,
 } from './job-row.ts';
-import type { Decision } from './transitions.ts';
+import { type Decision, runsAgain } from './transitions.ts';
 
 /* The steps of people, as the table in `transitions.ts` lists them. */
 
@@ -105,4 +106,19 @@ export function decideResolve(
   const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
   const write = { ...endOf(row, { ...known, status, ...said }, nowMs), earlierFinishedAt: row.finishedAt };
   return { write, answer: { kind: 'resolved', row: write } };
+}
+
+/** Whether a row may be pruned: its job is done or failed for good, and its message was seen, so that it has a result. */
+export const mayPrune = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
+  hasEnded(row) && row.state !== 'UNKNOWN' && row.type !== undefined && !isPruned(row) && !runsAgain(row);
+
+/** `result`: the key of the stored result of the end at `finishedAt`. A row that ended otherwise meanwhile is left. */
+export function decidePrune(
+  row: JobRow | undefined,
+  { finishedAt, result }: { readonly finishedAt: number; readonly result: string },
+): Decision<boolean> {
+  if (row === undefined || !mayPrune(row) || row.finishedAt !== finishedAt) return { answer: false };
+  const { response: _, staged: __, error, ...ended } = row.outcome;
+  const failed = error === undefined ? {} : { error: { kind: error.kind, message: error.message } };
+  return { write: { ...row, outcome: { ...ended, ...failed, result } }, answer: true };
 }

@@ -42,6 +42,7 @@ import {
  * FAILED                      FAILED            a person; cancelled                                        cancel
  * FAILED                      CLAIMED, no lease anyone, if cancelled or executed a person who names it;    reopen
  *                                               fence+1, attempts, tries and takeovers 0
+ * DONE, FAILED                the same          a person, once the result is stored; without response       prune
  * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. Only what has no lease, or an expired one, is claimed.

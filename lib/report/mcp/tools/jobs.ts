@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { adviceFor } from '../../../jobs/job-advice.ts';
-import type { JobRow } from '../../../jobs/ledger/job-row.ts';
+import { isPruned, type JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
 import { spelled } from '../../../model/rules.ts';
 import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
@@ -72,7 +72,8 @@ type Ledger = NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>;
 
 /** The jobs of the ledger, or one with its stored result. */
 async function* jobsOf(ledger: Ledger, { id }: Wanted, call: ToolCall): AsyncGenerator<Found> {
-  if (id === undefined) for await (const row of ledger.list()) yield { job: jobOfRow(row) };
+  if (id === undefined)
+    for await (const row of ledger.list()) if (!isPruned(row)) yield { job: jobOfRow(row) };
   const row = id === undefined ? undefined : await ledger.read(id);
   if (id === undefined || row === undefined) return;
   const { type, outcome } = row;
