@@ -193,3 +193,23 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   if (byte === undefined) return new SyntaxError(`invalid JSON: it is incomplete and ends at byte ${at}`);
   return new SyntaxError(`invalid JSON: unexpected 0x${byte.toString(16).padStart(2, '0')} at byte ${at}`);
 }
+
+/** The index of the first item of the array or object that begins at `open`; if it has none, as `nextItem` says it. */
+export function firstItem(bytes: Buffer, open: number, close: number): number {
+  const at = skipSpace(bytes, open + 1);
+  return bytes[at] === close ? ~(at + 1) : at;
+}
+
+/** Below 0 if the item was the last: the complement (`~`) of the index behind the end. */
+export function nextItem(bytes: Buffer, behind: number, close: number): number {
+  let at = behind;
+  let byte = bytes[at];
+  if (byte !== COMMA && byte !== close) {
+    at = skipSpace(bytes, at);
+    byte = bytes[at];
+    if (byte !== COMMA && byte !== close) throw unexpected(bytes, at);
+  }
+  at += 1;
+  if (byte === close) return ~at;
+  return (bytes[at] ?? 0) <= 0x20 ? skipSpace(bytes, at) : at;
+}

@@ -18,9 +18,9 @@ import {
 } from './leaf.ts';
 import { nameAt, type Reading } from './names.ts';
 import { createNode, type NamedNode, structOf } from './nodes.ts';
-import { onlyLast } from './only-last.ts';
+import { onlyLast, withoutRepeats } from './only-last.ts';
 import { readObject } from './read-node.ts';
-import { addSpan, addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
+import { addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
 import { addWaiting } from './texts.ts';
 
 /** The column of the members that have no column of their own, or do not fit it. */
@@ -30,7 +30,7 @@ const OTHER = '_other';
  * Fits the lines of a part, records in JSON, to the columns of a table. No value is lost, and none is changed but half
  * of a surrogate pair. A column of type timestamp is named
  * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`. `_other` has, as a JSON object, the members that
- * do not fit, byte for byte and in their order; a line that is JSON but no object as a whole. Of members of one name
+ * do not fit, in their order and byte for byte, but for space between members where one comes twice in them; a line that is JSON but no object as a whole. Of members of one name
  * the last counts, at any depth, as JSON readers have it. Throws `TypeError` if the columns are not like this.
  */
 export function createLineFitter(table: TableColumns) {
@@ -51,6 +51,10 @@ export function createLineFitter(table: TableColumns) {
     const names = others.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
     // What does not fit is as it came.
     others.splice(0, others.length, ...names.flatMap((name) => spans.get(name) ?? []));
+  }
+
+  function addOthers(rest: Buffer): void {
+    addUtf8(other, 0, withoutRepeats(jsonBytesOf(rest), 0) ?? rest);
   }
 
   return {
@@ -74,9 +78,8 @@ export function createLineFitter(table: TableColumns) {
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
       for (let index = 0; index < moments.length; index += 1) moments[index]?.();
       for (let index = 0; index < texts.length; index += 1) addWaiting(texts[index] ?? other.texts);
-      if (!isObject) addSpan(other, 0, json, from, at);
-      else if (others.length === 0) addLevels(other.levels, 0, 0);
-      else addUtf8(other, 0, othersOf(bytes, others));
+      if (isObject && others.length === 0) addLevels(other.levels, 0, 0);
+      else addOthers(isObject ? othersOf(bytes, others) : bytes.subarray(from, at));
       return isObject ? others.length / 2 : 1;
     },
   };

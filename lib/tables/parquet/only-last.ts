@@ -1,15 +1,16 @@
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
+  firstItem,
   type JsonBytes,
   jsonBytesOf,
+  nextItem,
   OPEN_ARRAY,
   OPEN_OBJECT,
   skipDeepValue,
   skipName,
 } from '../../snapshot/page/json-bytes.ts';
 import { nameAt } from './names.ts';
-import { firstItem, nextItem } from './read-node.ts';
 
 /** What is nested deeper stays as it is: no column is. */
 const MAX_DEPTH = 64;
@@ -28,7 +29,13 @@ export function onlyLast(json: JsonBytes, at: number): OnlyLast {
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
 }
 
-type Printed = { readonly text: string; readonly end: number };
+/** The same of the value at `at`, if a member of an object in it comes again under its name; otherwise undefined. */
+export function withoutRepeats(json: JsonBytes, at: number): Buffer | undefined {
+  const { text, repeats } = printed(json, at, 0);
+  return repeats ? Buffer.from(text, 'latin1') : undefined;
+}
+
+type Printed = { readonly text: string; readonly end: number; readonly repeats: boolean };
 
 function printed(
   json: JsonBytes,
@@ -40,21 +47,22 @@ function printed(
   const isObject = bytes[at] === OPEN_OBJECT;
   if (depth === MAX_DEPTH || !(isObject || bytes[at] === OPEN_ARRAY)) {
     const end = skipDeepValue(json, at, 0);
-    return { text: bytes.toString('latin1', at, end), end };
+    return { text: bytes.toString('latin1', at, end), end, repeats: false };
   }
   const close = isObject ? CLOSE_OBJECT : CLOSE_ARRAY;
   const items = new Map<unknown, string>();
+  let repeats = false;
   let item = firstItem(bytes, at, close);
   while (item >= 0) {
     const valueAt = isObject ? skipName(json, item) : item;
-    const { text, end } = printed(json, valueAt, depth + 1);
+    const { text, end, repeats: within } = printed(json, valueAt, depth + 1);
     const name = isObject ? nameAt(json, item) : items.size;
     // It moves to the end, where the last one stands.
-    items.delete(name);
+    repeats = items.delete(name) || within || repeats;
     items.set(name, bytes.toString('latin1', item, valueAt) + text);
     spans?.set(name, [item, end]);
     item = nextItem(bytes, end, close);
   }
   const inside = [...items.values()].join(',');
-  return { text: isObject ? `{${inside}}` : `[${inside}]`, end: ~item };
+  return { text: isObject ? `{${inside}}` : `[${inside}]`, end: ~item, repeats };
 }

@@ -1,22 +1,22 @@
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
-  COMMA,
+  firstItem,
   type JsonBytes,
   jsonBytesOf,
+  nextItem,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
   skipDeepValue,
   skipName,
-  skipSpace,
   skipText,
   skipValue,
-  unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { addBoolean, addInteger, addLevels, addToEach, exactInteger } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Reading, readName } from './names.ts';
 import type { FittedNode, StructParts } from './nodes.ts';
+import { withoutRepeats } from './only-last.ts';
 import { addSpan, addString, addUtf8, type TextColumn } from './text-leaf.ts';
 import { hashOf } from './texts.ts';
 
@@ -181,18 +181,21 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
   return end;
 }
 
-/** Reads a text as it is, any other value as its JSON: byte for byte, but for halves of surrogate pairs, as in a string. */
+/**
+ * Reads a text as it is, any other value as its JSON: byte for byte, but for halves of surrogate pairs, as in a string, and
+ * for members whose name comes again, of which the last stays.
+ */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   if (json.bytes[at] === QUOTE) return readString(node.parts, reading, at, repetition);
   if (json.bytes[at] === NULL) return skipOther(node, reading, at, repetition);
   const end = skipDeepValue(json, at, 0);
-  const whole = withoutHalves(json.bytes.subarray(at, end));
-  if (whole === undefined) addSpan(node.parts, repetition, json, at, end);
-  else {
-    reading.fits = false;
-    addUtf8(node.parts, repetition, Buffer.from(whole));
-  }
+  const last = withoutRepeats(json, at);
+  const whole = withoutHalves(last ?? json.bytes.subarray(at, end));
+  reading.fits &&= whole === undefined;
+  const changed = whole === undefined ? last : Buffer.from(whole);
+  if (changed === undefined) addSpan(node.parts, repetition, json, at, end);
+  else addUtf8(node.parts, repetition, changed);
   return end;
 }
 
@@ -267,24 +270,4 @@ function skipOther(
   const end = skipDeepValue(reading.json, at, 0);
   addToEach(levels, repetition, definition - 1);
   return end;
-}
-
-/** The index of the first item of the array or object that begins at `open`; if it has none, as `nextItem` says it. */
-export function firstItem(bytes: Buffer, open: number, close: number): number {
-  const at = skipSpace(bytes, open + 1);
-  return bytes[at] === close ? ~(at + 1) : at;
-}
-
-/** Below 0 if the item was the last: the complement (`~`) of the index behind the end. */
-export function nextItem(bytes: Buffer, behind: number, close: number): number {
-  let at = behind;
-  let byte = bytes[at];
-  if (byte !== COMMA && byte !== close) {
-    at = skipSpace(bytes, at);
-    byte = bytes[at];
-    if (byte !== COMMA && byte !== close) throw unexpected(bytes, at);
-  }
-  at += 1;
-  if (byte === close) return ~at;
-  return (bytes[at] ?? 0) <= 0x20 ? skipSpace(bytes, at) : at;
 }

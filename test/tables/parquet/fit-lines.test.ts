@@ -109,6 +109,19 @@ describe('a column of JSON', () => {
     expect(await queryParquet(bytes)).toEqual([{ value: json, _other: null }]);
   });
 
+  test.each([
+    ['{"a":1, "b":[{"c":1,"c" : 2}],"a":[3]}', '{"b":[{"c" : 2}],"a":[3]}'],
+    ['{"\\u0061":1,"a":2}', '{"a":2}'],
+    ['[{"a":"x","a":"\\ud800"}]', '[{"a":"?"}]'],
+  ])('has the last of members of one name alone: %s', async (json, last) => {
+    const { bytes } = writeLines([`{"value": ${json},"more":${json}}`], table);
+    const [row] = await queryParquet(bytes);
+
+    expect(row?.['value']).toBe(last);
+    expect(JSON.parse(String(row?.['_other'])).more).toEqual(JSON.parse(json));
+    expect(row?.['_other']).not.toMatch(/1|x/);
+  });
+
   test('has ? for half of a surrogate pair, and _other has the value byte for byte', async () => {
     const json = '{"\\ud83d":["\\ude00\\uD83D\\ud83d\\uDE00", "\\\\\\udc00\\n"]}';
     const { bytes } = writeLines([`{"value":${json}}`], table);

@@ -117,6 +117,30 @@ function fitNode(node: Node, type: ColumnType): Fitted {
 const lastOfEach = (members: readonly Member[]): readonly Member[] =>
   members.filter((member) => members.findLast(({ name }) => name === member.name) === member);
 
+const repeatsIn = (node: Node): boolean => {
+  if (node.kind === 'array') return node.elements.some(repeatsIn);
+  if (node.kind !== 'object') return false;
+  return (
+    new Set(node.members.map(({ name }) => name)).size < node.members.length ||
+    node.members.some(({ value }) => repeatsIn(value))
+  );
+};
+
+function printLast(node: Node): string {
+  if (node.kind === 'array') return `[${node.elements.map(printLast).join(',')}]`;
+  if (node.kind !== 'object') return node.raw;
+  const members = lastOfEach(node.members).map(
+    ({ raw, value }) => `${raw.slice(0, raw.length - value.raw.length)}${printLast(value)}`,
+  );
+  return `{${members.join(',')}}`;
+}
+
+/** JSON as it is, unless a name comes twice in an object in it: then with the last of each alone. */
+function lastAlone(text: string): string {
+  const node = readNode(text);
+  return repeatsIn(node) ? printLast(node) : text;
+}
+
 /** In any notation: digits, a fraction of zeros, an exponent. */
 function integer(source: string): bigint | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
@@ -136,7 +160,7 @@ export function fitSlowly(line: string, table: TableColumns) {
   const row: Record<string, unknown> = Object.fromEntries(
     Object.keys(table).map((name) => [name.toLowerCase(), null]),
   );
-  if (node.kind !== 'object') return { row: { ...row, _other: node.raw }, others: 1 };
+  if (node.kind !== 'object') return { row: { ...row, _other: lastAlone(node.raw) }, others: 1 };
   const fields = Object.entries(table)
     .filter(([name, type]) => name !== '_other' && type !== 'timestamp')
     .map(([name, type]) => ({ name, type: parseColumnType(type) }));
@@ -154,7 +178,7 @@ export function fitSlowly(line: string, table: TableColumns) {
     if (isMoment && ms >= BigInt(Date.UTC(1, 0) - YEAR_1901_MS) && ms < BigInt(Date.UTC(10_000, 0)))
       row[name.toLowerCase()] = ms;
   }
-  if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
+  if (others.length > 0) row['_other'] = lastAlone(`{${others.map(({ raw }) => raw).join(',')}}`);
   return { row, others: others.length };
 }
 
