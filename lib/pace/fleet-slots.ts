@@ -61,7 +61,10 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     wake: () => worker.proof.wake(),
     giveBack: (slot: Slot) => giveBack(worker, slot),
     take: (request: SlotRequest) => take(worker, request),
-    dueAtMs: (ahead: number) => dueAtMs(worker, ahead),
+    dueAtMs(ahead: number) {
+      dropLate(worker);
+      return dueAtMs(worker, ahead);
+    },
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
     /** The call of this slot has ended; `succeeded` if the platform accepted it. */
     ended: (slot: Slot, succeeded: boolean) => worker.proof.ended(slot, succeeded),

@@ -124,6 +124,18 @@ describe('a slot', () => {
   });
 });
 
+test('a slot that is held when the clock is set is not what the next call is refused for', async () => {
+  const { take, slots, state } = createWorker();
+  await take();
+  const held = slots.dueAtMs(0);
+
+  state.setByMs = -31 * 86_400_000;
+  const due = slots.dueAtMs(0);
+
+  expect(due).not.toBe(held);
+  expect(slots.counts()).toMatchObject({ granted: 2, used: 1, wasted: 1 });
+});
+
 test('a slot may be used later once a call has missed two by its timers', async () => {
   const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30, budget: { tatMs: 100 } });
 
