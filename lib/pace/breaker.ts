@@ -15,7 +15,7 @@ import { createTokenMark } from './token-mark.ts';
 /** Why a call got no response from the platform: an outage if others get none either. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
-/** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
+/** What a call says about the platform. `neither`: it was throttled, or shows nothing. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
 export type Breaker = {

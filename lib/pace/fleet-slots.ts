@@ -5,7 +5,14 @@ import { afterRefusal, BLOCK_MS, effectiveRate, emptyBudget, LATE_MS, lineSpacin
 import { enqueue } from './enqueue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import { createProof } from './proof.ts';
-import { type Block, type Line, lineStartMs, REFUSED_MS, reserveBlock } from './reserve-block.ts';
+import {
+  type Block,
+  type Line,
+  lineStartMs,
+  REFUSED_MS,
+  reserveBlock,
+  VOID_AFTER_MS,
+} from './reserve-block.ts';
 import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
 import { createWorkerTally } from './tally.ts';
 import { isProbing, pauseAfter429 } from './throttle-state.ts';
@@ -16,6 +23,7 @@ import { isProbing, pauseAfter429 } from './throttle-state.ts';
  */
 
 export type FleetSlotsOptions = Omit<Line, 'tally' | 'proof'> & {
+  /** Finds the table's time. Absent: its users share a clock, which may be set all the same. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableAway?: ((cause: unknown) => void) | undefined;
   readonly onTableBack?: (() => void) | undefined;
@@ -26,6 +34,9 @@ type Held = Block & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {
+    /** Whether the clock was set since this was last asked; and until when nothing leaves after that. */
+    readonly wasSet: () => boolean;
+    quietUntil: Moment | undefined;
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
     held: Held | undefined;
@@ -47,6 +58,8 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     ...options,
     tally: createWorkerTally(),
     proof: createProof(clock),
+    wasSet: watchSteps(clock),
+    quietUntil: undefined,
     reserving: new PQueue({ concurrency: 1 }),
     held: undefined,
     lateMs: LATE_MS,
@@ -145,12 +158,22 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   });
   const reserveOne = async () => {
     if (worker.held !== undefined) return;
-    await worker.setClock?.(request.signal);
+    if (worker.setClock === undefined) await untilQuiet(worker, request.signal);
+    else await worker.setClock(request.signal);
     await reportOwed(worker);
     const wasSet = watchSteps(clock);
     worker.held = { ...(await reserveBlock({ ...request, outlook }, worker)), wasSet };
   };
   return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
+}
+
+/** Where users share a clock that was set, the line says by another one when calls left: for a second nobody knows. */
+async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
+  const { clock } = worker;
+  if (worker.wasSet()) worker.quietUntil = momentOf(clock, clock.now() + VOID_AFTER_MS);
+  const leftMs = worker.quietUntil === undefined ? 0 : worker.quietUntil() - clock.now();
+  if (leftMs > 0) await clock.sleep(leftMs, signal);
+  worker.quietUntil = undefined;
 }
 
 const RETRY_MS = 1_000;

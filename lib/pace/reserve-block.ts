@@ -53,7 +53,7 @@ type Outlook = {
 };
 
 /** By then every worker that holds slots has looked: a block begins within 250 ms of a look, and lasts 250 ms. */
-const VOID_AFTER_MS = 1_000;
+export const VOID_AFTER_MS = 1_000;
 
 /** The least time after a probe that was neither refused nor accepted until another one leaves, in milliseconds. */
 const UNKNOWN_MS = 1_000;
