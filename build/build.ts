@@ -35,8 +35,8 @@ export function build(dist: string, { quick = false } = {}): void {
       if (!needed.has(file.replace(/\.map$/, ''))) rmSync(file);
     // Read when they are asked for, not imported.
     cpSync(join(root, QUERIES), join(dist, QUERIES), { recursive: true });
-    if (quick) return;
     run(process.execPath, 'build/write-page.ts', join(dist, 'lib', 'report'));
+    if (quick) return;
     run(process.execPath, 'infra/build-functions.ts', join(dist, 'functions'));
   } catch (error) {
     rmSync(dist, { recursive: true, force: true });
