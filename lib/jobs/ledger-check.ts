@@ -4,7 +4,14 @@ import { once } from '../base/index.ts';
 import { sqlitePath, storePlace } from '../places.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
-import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf } from '../table/index.ts';
+import {
+  type CheckTable,
+  MOVED_PAGE,
+  NEW_LEDGER,
+  NEW_LEDGER_RISK,
+  TableError,
+  tableCheckOf,
+} from '../table/index.ts';
 import { blankRow, endStates, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
@@ -75,7 +82,7 @@ function refuse([first, ...others]: readonly Unknown[], table: string, store: st
     kind: 'bad-table',
     table,
     expected: 'a ledger that knows all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: an older copy, or one whose log (-wal) was deleted. Put the newer file back; or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: an older copy, or one whose log (-wal) was deleted. Put the newer file back (${MOVED_PAGE}); or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
   });
 }
 

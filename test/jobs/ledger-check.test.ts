@@ -55,7 +55,7 @@ test('by an older copy of the ledger nothing is sent, and the first job that it 
 
   expect([refused.code, worked.code]).toEqual([2, 2]);
   expect(refused.err).toMatch(
-    /got one that lacks 2 of them, such as [bc]: an older copy, .*--new-ledger goes on/,
+    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*--new-ledger goes on/,
   );
   expect(ran()).toBe(before);
 });
@@ -86,6 +86,31 @@ test('a ledger that was deleted is begun anew with what results say', async () =
   const again = await runJobs(['a', 'b'], '--new-ledger');
 
   expect([refused.code, again.code]).toEqual([2, 0]);
+  expect(ran()).toBe(before);
+});
+
+test('a store that was copied sends by the file that moved with it, by the one where it is, or takes over what it says', async () => {
+  await runJobs(['a', 'b']);
+  const before = ran();
+  const moved = { whole: join(folder.path, 'whole'), bare: join(folder.path, 'bare') };
+  for (const to of Object.values(moved)) await cp(storePath(), to, { recursive: true });
+  await rm(join(moved.bare, '.store'), { recursive: true });
+  const jobsFile = join(folder.path, 'jobs.ndjson');
+  await writeFile(jobsFile, lines([adds('a'), adds('b')]));
+  const runIn = async (store: string, more: Readonly<Record<string, string>> = {}, ...flags: string[]) => {
+    const environment = { ...settingsOf(sandbox, store), LOG_LEVEL: 'silent', ...more };
+    const { code, err } = await runCommand(['run', jobsFile, ...flags], environment);
+    for (const each of [file(), join(store, '.store', 'jobs.db')]) sqliteFile(each).close();
+    return { code, err };
+  };
+
+  const whole = await runIn(moved.whole);
+  const refused = await runIn(moved.bare);
+  const byFile = await runIn(moved.bare, { SYNC_TABLE: `sqlite:${file()}` });
+  const anew = await runIn(moved.bare, {}, '--new-ledger');
+
+  expect([whole.code, refused.code, byFile.code, anew.code]).toEqual([0, 2, 0, 0]);
+  expect(refused.err).toContain('docs/restore.md, "A store that moved"');
   expect(ran()).toBe(before);
 });
 
