@@ -14,6 +14,7 @@ import {
   collected,
   columnsOption,
   decimalOption,
+  filledOption,
   jobArgument,
   LISTED,
   LISTED_DEPENDENTS,
@@ -243,7 +244,7 @@ export const commands = {
     does: 'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
     needsStore: false,
     arguments: [['<file>', 'the file of texts; may be gzipped']],
-    required: [['--text <column>', 'the column that holds the text']],
+    required: [['--text <column>', 'the column that holds the text', filledOption]],
     options: [
       ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
       ['--topic <name[=description]>', 'a topic to score; may be repeated', collected(topicOption)],
@@ -352,7 +353,7 @@ export const commands = {
   },
   'formula undo': {
     does: 'Set the formulas of a set back to what they were, except those that somebody has changed since.',
-    arguments: [['<name>', 'what the set is called']],
+    arguments: [['<name>', 'what the set is called', setName]],
     options: [
       ['--even-if-changed <id...>', 'set these back although they have changed', collected(calculationId)],
     ],
@@ -446,7 +447,7 @@ export const commands = {
       ['<id>', 'the id of the job', jobArgument],
       ['<status>', 'done: it was executed; failed: it was not, and may be reopened', ['done', 'failed']],
     ],
-    required: [['--note <text>', 'how you know: it is stored in the result']],
+    required: [['--note <text>', 'how you know: it is stored in the result', filledOption]],
     examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
   },
   redrive: {

@@ -204,7 +204,7 @@ test.each([
   await it.run(...words.map((word) => word.replace('{job}', job).replace('{file}', it.file)));
 
   expect(before.status).toBe('unknown');
-  expect(shown).toMatchObject({ state: 'DONE' });
+  expect(shown).toMatchObject({ status: 'done' });
   expect(await it.result()).toMatchObject({ status: 'done', note: 'it is set' });
   expect(await it.log()).toEqual(['1']);
   expect(it.sandbox.counts().formulaUpdates).toEqual({ [it.id]: 1 });

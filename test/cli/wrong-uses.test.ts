@@ -5,6 +5,7 @@ import { commands } from '../../lib/cli/commands.ts';
 import { parseLine } from '../docs/shell.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';
+import { wrongFamilies } from './wrong-families.ts';
 import { wrongInputs } from './wrong-inputs.ts';
 import { type Given, wrongWords } from './wrong-uses.ts';
 
@@ -20,7 +21,9 @@ const asFile = (content: NonNullable<Given['files']>[string]) =>
 /** The code of an error without words, and what only programmers read. */
 const BARE = /\b(?:ENOENT|EISDIR|ENOTDIR|EACCES|TypeError|SyntaxError|undefined|ZodError)\b|^ {4}at /m;
 
-test.for([...wrongWords, ...wrongInputs])('%s is refused: %s', async ([line, said, given = {}]) => {
+const wrongUses = [...wrongWords, ...wrongFamilies, ...wrongInputs];
+
+test.for(wrongUses)('%s is refused: %s', async ([line, said, given = {}]) => {
   const { input, files = {}, settings = {}, code: expected = 2 } = given;
   for (const [name, content] of Object.entries(files))
     if (content === null) await mkdir(join(folder.path, name));
@@ -48,9 +51,9 @@ test.for([...wrongWords, ...wrongInputs])('%s is refused: %s', async ([line, sai
     expect(out).toEqual(argv.includes('--json') ? expect.stringContaining('"kind": "usage"') : '');
 });
 
-test('the tables have every command', () => {
-  const uses = [...wrongWords, ...wrongInputs];
-  const isThere = (path: string) => uses.some(([line]) => `${line} `.startsWith(`${path} `));
+test('the tables have every command, and more than 325 uses', () => {
+  expect(new Set(wrongUses.map((use) => use.slice(0, 2).join('\n'))).size).toBeGreaterThan(325);
+  const isThere = (path: string) => wrongUses.some(([line]) => `${line} `.startsWith(`${path} `));
 
   expect(Object.keys(commands).filter((path) => !isThere(path))).toEqual([]);
 });

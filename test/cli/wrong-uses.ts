@@ -248,7 +248,7 @@ export const wrongWords: readonly WrongUse[] = [
     { settings: { SYNC_ALLOW: '{"types": ["data-files"]}' }, input: lines([adds('a')]) },
   ],
   ['jobs "a b"', 'Expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
-  ['jobs --status LOST', 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
+  ['jobs --status LOST', 'Expected one of claimed, sent, done, failed, unknown, got "LOST"'],
   ['jobs resolve a done', "required option '--note <text>' not specified"],
   ['jobs resolve a lost --note x', 'Allowed choices are done, failed'],
   ['jobs cancel', NOT_BOTH],

@@ -16,7 +16,7 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
 
 /** A file is not as expected: `got` in words, or the error of the system that says so. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
-  new UsageError(`${place}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
+  new UsageError(`${place || '""'}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
 
 /**
  * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise returns the

@@ -141,6 +141,11 @@ export const columnsOption = (text: string, before: readonly string[] = []): rea
   ...text.split(',').map((column) => column.trim()),
 ];
 
+/** A text that says something. */
+export const filledOption = reader('text that is not empty', (text) =>
+  text.trim() === '' ? undefined : text,
+);
+
 /** The digits of a calculation's id. */
 export const calculationId = reader('the digits of an integer', idDigits);
 

@@ -42,7 +42,7 @@ export const calculations = defineSource({
   operation: 'searchCalculations',
   takes: 'All calculations, or only those that match a search (then with --as).',
   fields: (list) => ({
-    name: z.optional(z.string({ error: 'text' })),
+    name: z.optional(filledText),
     filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),
   }),
   rules: [
