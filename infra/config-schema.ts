@@ -186,133 +186,136 @@ const links = z.strictObject(
 /** The tag of everything in an instance: its name. */
 export const OWN_TAG = 'platform-sync';
 
-/** One instance of the platform, and the stack that serves it. */
-const instanceSchema = z.strictObject(
-  {
-    /** The stack is `platform-sync-` and this. */
-    name,
-    /** Where it is deployed. Default: the account of what it names, if that is one; else of the credentials. */
-    account: z.optional(awsAccount),
-    /** The same of the region. */
-    region: z.optional(region),
-    /** The instance of the platform that it serves. Required. */
-    baseUrl: origin,
-    /** The token in a SecureString of the Parameter Store, which costs nothing. */
-    tokenParameter: z.optional(parameter),
-    /** The token in a secret that exists. Without either, the stack makes a secret: $0.40 a month. */
-    tokenSecretArn: z.optional(secretArn),
-    /** The customer managed key that the parameter or the secret is encrypted with, if it is. */
-    tokenKeyArn: z.optional(keyArn),
-    /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
-    tokenHeader: z.optional(orToken(tokenHeader, 'the name of a header')),
-    /** A bucket that exists, by its name: its rules and versions are yours. Default: one of the stack. */
-    bucket: z.optional(bucketName),
-    /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
-    prefix: z.optional(folders),
-    /** What the bucket that is named demands to be asked for when something is put: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: nothing, as most buckets encrypt by themselves. */
-    encryption: z.optional(encryption),
-    /** A table that an earlier stack left, by its name. Default: one of the stack. */
-    table: z.optional(tableName),
-    /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
-    key: z.optional(keyArn),
-    /** Keys that were `key` before, or those of the bucket, the table or the token: what is stored under them can still be read. Default: none. */
-    formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
-    /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
-    vpc: z.optional(vpc),
-    /** Interface endpoints of AWS's services that the stack makes in that network, which needs those that it lacks: [network](network.md) lists them. $7.30 a month for each and each subnet. Default: none. */
-    endpoints: z._default(
-      z.array(z.enum(endpointServices, { error: `one of ${endpointServices.join(', ')}` }), {
-        error: 'a list of services',
+/**
+ * The settings of one instance. Not in the call that makes a schema of them: the declarations of the package have the words
+ * of its members only like this.
+ */
+const instanceFields = {
+  /** The stack is `platform-sync-` and this. */
+  name,
+  /** Where it is deployed. Default: the account of what it names, if that is one; else of the credentials. */
+  account: z.optional(awsAccount),
+  /** The same of the region. */
+  region: z.optional(region),
+  /** The instance of the platform that it serves. Required. */
+  baseUrl: origin,
+  /** The token in a SecureString of the Parameter Store, which costs nothing. */
+  tokenParameter: z.optional(parameter),
+  /** The token in a secret that exists. Without either, the stack makes a secret: $0.40 a month. */
+  tokenSecretArn: z.optional(secretArn),
+  /** The customer managed key that the parameter or the secret is encrypted with, if it is. Default: none. */
+  tokenKeyArn: z.optional(keyArn),
+  /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
+  tokenHeader: z.optional(orToken(tokenHeader, 'the name of a header')),
+  /** A bucket that exists, by its name: its rules and versions are yours. Default: one of the stack. */
+  bucket: z.optional(bucketName),
+  /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
+  prefix: z.optional(folders),
+  /** What the bucket that is named demands to be asked for when something is put: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: nothing, as most buckets encrypt by themselves. */
+  encryption: z.optional(encryption),
+  /** A table that an earlier stack left, by its name. Default: one of the stack. */
+  table: z.optional(tableName),
+  /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
+  key: z.optional(keyArn),
+  /** Keys that were `key` before, or those of the bucket, the table or the token: what is stored under them can still be read. Default: none. */
+  formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
+  /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
+  vpc: z.optional(vpc),
+  /** Interface endpoints of AWS's services that the stack makes in that network, which needs those that it lacks: [network](network.md) lists them. $7.30 a month for each and each subnet. Default: none. */
+  endpoints: z._default(
+    z.array(z.enum(endpointServices, { error: `one of ${endpointServices.join(', ')}` }), {
+      error: 'a list of services',
+    }),
+    [],
+  ),
+  /** The proxy through which the functions call the platform and AWS. Default: none. */
+  proxy: z.optional(
+    z.strictObject(
+      {
+        /** HTTPS_PROXY of the functions. */
+        url: proxyUrl,
+        /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
+        except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
+      },
+      { error: 'an object of url and except' },
+    ),
+  ),
+  /** A file of PEM certificates that the functions trust besides the public ones, such as of a proxy that looks into TLS. It becomes a layer. Default: none. */
+  certificates: z.optional(atSynth(filled('the path of a file of PEM certificates'))),
+  /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. Default: retain. */
+  removal: z._default(
+    z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
+    'retain',
+  ),
+  /** For so many minutes, 5, 10, 15 or 30, a new version of what takes jobs gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: it takes all at once, and nothing is rolled back. */
+  canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
+  /** The addresses of things in the platform, with `{id}`: report and digest link there. Default: none. */
+  links: z.optional(links),
+  /** Requests a second that everything in the instance may send together. Default: 2. */
+  rate: z._default(atSynth(number(0.001, 10_000)), 2),
+  /** Requests in flight in one process. Default: 8. */
+  concurrency: z._default(atSynth(whole(1, 1_000)), 8),
+  /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */
+  workers: z.optional(atSynth(whole(1, 10_000))),
+  /** How long a call of the platform takes on average: how many processes take jobs at once follows from it. Default: 1,000. */
+  latencyMs: z._default(atSynth(whole(1, 60_000)), 1_000),
+  /** The same of a code function. Default: 10,000. */
+  codeFunctionMs: z._default(atSynth(whole(1, 330_000)), 10_000),
+  /** The time limit of one attempt; code functions have their own, 330,000. Default: 60,000. */
+  timeoutMs: z.optional(whole(1_000, 300_000)),
+  /** Of parts of snapshots: zstd is a sixth smaller, and takes a quarter less CPU. Default: gzip. */
+  compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
+  /** The least level that is logged. Alarms are made of warnings. Default: info. */
+  logLevel: z._default(
+    orToken(z.enum(['trace', 'debug', 'info', 'warn']), 'trace, debug, info or warn'),
+    'info',
+  ),
+  /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */
+  allow: z.optional(allow),
+  /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. Default: none. */
+  schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
+  /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. Default: none. */
+  eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
+  /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Turned off, what is on it moves to the queue of all jobs within an hour. Default: if there are any event rules. */
+  functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
+  /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. Turned off, what is on it moves to the queue of all jobs within an hour. Default: false. */
+  textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
+  /** Whether the tables of each run are made once it is published, and every night those that lack some. Default: true. */
+  writeTables: z._default(z.boolean({ error: 'true or false' }), true),
+  /** Whether the report is written after each publication, for $0.10 a month; digests need it too. Default: true. */
+  writeReport: z._default(z.boolean({ error: 'true or false' }), true),
+  /** Whether there is a dashboard: $3 a month, after the first three of the account. Default: above 20 requests a second. Its queries are saved in CloudWatch either way. */
+  dashboard: z.optional(z.boolean({ error: 'true or false' })),
+  /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. Default: false: any address. */
+  fixedAddress: z._default(fixedAddress, false),
+  /** After how many days what expires. Default: as each says. */
+  lifetimes: z._default(lifetimes, lifetimes.parse({})),
+  /** Who is notified of what. Each metric of an alarm costs $0.10 a month. Default: as each says. */
+  alarms: z._default(alarms, alarms.parse({})),
+  /** Accounts, or roles of theirs, that may read the published runs and what changed in them. Default: none. */
+  readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
+  /** Of every resource, besides `platform-sync` with the name of the instance. Default: none. */
+  tags: z._default(
+    z
+      .record(
+        text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),
+        text('a tag’s value', /^[\w .:/=+@-]{0,256}$/),
+        { error: 'an object of tags' },
+      )
+      .check(({ value, issues }) => {
+        const names = [OWN_TAG, ...Object.keys(value).filter((name) => name !== OWN_TAG)];
+        for (const [index, name] of names.entries()) {
+          const same = names.slice(0, index).find((each) => each.toLowerCase() === name.toLowerCase());
+          const message = `no name that differs from ${same} in capitals alone: IAM takes one of them`;
+          if (same !== undefined) issues.push({ code: 'custom', path: [name], message, input: name });
+        }
       }),
-      [],
-    ),
-    /** The proxy through which the functions call the platform and AWS. Default: none. */
-    proxy: z.optional(
-      z.strictObject(
-        {
-          /** HTTPS_PROXY of the functions. */
-          url: proxyUrl,
-          /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
-          except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
-        },
-        { error: 'an object of url and except' },
-      ),
-    ),
-    /** A file of PEM certificates that the functions trust besides the public ones, such as of a proxy that looks into TLS. It becomes a layer. Default: none. */
-    certificates: z.optional(atSynth(filled('the path of a file of PEM certificates'))),
-    /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. */
-    removal: z._default(
-      z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
-      'retain',
-    ),
-    /** For so many minutes, 5, 10, 15 or 30, a new version of what takes jobs gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: it takes all at once, and nothing is rolled back. */
-    canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
-    /** The addresses of things in the platform, with `{id}`: report and digest link there. */
-    links: z.optional(links),
-    /** Requests a second that everything in the instance may send together. */
-    rate: z._default(atSynth(number(0.001, 10_000)), 2),
-    /** Requests in flight in one process. */
-    concurrency: z._default(atSynth(whole(1, 1_000)), 8),
-    /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */
-    workers: z.optional(atSynth(whole(1, 10_000))),
-    /** How long a call of the platform takes on average: how many processes take jobs at once follows from it. */
-    latencyMs: z._default(atSynth(whole(1, 60_000)), 1_000),
-    /** The same of a code function. */
-    codeFunctionMs: z._default(atSynth(whole(1, 330_000)), 10_000),
-    /** The time limit of one attempt; code functions have their own, 330,000. Default: 60,000. */
-    timeoutMs: z.optional(whole(1_000, 300_000)),
-    /** Of parts of snapshots: zstd is a sixth smaller, and takes a quarter less CPU. */
-    compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
-    /** The least level that is logged. Alarms are made of warnings. */
-    logLevel: z._default(
-      orToken(z.enum(['trace', 'debug', 'info', 'warn']), 'trace, debug, info or warn'),
-      'info',
-    ),
-    /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */
-    allow: z.optional(allow),
-    /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. */
-    schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
-    /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. */
-    eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
-    /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Turned off, what is on it moves to the queue of all jobs within an hour. Default: if there are any event rules. */
-    functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
-    /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. Turned off, what is on it moves to the queue of all jobs within an hour. */
-    textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
-    /** Whether the tables of each run are made once it is published, and every night those that lack some. */
-    writeTables: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Whether the report is written after each publication, for $0.10 a month; digests need it too. */
-    writeReport: z._default(z.boolean({ error: 'true or false' }), true),
-    /** Whether there is a dashboard: $3 a month, after the first three of the account. Default: above 20 requests a second. Its queries are saved in CloudWatch either way. */
-    dashboard: z.optional(z.boolean({ error: 'true or false' })),
-    /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. */
-    fixedAddress: z._default(fixedAddress, false),
-    /** After how many days what expires. */
-    lifetimes: z._default(lifetimes, lifetimes.parse({})),
-    /** Who is notified of what. Each metric of an alarm costs $0.10 a month. */
-    alarms: z._default(alarms, alarms.parse({})),
-    /** Accounts, or roles of theirs, that may read the published runs and what changed in them. */
-    readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
-    /** Of every resource, besides `platform-sync` with the name of the instance. */
-    tags: z._default(
-      z
-        .record(
-          text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),
-          text('a tag’s value', /^[\w .:/=+@-]{0,256}$/),
-          { error: 'an object of tags' },
-        )
-        .check(({ value, issues }) => {
-          const names = [OWN_TAG, ...Object.keys(value).filter((name) => name !== OWN_TAG)];
-          for (const [index, name] of names.entries()) {
-            const same = names.slice(0, index).find((each) => each.toLowerCase() === name.toLowerCase());
-            const message = `no name that differs from ${same} in capitals alone: IAM takes one of them`;
-            if (same !== undefined) issues.push({ code: 'custom', path: [name], message, input: name });
-          }
-        }),
-      {},
-    ),
-  },
-  { error: 'an instance' },
-);
+    {},
+  ),
+};
+
+/** One instance of the platform, and the stack that serves it. */
+const instanceSchema = z.strictObject(instanceFields, { error: 'an instance' });
 
 export type Instance = z.infer<typeof instanceSchema>;
 
@@ -331,9 +334,13 @@ type Unchanged<T> = T extends readonly (infer Item)[]
 
 /** The settings of one instance as one writes them: what has a default may be absent. */
 export type InstanceSettings = Unchanged<
-  Omit<z.input<typeof settingsSchema>, 'name' | 'schedules'> & {
+  Omit<
+    z.input<z.ZodMiniObject<typeof instanceFields, z.core.$strict>>,
+    'name' | 'schedules' | 'account' | 'region'
+  > & {
     /** What everything is tagged with. Default: the name in the construct's metrics. */
     name?: string | undefined;
+    /** The snapshots that are taken by themselves. Default: none, so that jobs and commands alone take some. */
     schedules?: ScheduleSettings[] | undefined;
   }
 >;

@@ -29,10 +29,11 @@ export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal'
 
 /** A network that exists already: its routes to the platform and to AWS are its owner's. */
 export type GivenNetwork = {
+  /** A network that exists, or its ids. Default: none, or that of `fixedAddress`. Its NAT gateway and endpoints are yours to pay. */
   readonly vpc?: IVpc | Instance['vpc'];
-  /** Default: private subnets with a way out. */
+  /** The subnets of the functions. Default: private subnets with a way out. */
   readonly subnets?: SubnetSelection | undefined;
-  /** Default: one of the construct, which lets out only TLS. */
+  /** What the functions may reach. Default: one group of the construct, which lets out only TLS. */
   readonly securityGroups?: readonly ISecurityGroup[] | undefined;
 };
 

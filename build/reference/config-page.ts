@@ -9,7 +9,7 @@ import { typeOf } from './fields.ts';
 type Schema = { readonly [name: string]: unknown };
 
 /** Where the docstrings of the fields of an instance are, and of those inside of some: a file, and a constant in it. */
-const INSTANCE = ['infra/config-schema.ts', 'instanceSchema'] as const;
+const INSTANCE = ['infra/config-schema.ts', 'instanceFields'] as const;
 const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>> = {
   schedules: ['infra/config-schedules.ts', 'timing'],
   eventRules: ['infra/config-events.ts', 'eventRuleSchema'],

@@ -22,9 +22,10 @@ export const operations = (call: Call) => ({
   /** The one call that all of these go through: any endpoint, validated or as received. */
   call,
   calculations: {
-    /** One page; `pages` reads all of them, each when the loop asks for it. */
+    /** One page of at most 5,000 rows. */
     search: (search: CalculationSearch, options?: CallOptions) =>
       call(searchCalculations, { body: { ...search } }, options).then(pageOf),
+    /** Every page in turn, by offset. */
     pages: (search: CalculationSearch, options?: PagesOptions) => calculationPages(call, search, options),
     /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
     updateFormula: (
@@ -34,6 +35,7 @@ export const operations = (call: Call) => ({
     ) => call(updateFormula, { path: { calculationId }, query: { strict }, body: { expression } }, options),
   },
   files: {
+    /** Every page of a FileSet in turn, by cursor. */
     pages: (filesetId: string, search?: FileSearch, options?: PagesOptions) =>
       filePages(call, filesetId, search, options),
   },
@@ -48,6 +50,7 @@ export const operations = (call: Call) => ({
       call(runFunction, { path: { packageId, version, functionName }, body }, options),
   },
   sentiment: {
+    /** The sentiment of one text, overall or by topic. Each call costs credits. */
     analyze: ({ text, ...rest }: SentimentRequest, options?: CallOptions) => {
       const kind = (rest.topics ?? []).length > 0 ? { targetedSentiment: true } : { simpleSentiment: true };
       return call(analyzeSentiment, { body: { input: [{ type: 'TEXT', text }], ...rest, ...kind } }, options);

@@ -32,93 +32,115 @@ const TYPES = {
   any: ['string', 'number', 'boolean', 'object', 'array', 'none'],
 } as const satisfies Readonly<Record<string, readonly JsonType[]>>;
 
-function membersOf<const Name extends string>(
-  names: Readonly<Partial<Record<keyof typeof TYPES, readonly Name[]>>>,
-): Readonly<Record<Name, readonly JsonType[]>> {
-  const typed = (Object.keys(TYPES) as (keyof typeof TYPES)[]).flatMap((type) =>
-    (names[type] ?? []).map((name) => [name, TYPES[type]] as const),
-  );
-  return Object.fromEntries(typed) as Record<string, readonly JsonType[]> as Readonly<
-    Record<Name, readonly JsonType[]>
-  >;
-}
-
-export const calculationRow = membersOf({
-  text: ['name', 'status'],
-  maybeText: ['legacyId'],
-  idOrTime: ['owner', 'lastModified', 'created'],
-  flag: ['global', 'locked', 'archived'],
-  list: ['links'],
-  object: ['activeLinks'],
-});
+export const calculationRow = {
+  /** What people call it; not unique. */ name: TYPES.text,
+  /** VALID or INVALID. */ status: TYPES.text,
+  /** The id that an older interface of the platform has for it. */ legacyId: TYPES.maybeText,
+  /** The id of the user who owns it: digits, as a number or as text. */ owner: TYPES.idOrTime,
+  /** When it was changed last: epoch milliseconds or ISO text. */ lastModified: TYPES.idOrTime,
+  /** When it was made: epoch milliseconds or ISO text. */ created: TYPES.idOrTime,
+  /** Whether it is offered on every dataset. */ global: TYPES.flag,
+  /** Whether only its owner or an administrator may change it. */ locked: TYPES.flag,
+  /** Whether it was put aside. */ archived: TYPES.flag,
+  /** Where it is saved and used: `{resource: {type, id}, visible, active, valid}` each. */ links: TYPES.list,
+  /** The ids of what it is linked to, in lists by type: DATA_SOURCE, CARD, FUNCTION_TEMPLATE. */ activeLinks:
+    TYPES.object,
+} as const satisfies Members;
 
 /** A calculation as the search returns it: without its expression. */
-export type CalculationRow = { readonly id: Id } & Sent<typeof calculationRow>;
+export type CalculationRow = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculationRow>;
 
 export const calculation = {
   ...calculationRow,
-  ...membersOf({
-    text: ['expression', 'checkSum', 'dataType', 'cacheWindow'],
-    flag: ['aggregated', 'analytic', 'hidden', 'variable'],
-    list: ['nonAggregatedColumns', 'columnPositions', 'functions', 'functionTemplateDependencies'],
-    maybeObject: ['activeLinks'],
-  }),
-};
+  /** The text of the formula. */ expression: TYPES.text,
+  /** The SHA-1 of the formula in UTF-8, in hex of lower case. */ checkSum: TYPES.text,
+  /** What the formula yields: STRING, LONG, DECIMAL, DOUBLE, DATE or DATETIME. */ dataType: TYPES.text,
+  /** How long its values are cached: day or non_dynamic. */ cacheWindow: TYPES.text,
+  /** Whether the formula contains an aggregate. */ aggregated: TYPES.flag,
+  /** Whether the formula contains a window function. */ analytic: TYPES.flag,
+  /** Whether it is left out of lists for people. */ hidden: TYPES.flag,
+  /** Whether it is a variable. */ variable: TYPES.flag,
+  /** Names in backticks of columns outside any aggregate. */ nonAggregatedColumns: TYPES.list,
+  /** Each occurrence of a column: `{columnName, columnPosition}`, from 0, in UTF-16 code units. */ columnPositions:
+    TYPES.list,
+  /** Unique names of functions in upper case, in no order. */ functions: TYPES.list,
+  /** The ids of the calculations that the formula names. */ functionTemplateDependencies: TYPES.list,
+  /** As in a row of a search; null where there is none. */ activeLinks: TYPES.maybeObject,
+} as const satisfies Members;
 
 /** A complete calculation: a named formula over the columns of a dataset. */
-export type Calculation = { readonly id: Id } & Sent<typeof calculation>;
+export type Calculation = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculation>;
 
-export const file = membersOf({
-  text: ['path', 'name', 'fileType'],
-  idOrTime: ['created'],
-  maybeText: [
-    'contentType',
-    'hash',
-    'hashAlgorithm',
-    'downloadUrl',
-    'connectorKey',
-    'indexStatus',
-    'indexReason',
-  ],
-  maybeNumber: ['size'],
-  maybeIdOrTime: ['createdBy'],
-});
+export const file = {
+  /** Where it lies in the FileSet, with its name. */ path: TYPES.text,
+  /** The last part of the path. */ name: TYPES.text,
+  /** DIRECTORY, TEXT, DOCUMENT, IMAGE, AUDIO, VIDEO, OTHER or UNKNOWN. */ fileType: TYPES.text,
+  /** When it was made: ISO text or epoch milliseconds. */ created: TYPES.idOrTime,
+  /** The media type, such as text/csv; null for a directory. */ contentType: TYPES.maybeText,
+  /** The hash of the content; null for a directory. */ hash: TYPES.maybeText,
+  /** Of the hash: SHA_1, SHA_256_HEX, MD5 or UNKNOWN. */ hashAlgorithm: TYPES.maybeText,
+  /** An address that holds for a short time only. */ downloadUrl: TYPES.maybeText,
+  /** The connector that it came by; null for an upload. */ connectorKey: TYPES.maybeText,
+  /** PENDING, QUEUED, IN_PROGRESS, RAG_RECEIVED, COMPLETED, FAILED, SKIPPED or UNKNOWN. */ indexStatus:
+    TYPES.maybeText,
+  /** Why it was not indexed. */ indexReason: TYPES.maybeText,
+  /** In bytes; null for a directory. */ size: TYPES.maybeNumber,
+  /** The id of the user who made it: digits, as a number or as text. */ createdBy: TYPES.maybeIdOrTime,
+} as const satisfies Members;
 
 /** A file or directory of a FileSet. `size` in bytes, null for a directory. */
-export type FileRecord = { readonly id: string } & Sent<typeof file>;
+export type FileRecord = { /** A UUID. */ readonly id: string } & Sent<typeof file>;
 
-export const card = membersOf({
-  text: ['urn', 'type', 'title'],
-  maybeText: ['chartType', 'datasourceId'],
-  maybeIdOrTime: ['ownerId'],
-  maybeList: ['owners'],
-  flag: ['access'],
-});
+export const card = {
+  /** The digits of its id, or `dr:DRILL:ROOT` for the card of a drill. */ urn: TYPES.text,
+  /** What kind of card it is, such as kpi. */ type: TYPES.text,
+  /** What people call it; not unique. */ title: TYPES.text,
+  /** The type of its chart. */ chartType: TYPES.maybeText,
+  /** The id of the dataset that it is built on. */ datasourceId: TYPES.maybeText,
+  /** The id of the user who owns it: digits, as a number or as text. */ ownerId: TYPES.maybeIdOrTime,
+  /** Its owners: `{id, type, displayName}` each, of type USER or GROUP. */ owners: TYPES.maybeList,
+  /** False if the owner of the token may not open it. */ access: TYPES.flag,
+} as const satisfies Members;
 
 /** A visualization over a dataset. */
-export type Card = { readonly id: Id } & Sent<typeof card>;
+export type Card = { /** Digits of any length. */ readonly id: Id } & Sent<typeof card>;
 
-export const execution = membersOf({
-  text: ['executionId', 'packageId', 'version', 'functionName'],
-  idOrTime: ['startedOn'],
-  maybeText: ['startedBy'],
-  maybeIdOrTime: ['completedOn'],
-  maybeObject: ['settings', 'stdout', 'stderr', 'errorInformation'],
-  any: ['result'],
-});
+export const execution = {
+  /** The id of this run. */ executionId: TYPES.text,
+  /** The UUID of the package. */ packageId: TYPES.text,
+  /** The version of the package. */ version: TYPES.text,
+  /** The function that ran. */ functionName: TYPES.text,
+  /** When it began: ISO text or epoch milliseconds. */ startedOn: TYPES.idOrTime,
+  /** Who ran it. */ startedBy: TYPES.maybeText,
+  /** When it ended: ISO text or epoch milliseconds; null while it runs. */ completedOn: TYPES.maybeIdOrTime,
+  /** The settings that it ran with. */ settings: TYPES.maybeObject,
+  /** What it logged. */ stdout: TYPES.maybeObject,
+  /** What it logged as errors. */ stderr: TYPES.maybeObject,
+  /** What it threw, or why its output is not of the declared type. */ errorInformation: TYPES.maybeObject,
+  /** Its output: any JSON; null or absent if it returned nothing. */ result: TYPES.any,
+} as const satisfies Members;
 
 /** One run of a code function. HTTP 200 says nothing about its success: look at `status`. */
-export type FunctionExecution = { readonly status: string } & Sent<typeof execution>;
+export type FunctionExecution = {
+  /** SUCCESS, FAILED, RESULT_TYPE_FAILURE, OUTPUT_UNDEFINED, RUNNING or UNDEFINED. */ readonly status: string;
+} & Sent<typeof execution>;
 
-export const sentiment = membersOf({
-  text: ['type', 'model'],
-  maybeText: ['sentiment', 'sessionId', 'requestId'],
-  flag: ['isCustomerModel'],
-  maybeObject: ['topicSentiments', 'modelProviderUsage'],
-});
+export const sentiment = {
+  /** DEFAULT, or what topics were asked by. */ type: TYPES.text,
+  /** The model that read the text. */ model: TYPES.text,
+  /** positive, negative, neutral or not_applicable, in either case; null if topics were asked. */ sentiment:
+    TYPES.maybeText,
+  /** The session of the request, if it named one. */ sessionId: TYPES.maybeText,
+  /** The id of the request. */ requestId: TYPES.maybeText,
+  /** Whether the model is one of your own. */ isCustomerModel: TYPES.flag,
+  /** The sentiment of each topic that was asked, by its name. */ topicSentiments: TYPES.maybeObject,
+  /** `{inputTokens, outputTokens, totalTokens, reasoningTokens}`, or null. */ modelProviderUsage:
+    TYPES.maybeObject,
+} as const satisfies Members;
 
 /** The sentiment of a text, by topic (`topicSentiments`, null for a topic without one) or overall (`sentiment`). */
 export type Sentiment = Omit<Sent<typeof sentiment>, 'topicSentiments'> & {
+  /** The sentiment of each topic that was asked, by its name; null or absent for one that it has none of. */
   readonly topicSentiments?: Readonly<Record<string, unknown>>;
 };
 
@@ -133,17 +155,18 @@ export function tokensOf(given: Sentiment | undefined) {
   };
 }
 
-export const dataFile = membersOf({
-  text: ['name'],
-  idOrTime: ['datetimeCreated'],
-  maybeIdOrTime: ['responsibleUserId'],
-  maybeObject: ['currentRevision'],
-  maybeList: ['revisions'],
-  flag: ['existing'],
-});
+export const dataFile = {
+  /** Its name. */ name: TYPES.text,
+  /** When it was made: epoch milliseconds or ISO text. */ datetimeCreated: TYPES.idOrTime,
+  /** The id of the user who answers for it: digits, as a number or as text. */ responsibleUserId:
+    TYPES.maybeIdOrTime,
+  /** Its newest revision, if metadata was expanded. */ currentRevision: TYPES.maybeObject,
+  /** All of its revisions, if revisions were expanded. */ revisions: TYPES.maybeList,
+  /** False if it was deleted. */ existing: TYPES.flag,
+} as const satisfies Members;
 
 /** The metadata of a data file; revisions only if `expand` requests them. */
-export type DataFile = { readonly dataFileId: Id } & Sent<typeof dataFile>;
+export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
 /** Where the records of an answer are, and what names them: what lists, scans and jobs read answers by. */
 export type RecordsIn = {

@@ -30,7 +30,7 @@ test('a value of another shape is noticed: an unknown member, a number in place 
   const job = {
     id: '1',
     type: null,
-    state: 'DONE',
+    status: 'done',
     attempts: 1,
     startedAt: null,
     finishedAt: null,
