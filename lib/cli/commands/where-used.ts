@@ -1,6 +1,6 @@
 import { shortened } from '../../base/index.ts';
 import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/where-used.ts';
-import { NO_TEXT, type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
+import { knownColumns, type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
@@ -43,13 +43,8 @@ export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => 
 /** Whose columns are shown. */
 const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
 
-/** How far columns are known, in a line. */
 const knownFormulas = ({ formulas }: WhereUsed, isAsked: boolean): readonly string[] =>
-  isAsked && formulas !== undefined
-    ? [
-        `columns: ${NO_TEXT}; known here, from our updates: ${number(formulas.known)} of ${counted(formulas.of, 'calculation')}`,
-      ]
-    : [];
+  isAsked && formulas !== undefined ? [knownColumns(formulas)] : [];
 
 type Searched = WhereUsed['searched'][number];
 

@@ -111,8 +111,9 @@ export type WhereUsed = {
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
-/** Why not all columns are known. */
-export const NO_TEXT = 'a search does not have the text of formulas';
+/** How far columns are known, in a line. */
+export const knownColumns = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
+  `columns: a search does not have the text of formulas; known here, from our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** What is searched for. */
 type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };

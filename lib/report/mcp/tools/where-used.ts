@@ -5,7 +5,7 @@ import {
   type FindableKind,
   findableKinds,
   whereUsed as findWhereUsed,
-  NO_TEXT,
+  knownColumns,
   type WhereUsed,
 } from '../../graph/where-used.ts';
 import { withShortTexts } from '../answer.ts';
@@ -59,7 +59,7 @@ export const whereUsed = defineList({
       listed.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
     );
     return {
-      head: formulas === undefined ? {} : { note: noteOn(formulas) },
+      head: formulas === undefined ? {} : { note: knownColumns(formulas) },
       items: dependents.slice(at).map((each) => withShortTexts(each, LONGEST)),
       data: { found: withShortTexts(shown, LONGEST), searched, unpublished },
       isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
@@ -67,17 +67,13 @@ export const whereUsed = defineList({
   },
 });
 
-/** How far columns are known. */
-const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
-  `columns: ${NO_TEXT}; known here, from our updates: ${known} of ${of}`;
-
 function notFound(id: string, { hints, formulas }: WhereUsed): ToolError {
   const meant = hints.map(
     (hint) => `${hint.kind} ${shortened(hint.id, 100)} (${shortened(hint.name ?? '', 100)})`,
   );
   const hint = meant.length === 0 ? ': use search to find its id' : `; perhaps ${meant.join(', or ')}`;
   return new ToolError(
-    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulas ? `\n${noteOn(formulas)}` : ''}`,
+    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulas ? `\n${knownColumns(formulas)}` : ''}`,
   );
 }
 
