@@ -4,14 +4,7 @@ import { once } from '../base/index.ts';
 import { sqlitePath, storePlace } from '../places.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
-import {
-  type CheckTable,
-  MOVED_PAGE,
-  NEW_LEDGER,
-  NEW_LEDGER_RISK,
-  TableError,
-  tableCheckOf,
-} from '../table/index.ts';
+import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf } from '../table/index.ts';
 import { blankRow, endStates, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
@@ -41,9 +34,6 @@ export async function checkLedger(environment: Environment): Promise<void> {
   if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
 }
 
-/** What the store says has ended, and the ledger does not. */
-type Unknown = UnknownChunk;
-
 async function checkEnds(table: string, environment: Environment, store: Store): Promise<void> {
   // Results first: what ends meanwhile is in the ledger before it has one.
   const results = await endedIn(store);
@@ -56,7 +46,7 @@ async function checkEnds(table: string, environment: Environment, store: Store):
   const known = new Set<string>();
   for await (const { id, outcome, earlierFinishedAt } of results.length === 0 ? [] : ledger.list())
     if (outcome !== undefined || earlierFinishedAt !== undefined) known.add(id);
-  const unknown: Unknown[] = results
+  const unknown: UnknownChunk[] = results
     .filter(({ id }) => !known.has(id))
     .map((each) => ({ id: each.id, adopt: () => adopt(each, ledger, store) }));
   const storage = { store, table: opened.table, newToken: randomUUID, now: Date.now };
@@ -76,13 +66,13 @@ async function endedIn(store: Store): Promise<readonly StoredResult[]> {
   return found;
 }
 
-function refuse([first, ...others]: readonly Unknown[], table: string, store: string): void {
+function refuse([first, ...others]: readonly UnknownChunk[], table: string, store: string): void {
   if (first === undefined) return;
   throw new TableError(`send for ${store} by ${table}`, {
     kind: 'bad-table',
     table,
     expected: 'a ledger that knows all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: an older copy, or one whose log (-wal) was deleted. Put the newer file back (${MOVED_PAGE}); or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved"); or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
   });
 }
 

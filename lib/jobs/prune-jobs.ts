@@ -10,11 +10,11 @@ export type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
-/** The jobs that ended before a moment, which may be counted back from when the newest one did, and may be pruned. */
-export async function* oldJobs(
-  before: (newestMs?: number) => number,
+/** The jobs that ended before a moment, which may be counted back from when the newest one did, the oldest first. */
+export async function oldJobs(
+  before: (newestMs: number) => number,
   { ledger, signal }: PruneParts,
-): AsyncGenerator<OldJob> {
+): Promise<readonly OldJob[]> {
   const ended: OldJob[] = [];
   let newestMs = 0;
   for await (const row of ledger.list()) {
@@ -23,7 +23,8 @@ export async function* oldJobs(
     if (mayPrune(row)) ended.push({ id: row.id, finishedAt: row.finishedAt });
   }
   const beforeMs = before(newestMs);
-  yield* ended.filter(({ finishedAt }) => finishedAt < beforeMs);
+  const old = ended.filter(({ finishedAt }) => finishedAt < beforeMs);
+  return old.sort((a, b) => a.finishedAt - b.finishedAt);
 }
 
 const AT_ONCE = 16;

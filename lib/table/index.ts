@@ -3,14 +3,7 @@
 export { networkOf } from './network-disk.ts';
 export { type DateSeen, type OnDate, openTable } from './open-table.ts';
 export type { SqliteFile } from './sqlite-file.ts';
-export {
-  type CheckTable,
-  checkedTable,
-  MOVED_PAGE,
-  NEW_LEDGER,
-  NEW_LEDGER_RISK,
-  tableCheckOf,
-} from './store-table.ts';
+export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';
 export { TableError, type TableFailure } from './table-error.ts';
 export { updateRow } from './update-row.ts';

@@ -91,12 +91,11 @@ async function compare(named: NamedTable, table: string, store: string): Promise
     kind: 'bad-table',
     table,
     expected: wordsOf(named),
-    got: `${got}; ${MOVED_PAGE}, says what to do where the store or the file was moved; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
+    got: `${got}; ${MOVED_PAGE} says what to do where the store or the file was moved; --new-ledger begins a new one: ${NEW_LEDGER_RISK}`,
   });
 }
 
-/** Where it is said what to do with a store whose file is elsewhere. */
-export const MOVED_PAGE = 'docs/restore.md, "A store that moved"';
+const MOVED_PAGE = 'docs/restore.md, "A store that moved",';
 
 function wordsOf({ table, stack, id }: NamedTable): string {
   if (id !== undefined)

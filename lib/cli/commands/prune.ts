@@ -1,6 +1,7 @@
 import { oldJobs, pruneJobs } from '../../jobs/prune-jobs.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
+import { findRuns } from '../../snapshot/history/list-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import {
   type PlanOptions,
@@ -10,10 +11,7 @@ import {
   type RunToPrune,
 } from '../../snapshot/history/plan-prune.ts';
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
-import { isRunId, type Place } from '../../snapshot/keys.ts';
-import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
-import { runOfId } from '../../snapshot/run-id.ts';
-import type { Store } from '../../store/index.ts';
+import type { Place } from '../../snapshot/keys.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
 import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -46,13 +44,10 @@ export default (async ([place], flags, terminal) => {
   const { signal, environment } = terminal;
   const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
-  const newestMs = await newestOf(store);
-  const plans = await plansOf(place, {
-    store,
-    rule: ruleOf(flags, newestMs),
-    nowMs: Math.min(newestMs ?? Date.now(), Date.now()),
-    signal,
-  });
+  const { listed } = await findRuns({ store, place: undefined, all: true, limit: 1, signal });
+  const newestMs = Math.max(...listed.map(({ startedAt }) => Date.parse(startedAt)));
+  const rule = ruleOf(flags, newestMs);
+  const plans = await plansOf(place, { store, rule, nowMs: Math.min(newestMs, Date.now()), signal });
   const planned = plans.flatMap(({ runs }) => runs);
   const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
   if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
@@ -83,7 +78,7 @@ export default (async ([place], flags, terminal) => {
 /** Of jobs what `prune` is of runs. */
 async function pruneOldJobs(
   place: Place | undefined,
-  { keep, olderThan, yes, dryRun = false }: Omit<FlagsOf<'prune'>, 'dryRun'> & { readonly dryRun?: boolean },
+  { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
   terminal: Terminal,
 ): Promise<Found | Ended> {
   oneGiven({ '--jobs': true, 'a place': place, '--keep': keep });
@@ -95,38 +90,26 @@ async function pruneOldJobs(
   if (!dryRun) refuseUnasked(yes, terminal);
   const { ledger, batches } = await openJobs(terminal);
   const parts = { ledger, store: batches.store, signal: terminal.signal };
-  const jobs = await Array.fromAsync(oldJobs(olderThan, parts));
-  const times = jobs.map(({ finishedAt }) => new Date(finishedAt).toISOString()).toSorted();
-  const [oldest = null, newest = null] = [times[0], times.at(-1)];
-  const words = `${counted(jobs.length, 'job')}${oldest === null ? '' : `, which ended from ${oldest} to ${newest}`}`;
+  const jobs = await oldJobs(olderThan, parts);
+  const [oldest, newest] = [jobs[0], jobs.at(-1)].map((job) => job && new Date(job.finishedAt).toISOString());
+  const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
   const asks = `Remove what the ledger holds of ${words}, but how they ended?`;
-  if (!dryRun && oldest !== null && !(await isSure(asks, yes, terminal))) return 'failed';
+  if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
   const kept = dryRun ? [] : await pruneJobs(jobs, parts);
-  const staying = kept.map((id) => `${id} stays: its result is not in the store, or it was opened again`);
-  for (const line of firstOf(staying, 20)) terminal.err(shown(line));
-  const stay = kept.length === 0 ? '' : `; ${number(kept.length)} stay`;
+  for (const line of firstOf(kept, 20)) terminal.err(shown(`${line} stays: its result is not in the store`));
   return {
-    json: { dryRun, jobs: jobs.length - kept.length, oldest, newest, kept },
-    words: `${words}${dryRun ? '; nothing was removed' : stay}`,
+    json: {
+      dryRun: dryRun === true,
+      jobs: jobs.length - kept.length,
+      oldest: oldest ?? null,
+      newest: newest ?? null,
+      kept,
+    },
+    words: `${words}${dryRun ? '; nothing was removed' : `: ${number(kept.length)} stay`}`,
   };
 }
 
-/** When the newest run of all places began, in epoch milliseconds: the last published ones, and what is under work/. */
-async function newestOf(store: Store): Promise<number | undefined> {
-  const begun: string[] = [];
-  for (const place of await placesIn(store)) {
-    const { latest } = await readLastPublication(store, place);
-    if (latest !== undefined) begun.push(latest.startedAt);
-    for await (const folder of store.folders(`work/${place}/`)) {
-      const run = folder.slice(folder.lastIndexOf('/') + 1);
-      if (isRunId(run)) begun.push(runOfId(run).startedAt);
-    }
-  }
-  const newest = begun.toSorted().at(-1);
-  return newest === undefined ? undefined : Date.parse(newest);
-}
-
-const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>, newestMs: number | undefined): PruneRule =>
+const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>, newestMs: number): PruneRule =>
   keep === undefined ? { kind: 'older', beforeMs: olderThan?.(newestMs) ?? 0 } : { kind: 'keep', keep };
 
 async function plansOf(place: Place | undefined, of: Omit<PlanOptions, 'place'>) {

@@ -94,10 +94,10 @@ export const momentOption =
  * The same for what erases: an age is counted back from the newest thing that is stored, or from the clock if that is
  * earlier: a clock that is ahead makes nothing old.
  */
-export function ageOption(text: string): (newestMs?: number) => number {
+export function ageOption(text: string): (newestMs: number) => number {
   const momentMs = momentOption()(text);
   const isAge = /^\d+[hdw]$/.test(text);
-  return (newestMs = Date.now()) => momentMs - (isAge ? Math.max(0, Date.now() - newestMs) : 0);
+  return (newestMs) => momentMs - (isAge ? Math.max(0, Date.now() - newestMs) : 0);
 }
 
 /** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */

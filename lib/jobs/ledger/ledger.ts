@@ -169,7 +169,7 @@ function createTime(
 
 type FoundRow = { readonly row: JobRow; readonly token: string };
 
-/** `holder`: the row that it stored last is taken for the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
+/** `holder`: the row that it stored last is the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
 type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean };
 
 /**
