@@ -86,6 +86,7 @@ const readers: readonly (readonly string[])[] = [
   ['doctor'],
   ['formula', 'log', 'ID'],
   ['prune', '--keep', '1', '--dry-run'],
+  ['prune', '--jobs', '--older-than', '1d', '--dry-run'],
   ['forget', '--batch', 'may', '--dry-run'],
   ['score', 'texts.csv', '--text', 'text', '--dry-run'],
   ['run', 'jobs.ndjson', '--dry-run'],

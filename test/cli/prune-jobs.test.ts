@@ -81,8 +81,9 @@ test('a clock that is months ahead makes no job old: its age is counted from whe
   vi.setSystemTime(NOW + 120 * DAY);
 
   const asked = await prune(jobs, '90d', '--dry-run');
-  await prune(jobs, '90d', '--yes');
+  const pruned = await prune(jobs, '90d', '--yes');
 
+  expect(pruned.out).toMatch(/^1 job, .*; 1 removed$/);
   expect(asked.out).toMatch(
     /^1 job, which ended from 2026-08-23T\S+ to 2026-08-23T\S+; nothing was removed$/,
   );

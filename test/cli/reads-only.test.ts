@@ -75,6 +75,7 @@ const readers: readonly (readonly string[])[] = [
   ['formula', 'apply', 'OUT/changes.csv', '--name', 'set', '--dry-run'],
   ['pace'],
   ['prune', '--keep', '1', '--dry-run'],
+  ['prune', '--jobs', '--older-than', '1d', '--dry-run'],
   ['forget', '--batch', 'may', '--dry-run'],
   ['score', 'OUT/texts.csv', '--text', 'text', '--dry-run'],
   ['run', 'OUT/jobs.ndjson', '--dry-run'],

@@ -105,7 +105,7 @@ async function pruneOldJobs(
       newest: newest ?? null,
       kept,
     },
-    words: `${words}${dryRun ? '; nothing was removed' : `: ${number(kept.length)} stay`}`,
+    words: `${words}; ${dryRun ? 'nothing was' : number(jobs.length - kept.length)} removed`,
   };
 }
 
