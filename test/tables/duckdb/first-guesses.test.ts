@@ -212,6 +212,11 @@ const guesses: readonly Guess[] = [
   ['SELECT user_kind, user_id FROM uses WHERE used_id = 1008 ORDER BY 2', [['card', '501']]],
   [`SELECT count(*) FROM uses WHERE used_id = '${SALES}' AND user_kind = 'calculation'`, [[2]]],
   ['SELECT expression FROM formulas WHERE calculation_id = 1008', [['SUM(`visits`)']]],
+  [
+    "SELECT user_id, used_id, relation FROM uses WHERE used_kind = 'COLUMN'",
+    [['1008', `${SALES}:visits`, 'reads']],
+  ],
+  [`SELECT count(*) FROM uses WHERE used_id = '${SALES}:Visits'`, [[1]]],
   ['SELECT change FROM changes WHERE key = 2000', [['added']]],
   // Times, as dates and texts.
   ["SELECT count(*) FROM calculations WHERE created > '2026-01-01'", [[3]]],
