@@ -155,11 +155,11 @@ async function current(
   const before = await findModel(store);
   const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
-  const known = await listFormulas(store, signal);
+  const known = await listFormulas(store, signal).catch(unlessDenied);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
   const sound =
-    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs, known.mark)
+    model?.asOf === damaged?.asOf || model === undefined || isBehind(model, runs, known?.mark)
       ? undefined
       : model;
   if (sound !== undefined && (!withTables || ownTables(sound) !== undefined))
@@ -171,6 +171,11 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
+/** Readers of the published runs alone, such as other accounts, know no formulas. */
+function unlessDenied(error: unknown): undefined {
+  if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
+}
+
 async function readPacked(store: Store, { packed }: StoredModel): Promise<PackedModel | undefined> {
   const body = (await store.get(packed))?.body;
   const model = body && unpack<PackedModel>(body);
@@ -180,7 +185,8 @@ async function readPacked(store: Store, { packed }: StoredModel): Promise<Packed
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: PackedModel;
-  readonly known: KnownFormulas;
+  /** Undefined for readers who may not read formulas. */
+  readonly known: KnownFormulas | undefined;
   /** What was there before its runs were read. */
   readonly before: FoundModel;
   /** If not, the tables of the model before stay. */
@@ -205,7 +211,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
         ? there.filter((each) => !readable.includes(each))
         : keysOfModel(latest).filter((each) => !there.includes(each));
     for (const each of left) await store.delete(each);
-    return model === undefined || isBehind(model, runs, known.mark) ? undefined : model;
+    return model === undefined || isBehind(model, runs, known?.mark) ? undefined : model;
   } catch (error) {
     // Whoever may only read has it in memory.
     if (error instanceof StoreError) return undefined;
@@ -235,7 +241,7 @@ async function storeModel(
   const asOf = new Date(asOfMs).toISOString();
   const { tables: kept = null, tablesAsOf = null } = before.model ?? {};
   return {
-    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), formulas: known.mark, packed },
+    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), formulas: known?.mark ?? '', packed },
     ...(withTables ? { tables: tables as StoredTables, tablesAsOf: asOf } : { tables: kept, tablesAsOf }),
   };
 }

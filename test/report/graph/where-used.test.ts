@@ -9,6 +9,7 @@ import {
   whereUsed,
 } from '../../../lib/report/graph/where-used.ts';
 import { latestKey, type Place } from '../../../lib/snapshot/keys.ts';
+import { StoreError } from '../../../lib/store/error.ts';
 import { checkedShape } from '../../cli/checked-shape.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
@@ -350,6 +351,21 @@ describe('columns', () => {
     expect(none).toMatchObject({ code: 2, err: expect.stringContaining('profit: no column has this name') });
     expect(none.err).toContain(known);
     expect((await run('sales', '--json')).code).toBe(0);
+  });
+
+  test('are not known to readers who may not list formulas, who get all else', async () => {
+    const denied = new StoreError('list formulas/', { kind: 'denied', code: '403' });
+    async function* list(...asked: Parameters<typeof store.list>) {
+      if (asked[0].startsWith('formulas')) throw denied;
+      yield* store.list(...asked);
+    }
+    const reader = { ...store, list, put: () => Promise.reject(denied) };
+
+    const { found, formulas } = await whereUsed({ store: reader, id: 'd-1', most: 9 });
+
+    expect(found).toMatchObject([{ kind: 'dataset', total: 5 }]);
+    expect(formulas).toEqual({ known: 0, of: 3 });
+    expect((await find('sales')).formulas).toEqual({ known: 2, of: 3 });
   });
 
   test('of a formula that is damaged are left out', async () => {
