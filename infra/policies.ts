@@ -111,6 +111,12 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
+  Grant.addToPrincipal({
+    grantee: policy,
+    // `doctor` looks at what is kept, and for how long.
+    actions: ['s3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
+    resourceArns: [storage.bucket.bucketArn],
+  });
   // Without it, the report is written again.
   storage.grantDelete(policy, ['report/latest*']);
   Grant.addToPrincipal({

@@ -56,10 +56,10 @@ async function startWorker(jobs: Jobs) {
 /** How many functions were run, each of which has its outcome. */
 async function executionsIn(jobs: Jobs): Promise<number> {
   const { out } = await jobs.runWithoutPlatform(['jobs', '--json']);
-  const listed: readonly { readonly state: string }[] = JSON.parse(out);
+  const listed: readonly { readonly status: string }[] = JSON.parse(out);
   const executions = jobs.sandbox.counts().executions.length;
-  expect(listed.filter(({ state }) => ['SENT', 'UNKNOWN'].includes(state))).toEqual([]);
-  expect(listed.filter(({ state }) => state === 'DONE')).toHaveLength(executions);
+  expect(listed.filter(({ status }) => ['sent', 'unknown'].includes(status))).toEqual([]);
+  expect(listed.filter(({ status }) => status === 'done')).toHaveLength(executions);
   return executions;
 }
 

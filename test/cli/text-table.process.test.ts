@@ -35,7 +35,7 @@ test('outputs have the form of their files, as Python reads it', async () => {
   });
   const environment = { ...settingsOf(sandbox, at('store')), LOG_LEVEL: 'silent' };
   const wrong = [];
-  for (const one of FORMS) {
+  for (const [index, one] of FORMS.entries()) {
     const { rows, bytes } = fileOf(one);
     const [encoding] = SAVED_AS[one.savedAs];
     await writeFile(at('rows.csv'), bytes);
@@ -49,6 +49,8 @@ test('outputs have the form of their files, as Python reads it', async () => {
       'id',
       '--output',
       at('scored.csv'),
+      // Two of one second would have one name.
+      ...['--batch', `form-${index}`],
       ...named,
     ];
     const { code, err } = await runCommand(argv, environment);

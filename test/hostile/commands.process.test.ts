@@ -16,7 +16,7 @@ const MOST_ADDED_MB = {
   settings: 40,
   usage: 60,
   queries: 120,
-  files: 60,
+  files: 90,
   objects: 60,
   responses: 60,
 } as const;

@@ -172,6 +172,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [ON_CALL, 'snapshot files --fileset $FILESET'],
   [ON_CALL, 'snapshot data-files --id $FILE'],
   [ON_CALL, 'snapshot cards'],
+  [ON_CALL, 'snapshot all'],
   [ON_CALL, 'score texts.csv --text text --id id --batch june'],
   [ON_CALL, 'formula undo may'],
   [ON_CALL, 'formula apply before.csv --name august'],

@@ -34,8 +34,11 @@ export const fileCases: readonly CommandCase[] = [
   ...given(
     SUBMIT,
     2,
-    /^platform-sync: .*\/input: .*expected (text in UTF-8|CSV, NDJSON or a JSON array of objects), got /,
-    { 'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]), gzip: gzipSync('{}') },
+    /^platform-sync: .*\/input: line 1: .*expected (utf-16le, got invalid bytes|at most 1048576 bytes, got more)/,
+    {
+      'bytes that are not text': Buffer.from([0xff, 0xfe, 0x00, 0xd8]),
+      'a line of 2 MB': message(`"ids":[1],"expand":"${'x'.repeat(2_000_000)}"`),
+    },
   ),
   ...given(SUBMIT, 2, /^platform-sync: .*\/input: expected one job per line; nothing was sent:\n {2}/, {
     nothing: '',
@@ -61,7 +64,7 @@ export const fileCases: readonly CommandCase[] = [
     'half a surrogate pair':
       '{"version":1,"type":"run-function","packageId":"6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403","packageVersion":"1","functionName":"\\ud800"}\n',
     '20,000 faulty lines': 'x\n'.repeat(20_000),
-    'a line of 2 MB': message(`"ids":[1],"expand":"${'x'.repeat(2_000_000)}"`),
+    gzip: gzipSync('{}'),
     'the same id twice': message('"id":"a","ids":[1]').repeat(2),
   }),
   ...given(SCORE, 2, /^platform-sync: .*\/input: /, {
@@ -72,7 +75,7 @@ export const fileCases: readonly CommandCase[] = [
     'a header that never ends': `"text${'x'.repeat(2_000_000)}`,
     'a member called __proto__ as the column': '__proto__\nx\n',
   }),
-  ...given(SCORE, 1, /^platform-sync: .*gzip/, {
+  ...given(SCORE, 2, /^platform-sync: .*gzip: expected a complete file/, {
     'gzip that is cut off': gzipSync('text\nfine\n'.repeat(1_000)).subarray(0, 40),
   }),
   ...given(CHECK, 1, /^$/, {
@@ -82,11 +85,13 @@ export const fileCases: readonly CommandCase[] = [
     '100,000 brackets': '('.repeat(100_000),
     '100,000 brackets, closed': `${'('.repeat(100_000)}1${')'.repeat(100_000)}`,
     'a million minus signs': '-'.repeat(1_000_000),
-    'two million characters': `'${'x'.repeat(2_000_000)}'`,
     '50,000 nested functions': `${'ABS('.repeat(50_000)}1${')'.repeat(50_000)}`,
     'control characters': '\u001b[2J\u202e',
     'half a surrogate pair': '\ud800',
     'CASE without an end': 'CASE WHEN 1 THEN '.repeat(20_000),
     'operators only': '+*/-'.repeat(100_000),
+  }),
+  ...given(CHECK, 2, /^platform-sync: .*\/input: line 1: .*expected at most 1048576 bytes, got more$/, {
+    'two million characters': `'${'x'.repeat(2_000_000)}'`,
   }),
 ];

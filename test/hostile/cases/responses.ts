@@ -260,7 +260,12 @@ const proxies = (
     settings: { ...settings, PLATFORM_BASE_URL: 'https://platform.invalid', HTTPS_PROXY: '{server}' },
     proxyRefuses: refuses,
     requests,
-    says: failed(`the proxy responded with ${status} and did not connect${hint}`, requests),
+    says: failed(
+      new RegExp(
+        String.raw`^the proxy http://127\.0\.0\.1:\d+ responded with ${status} and did not connect${RegExp.escape(hint)}(\n  [^\n]+)?$`,
+      ),
+      requests,
+    ),
   }),
 );
 
