@@ -32,7 +32,7 @@ export class Policies extends Construct {
   readonly reader: ManagedPolicy;
   /** `submit`, and texts and requests in `inbox/`; with `reader`, `formula apply --submit`. */
   readonly submitter: ManagedPolicy;
-  /** `doctor`, `pace`, `jobs`, `redrive` and `forget`; with `reader`, every command but `work`, if the token may be read. */
+  /** `pace`, `jobs`, `redrive` and `forget`; with `reader`, every command but `work`, if the token may be read. */
   readonly operator: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: PoliciesProps) {
@@ -70,7 +70,8 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
   storage.grantWrite(policy, ['athena-results/*']);
   Grant.addToPrincipal({
     grantee: policy,
-    actions: ['s3:GetBucketLocation'],
+    // Athena asks where its results go, and `doctor` what is kept for how long.
+    actions: ['s3:GetBucketLocation', 's3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
     resourceArns: [storage.bucket.bucketArn],
   });
   // `env --stack`.
@@ -111,12 +112,6 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
-  Grant.addToPrincipal({
-    grantee: policy,
-    // `doctor` looks at what is kept, and for how long.
-    actions: ['s3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
-    resourceArns: [storage.bucket.bucketArn],
-  });
   // Without it, the report is written again.
   storage.grantDelete(policy, ['report/latest*']);
   Grant.addToPrincipal({

@@ -151,7 +151,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [SUBMITTER, 'submit --from-csv ids.csv --template job.json --dry-run'],
   [SUBMITTER, 'submit --from-csv ids.csv --template job.json'],
   [EDITOR, 'formula apply changes.csv --name july --submit'],
-  [OPERATOR, 'doctor'],
+  [ON_CALL, 'doctor'],
   [OPERATOR, 'pace'],
   [OPERATOR, 'pace --pause'],
   [OPERATOR, 'pace --rate 1'],

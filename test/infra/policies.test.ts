@@ -25,7 +25,7 @@ describe('people may do no more than their commands', () => {
         "cloudformation:DescribeStacks on arn:Partition:cloudformation:Region:AccountId:stack/platform-sync-least/*",
         "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
-        "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
+        "s3:GetBucketLocation, s3:GetBucketVersioning, s3:GetLifecycleConfiguration, s3:ListBucket on StorageBucket",
         "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/model/*, StorageBucket/parquet/calculations*, StorageBucket/parquet/cards*, StorageBucket/parquet/data-files*, StorageBucket/parquet/files*, StorageBucket/parquet/latest/*, StorageBucket/parquet/runs/*, StorageBucket/parquet/uses/*, StorageBucket/refused/*, StorageBucket/report/*, StorageBucket/results/*, StorageBucket/scores/*",
       ]
     `);
