@@ -123,6 +123,33 @@ test.for([
 );
 
 test.for([
+  ['work', 'SIGINT', ['work']],
+  ['work', 'SIGTERM', ['work']],
+  ['snapshot', 'SIGINT', ['snapshot', 'calculations']],
+  ['snapshot', 'SIGTERM', ['snapshot', 'calculations']],
+] as const)(
+  'on a disk that fills up, %s hears %s at once',
+  { timeout: 60_000 },
+  async ([, signal, argv], { skip }) => {
+    skip(!isMounted, 'no right to mount a file system');
+    await using platform = await startPlatform({ calculations: 3_000, latencyMs: 500 });
+    const settings = settingsOf(platform, onDisk('store'));
+    await command(['submit', ...ROWS.map((word) => (word.startsWith('--') ? word : at(word)))], settings);
+    const child = spawnCommand(argv, settings);
+    const ended = Promise.all([text(child.stderr), text(child.stdout), once(child, 'exit')]);
+    await vi.waitFor(() => expect(platform.counts().requests).toBeGreaterThan(0), 20_000);
+    fill();
+
+    child.kill(signal);
+    const beganMs = performance.now();
+    const [, , [code, by]] = await ended;
+
+    // By its own way out, whatever it could still store.
+    expect([typeof code, by, performance.now() - beganMs < 10_000]).toEqual(['number', null, true]);
+  },
+);
+
+test.for([
   ['full', fill],
   ['out of inodes', useUpInodes],
 ] as const)('prune makes room on a disk that is %s', { timeout: 60_000 }, async ([, spoil], { skip }) => {

@@ -77,6 +77,24 @@ test('--new-ledger takes over what results say, so that none of it runs again, a
   expect(JSON.parse(shown.out)).toMatchObject({ id: 'b', status: 'done', response: { result: 42 } });
 });
 
+test('a ledger whose write-ahead log was deleted is an older copy', async () => {
+  await runJobs(['a']);
+  const settings = { ...settingsOf(sandbox, storePath()), LOG_LEVEL: 'silent' };
+  await runCommand(['submit', '-'], settings, lines([adds('b')]));
+  await runCommand(['work', '--drain'], settings);
+  // The file alone, before its log is written into it.
+  await keepCopy();
+  sqliteFile(file()).close();
+  await restoreCopy();
+  const before = ran();
+
+  const refused = await runJobs(['b']);
+
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain('--new-ledger');
+  expect(ran()).toBe(before);
+});
+
 test('a ledger that was deleted is begun anew with what results say', async () => {
   await runJobs(['a', 'b']);
   await rm(join(storePath(), '.store'), { recursive: true });
