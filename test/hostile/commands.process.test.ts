@@ -11,14 +11,14 @@ import type { CommandCase, CommandEnd } from './command-case.ts';
 
 const HEAP_MB = 128;
 const MOST_MB = 400;
-/** What one command may add, with what the garbage collector has not collected. */
+/** What one command may add, with what the garbage collector has not collected: ten times the largest file or object. */
 const MOST_ADDED_MB = {
-  settings: 40,
-  usage: 60,
+  settings: 60,
+  usage: 80,
   queries: 120,
-  files: 90,
-  objects: 60,
-  responses: 60,
+  files: 100,
+  objects: 100,
+  responses: 100,
 } as const;
 /** No message is longer, and a log line is shorter. */
 const MOST_CHARACTERS = 33_000;
