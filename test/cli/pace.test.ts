@@ -24,6 +24,7 @@ beforeEach(() => {
 async function pace(flags: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   return runCommand(['pace', ...flags], {
     PLATFORM_BASE_URL: `https://${host}`,
+    SYNC_STORE: folder.path,
     SYNC_TABLE: 'platform-sync',
     ...aws.settings,
     ...environment,
