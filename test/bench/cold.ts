@@ -132,7 +132,8 @@ async function importing(file: string, before: string, then: string): Promise<st
     await import(${JSON.stringify(`file://${file}`)});
     process.stdout.write(String(${then}), () => process.exit());`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { ...process.env, ...SETTINGS, AWS_ENDPOINT_URL: endpoint },
+    // A function has no authorities of its own; those of this machine would be read.
+    env: { ...process.env, AWS_CA_BUNDLE: '', ...SETTINGS, AWS_ENDPOINT_URL: endpoint },
   });
   return stdout;
 }

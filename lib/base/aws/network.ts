@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { BlockList, isIP } from 'node:net';
-import { createSecureContext, getCACertificates } from 'node:tls';
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { domainToASCII } from 'node:url';
 import { hideUser, preview, systemReason } from '../json/faults.ts';
 
@@ -96,30 +96,36 @@ function knowsProxies(node: string): boolean {
 const isProxyUrl = (text: string) =>
   text.trim() === text && URL.canParse(text) && /^https?:\/\/[^/]/i.test(text);
 
-/** The text of AWS_CA_BUNDLE, which the AWS CLI reads and the SDK does not. */
-function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): {
-  readonly pem?: string;
-  readonly faults: readonly string[];
-} {
+type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
+
+/** By file: a context takes 20 ms to create, and each client of a process would create its own. */
+const known = new Map<string, Authorities>();
+
+/** What AWS_CA_BUNDLE holds, which the AWS CLI reads and the SDK does not, besides Node's own. Read once a process. */
+function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
   if (!file) return { faults: [] };
+  const read = known.get(file) ?? readAuthorities(file);
+  if (read.faults.length === 0) known.set(file, read);
+  return read;
+}
+
+/** A context rather than `ca`, which is parsed anew for each connection and is a part of the name of its pool. */
+function readAuthorities(file: string): Authorities {
   const fault = (got: string) => ({
     faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${got}`],
   });
   try {
     const pem = readFileSync(file, 'utf8');
-    createSecureContext({ ca: pem });
-    return pem.includes('-----BEGIN CERTIFICATE-----') ? { pem, faults: [] } : fault(`none in ${file}`);
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) return fault(`none in ${file}`);
+    return { secureContext: createSecureContext({ ca: [...getCACertificates('default'), pem] }), faults: [] };
   } catch (error) {
     return fault(`${file}: ${systemReason(error)}`);
   }
 }
 
-/** A context rather than `ca`, which is parsed anew for each connection and is a part of the name of its pool. */
-function trusted(environment: NetworkEnvironment) {
-  const { pem } = authorities(environment);
-  return pem === undefined
-    ? {}
-    : { secureContext: createSecureContext({ ca: [...getCACertificates('default'), pem] }) };
+function trusted(environment: NetworkEnvironment): Pick<Authorities, 'secureContext'> {
+  const { secureContext } = authorities(environment);
+  return secureContext === undefined ? {} : { secureContext };
 }
 
 /**
