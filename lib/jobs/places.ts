@@ -31,7 +31,7 @@ const LOOK_EVERY_MS = 25;
 const LONGEST_WAIT_MS = 60_000;
 
 export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
-  const waiting = new Set<{ readonly deaths: number; readonly sinceMs: number }>();
+  const waiting = new Set<{ readonly deaths: number; readonly beganMs: number }>();
   let [running, isTaken, quietSinceMs] = [0, false, now()];
 
   const enter = (isAlone: boolean): Place => {
@@ -52,16 +52,18 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
       },
     };
   };
+  // Of a clock that was set nothing is known but that time has passed.
+  const sinceMs = (atMs: number) => Math.abs(now() - atMs);
   const isNext = (deaths: number) => [...waiting].every((other) => other.deaths >= deaths);
   const isQuiet = (deaths: number) =>
-    running === 0 && isNext(deaths) && now() - quietSinceMs >= deaths * QUIET_MS;
-  const isHeldUp = () => [...waiting].some(({ sinceMs }) => now() - sinceMs >= LONGEST_WAIT_MS);
+    running === 0 && isNext(deaths) && sinceMs(quietSinceMs) >= deaths * QUIET_MS;
+  const isHeldUp = () => [...waiting].some(({ beganMs }) => sinceMs(beganMs) >= LONGEST_WAIT_MS);
   const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
 
   return {
     /** Undefined if there was no place in time. */
     async take({ deaths, untilMs = Number.POSITIVE_INFINITY, signal }: PlaceOptions) {
-      const own = { deaths, sinceMs: now() };
+      const own = { deaths, beganMs: now() };
       if (deaths > 0) waiting.add(own);
       try {
         while (!mayEnter(deaths)) {

@@ -55,6 +55,27 @@ test('a job that waited a minute to run alone lets no other begin', async () => 
   expect(log.filter((line) => line.includes(' to '))).toHaveLength(91);
 });
 
+test.for([-31, 31])('a clock that is set %i days off keeps no job from running alone', async (days) => {
+  const clock = createVirtualClock();
+  let setByMs = 0;
+  const places = createPlaces({ sleep: clock.sleep, now: () => clock.now() + setByMs });
+  let beganMs: number | undefined;
+  const alone = async () => {
+    using place = await places.take({ deaths: 3 });
+    if (place?.isAlone) beganMs = clock.now();
+  };
+
+  const began = clock.now();
+  void alone();
+  void clock.sleep(20).then(() => {
+    setByMs = days * 86_400_000;
+  });
+  void clock.sleep(10_000);
+  await clock.run();
+
+  expect((beganMs ?? Number.POSITIVE_INFINITY) - began).toBeLessThan(1_000);
+});
+
 test('others run beside a job that has made progress', async () => {
   const { clock, places, log, run } = createJobs();
 
