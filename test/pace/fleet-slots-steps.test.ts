@@ -229,3 +229,13 @@ describe('a 429', () => {
     expect(slots.counts()).toMatchObject({ throttled: 1, wasted: 1, effectiveRate: expect.closeTo(7, 3) });
   });
 });
+
+test('where users share a clock that was set, nothing leaves for a second after it', async () => {
+  const { state, take } = createWorker();
+  const first = await take({ waiting: 1 });
+
+  state.setByMs = 31 * 86_400_000;
+  const next = await take({ waiting: 1 });
+
+  expect(next.atMs - first.atMs).toBeGreaterThanOrEqual(1_000);
+});
