@@ -253,6 +253,8 @@ const instanceFields = {
   links: z.optional(links),
   /** Requests a second that everything in the instance may send together. Default: 2. */
   rate: z._default(atSynth(number(0.001, 10_000)), 2),
+  /** Up to which rate the instance may raise its own while nothing is refused, settling under what it learns. Default: none: `rate` is never exceeded. */
+  rateCeiling: z.optional(atSynth(number(0.001, 10_000))),
   /** Requests in flight in one process. Default: 8. */
   concurrency: z._default(atSynth(whole(1, 1_000)), 8),
   /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */

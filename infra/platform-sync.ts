@@ -160,7 +160,8 @@ export class PlatformSync extends Construct {
     const workers =
       instance.workers ?? Math.max(WORKERS, fewestWorkers({ snapshots, textsQueue: instance.textsQueue }));
     const environment = commonEnvironment(instance, { storage, secret, serviceName });
-    const capacity = capacityOf({ ...instance, workers, snapshots });
+    const rate = Math.max(instance.rate, instance.rateCeiling ?? 0);
+    const capacity = capacityOf({ ...instance, rate, workers, snapshots });
     return { logs, network, storage, secret, catalog, environment, capacity };
   }
 
@@ -437,6 +438,7 @@ const commonEnvironment = (
     tokenHeader,
     links,
     rate,
+    rateCeiling,
     concurrency,
     timeoutMs,
     compression,
@@ -451,6 +453,7 @@ const commonEnvironment = (
     ...(tokenHeader === undefined ? {} : { PLATFORM_TOKEN_HEADER: tokenHeader }),
     ...(links === undefined ? {} : { PLATFORM_LINKS: JSON.stringify(links) }),
     PLATFORM_RATE: String(rate),
+    ...(rateCeiling === undefined ? {} : { PLATFORM_RATE_CEILING: String(rateCeiling) }),
     PLATFORM_CONCURRENCY: String(concurrency),
     ...(timeoutMs === undefined ? {} : { PLATFORM_TIMEOUT_MS: Tokenization.stringifyNumber(timeoutMs) }),
     SYNC_STORE: storage.location,

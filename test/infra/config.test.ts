@@ -46,7 +46,7 @@ describe('the configuration', () => {
   test('reports every fault at once: the field, what was expected, and what it got', () => {
     const faults = faultsOf({
       instances: [
-        { ...least, baseUrl: 'http://acme.example.com', rate: 0, rat: 3 },
+        { ...least, baseUrl: 'http://acme.example.com', rate: 0, rateCeiling: 'all', rat: 3 },
         {
           ...least,
           workers: 3,
@@ -69,6 +69,7 @@ describe('the configuration', () => {
     expect(faults).toEqual([
       'instances.0.baseUrl: expected an origin over https, such as https://acme.example.com, without path, query or user, got "http://acme.example.com"',
       'instances.0.rate: expected a number from 0.001 to 10000, got 0',
+      'instances.0.rateCeiling: expected a number from 0.001 to 10000, got "all"',
       'instances.0.rat: expected no such field, got 3',
       'instances.1.schedules.0 (calculations).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
       'instances.1.schedules.1 (files).filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',

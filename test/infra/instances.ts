@@ -20,6 +20,7 @@ export const full = {
   tokenHeader: 'X-Token',
   links: { card: 'https://acme.example.com/cards/{id}' },
   rate: 20,
+  rateCeiling: 25,
   concurrency: 4,
   workers: 30,
   latencyMs: 2_000,

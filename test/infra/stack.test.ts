@@ -242,8 +242,8 @@ describe('jobs', () => {
       { MaximumConcurrency: 6 },
       { MaximumConcurrency: 2 },
     ]);
-    // 20/s × 2 s ÷ 4 in flight; 20/s × 0.5 s.
-    expect(concurrency(large)).toEqual([{ MaximumConcurrency: 10 }, { MaximumConcurrency: 10 }]);
+    // By the ceiling, 25/s × 2 s ÷ 4 in flight; 25/s × 0.5 s, of which 30 workers and 6 snapshots leave 11.
+    expect(concurrency(large)).toEqual([{ MaximumConcurrency: 13 }, { MaximumConcurrency: 11 }]);
     for (const lambda of propertiesOf(large, 'AWS::Lambda::Function'))
       expect(lambda).not.toHaveProperty('ReservedConcurrentExecutions');
   });
@@ -423,6 +423,7 @@ test('the outputs that are settings, as `env --stack` finds them, are those of a
     'PLATFORM_CONCURRENCY',
     'PLATFORM_LINKS',
     'PLATFORM_RATE',
+    'PLATFORM_RATE_CEILING',
     'PLATFORM_TIMEOUT_MS',
     'PLATFORM_TOKEN_HEADER',
     'PLATFORM_TOKEN_SECRET',
