@@ -485,6 +485,30 @@ describe('an error of the platform', () => {
     expect(unknown).not.toHaveProperty('failure.retryAfterMs');
   });
 
+  test.for(['', '-7', 'soon', '9999999999', 'Tue, 20 Oct 2026 07:28:00 GMT'])(
+    'whose Retry-After is %j says nothing of when to come back',
+    async (header) => {
+      const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
+      await using server = await startServer(json({}, 429, { 'retry-after': header, date }));
+
+      const result = await sendOnce(server.url);
+
+      expect(result).toMatchObject({ failure: { kind: 'status', status: 429 } });
+      expect(result).not.toHaveProperty('failure.retryAfterMs');
+    },
+  );
+
+  test.for([
+    ['86400', undefined],
+    ['Thu, 22 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+  ] as const)('whose Retry-After is %j is believed for 15 minutes', async ([header, date]) => {
+    await using server = await startServer(
+      json({}, 429, { 'retry-after': header, ...(date === undefined ? {} : { date }) }),
+    );
+
+    expect(await sendOnce(server.url)).toHaveProperty('failure.retryAfterMs', 900_000);
+  });
+
   test.for([
     ['whose compression is broken', bytes('no gzip', gzipped, 429)],
     ['whose encoding is unknown', bytes('?', { 'content-encoding': 'rot13' }, 429)],
