@@ -282,8 +282,8 @@ export const wrongWords: readonly WrongUse[] = [
   ...['runs', 'diff calculations', 'formula log 1', 'jobs'].map(
     (line): WrongUse => [
       line,
-      '  HTTPS_PROXY: expected the http or https URL of a proxy, got "127.0.0.1:8080"',
-      { settings: { HTTPS_PROXY: '127.0.0.1:8080' } },
+      '  HTTPS_PROXY: expected the address of an http or https proxy, got "socks5://127.0.0.1"',
+      { settings: { HTTPS_PROXY: 'socks5://127.0.0.1' } },
     ],
   ),
 ];

@@ -14,6 +14,17 @@ describe('a proxy', () => {
     expect(proxy.connects).toEqual(['CONNECT platform.invalid:443']);
   });
 
+  test('without a scheme is one of http, as curl and Python have it', async () => {
+    await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
+
+    const result = await sendOnce('https://platform.invalid', {
+      proxyEnv: { HTTPS_PROXY: proxy.url.replace('http://', 'me:hush@') },
+    });
+
+    expect(proxy.connects).toEqual(['CONNECT platform.invalid:443']);
+    expect(result).toMatchObject({ failure: { code: 'ERR_PROXY_TUNNEL', proxy: proxy.url } });
+  });
+
   test.for(['platform.invalid', '.invalid', '*'])('is bypassed if NO_PROXY is %s', async (NO_PROXY) => {
     await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
 

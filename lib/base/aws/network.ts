@@ -67,10 +67,12 @@ const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as cons
 
 function proxyIn(environment: NetworkEnvironment) {
   const name = PROXIES.find((each) => environment[each]);
-  const url = name && environment[name];
-  if (!url) return undefined;
+  const set = name && environment[name];
+  if (!set) return undefined;
+  // curl, Go and Python take one without a scheme for http.
+  const url = set.includes('://') ? set : `http://${set}`;
   const shown = URL.canParse(url) ? `${new URL(url).protocol}//${new URL(url).host}` : hideUser(url);
-  return { name, url, shown };
+  return { name, set, url, shown };
 }
 
 /** What is wrong with the proxy or the authorities: Node would ignore it and send directly, or print a password. */
@@ -78,10 +80,10 @@ export function networkFaults(
   environment: NetworkEnvironment,
   node: string = process.versions.node,
 ): readonly string[] {
-  const { name, url = '' } = proxyIn(environment) ?? {};
+  const { name, set = '', url = '' } = proxyIn(environment) ?? {};
   const faults = [...authorities(environment).faults];
   if (name !== undefined && !isProxyUrl(url))
-    faults.push(`${name}: expected the http or https URL of a proxy, got ${preview(url, hideUser)}`);
+    faults.push(`${name}: expected the address of an http or https proxy, got ${preview(set, hideUser)}`);
   else if (name !== undefined && !knowsProxies(node))
     faults.push(`${name}: expected Node 24.5 or newer for a proxy, got ${node}`);
   return faults;
@@ -93,8 +95,7 @@ function knowsProxies(node: string): boolean {
   return major > 24 || (major === 24 && minor >= 5);
 }
 
-const isProxyUrl = (text: string) =>
-  text.trim() === text && URL.canParse(text) && /^https?:\/\/[^/]/i.test(text);
+const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S*$/i.test(text);
 
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
@@ -135,8 +136,8 @@ function trusted(environment: NetworkEnvironment): Pick<Authorities, 'secureCont
  */
 function isExcepted(host: string, port: string, { no_proxy, NO_PROXY }: NetworkEnvironment): boolean {
   const name = host.toLowerCase().replace(/^\[|[\].]$/g, '');
-  return (no_proxy || NO_PROXY || '').split(',').some((each) => {
-    const entry = each.trim().toLowerCase();
+  return (no_proxy || NO_PROXY || '').split(/[\s,]+/).some((each) => {
+    const entry = each.toLowerCase();
     if (entry === '*') return true;
     const [, bracketed, bare = '', ofPort] = ENTRY.exec(entry) ?? [];
     if (ofPort !== undefined && ofPort !== (port || HTTPS_PORT)) return false;

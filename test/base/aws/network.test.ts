@@ -53,6 +53,7 @@ describe('NO_PROXY', () => {
     ['192.168.1.1', '192.168.0.0/24', false],
     ['192.168.1.1', 'foo, bar, 192.168.0.0/24', false],
     ['192.168.1.1', 'foo, bar, 192.168.0.0/16', true],
+    ['192.168.1.1', 'foo bar 192.168.0.0/16', true],
     ['[::1]', 'foo, bar, 192.168.0.0/16', false],
     ['[::1]', 'foo, bar, ::1/64', true],
     ['bar', 'foo, bar, ::1/64', true],
@@ -113,7 +114,7 @@ describe('NO_PROXY', () => {
     expect(isDirect(host, GO)).toBe(direct);
   });
 
-  test.each([':1', '[', 'a b', '/', '10.0.0.0/', '10.0.0.0/x', '::/x', '%', '.', '*.', ''])(
+  test.each([':1', '[', 'a,b', '/', '10.0.0.0/', '10.0.0.0/x', '::/x', '%', '.', '*.', ''])(
     'what is no host excepts none: %s',
     (list) => {
       expect(['example.com', '10.0.0.1', '[::1]'].filter((host) => isDirect(host, list))).toEqual([]);
