@@ -1,43 +1,24 @@
-import type { View, ViewColumn } from '../catalog/view.ts';
-import { columnOf, nodesIn, placeOf, type QueryNode, type QueryTree, viewsIn } from './query-tree.ts';
+import { epochMoment, momentOf, type View } from '../catalog/view.ts';
+import { duckDbSql } from '../duckdb-dialect.ts';
+import { meantBy, type Scope, scopedNodes } from './query-scopes.ts';
+import { nodesIn, placeOf, type QueryNode, type QueryTree } from './query-tree.ts';
 
 /** A piece of a query, from one byte up to another, and what stands in its place. */
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
-type Query = {
-  readonly bytes: Buffer;
-  /** The columns that mean the same in all tables that the query names. */
-  readonly columns: ReadonlyMap<string, ViewColumn>;
-};
+/** A place in a query, in bytes, and what names mean there. */
+type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
  * A query in which ids compare with numbers, and epoch milliseconds with times, as people write them: DuckDB would cast the
  * column, and fail at the first id that is no number. An id that is compared with a number by size is that number.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
-  const query = { bytes: Buffer.from(sql), columns: sharedColumns(viewsIn(tree, views)) };
-  const edits = tree.nodes.flatMap((node) => [...editsOf(node, query)]);
-  return applied(query.bytes, edits);
-}
-
-function sharedColumns(views: readonly View[]): Query['columns'] {
-  const found = new Map<string, ViewColumn>();
-  for (const [name, column] of views.flatMap((view) => Object.entries(view.columns))) {
-    const known = found.get(name);
-    const { isId, moment, ...rest } = column;
-    found.set(
-      name,
-      known === undefined
-        ? column
-        : {
-            ...rest,
-            type: known.type === column.type ? column.type : '',
-            ...(isId && known.isId && { isId }),
-            ...(moment !== undefined && known.moment === moment && { moment }),
-          },
-    );
-  }
-  return found;
+  const bytes = Buffer.from(sql);
+  const edits = [...scopedNodes(tree.root, views)].flatMap(([node, scope]) => [
+    ...editsOf(node, { bytes, scope }),
+  ]);
+  return applied(bytes, edits);
 }
 
 const BY_SIZE =
@@ -52,7 +33,7 @@ function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
       const others = operands.filter((each) => each !== operand);
       yield* comparedEdits({ operand, others, isBySize: BY_SIZE.test(type) }, query);
     }
-  } else if (type === 'FUNCTION' && isOfTimes(node))
+  } else if (type === 'FUNCTION' && isOfTimes(node, query.scope))
     for (const each of children) yield* momentEdits(each, query);
   else if (type === 'OPERATOR_CAST' && isTimeType(node) && child !== undefined)
     yield* momentEdits(child, query);
@@ -65,9 +46,9 @@ type Compared = {
 };
 
 function* comparedEdits({ operand, others, isBySize }: Compared, query: Query): Generator<Edit> {
-  const column = query.columns.get(columnOf(operand) ?? '');
+  const column = meantBy(operand, query.scope)?.column;
   if (column === undefined) return;
-  if (column.moment !== undefined && others.some(isTime)) yield* momentEdits(operand, query);
+  if (others.some((other) => isTime(other, query.scope))) yield* momentEdits(operand, query);
   const digits = others.flatMap((other) => digitsAt(other, query) ?? []);
   if (column.type !== 'string' || digits.length === 0) return;
   if (!isBySize) yield* digits;
@@ -77,11 +58,14 @@ function* comparedEdits({ operand, others, isBySize }: Compared, query: Query): 
   }
 }
 
-/** The timestamp in the place of a column that has the same time otherwise. */
+/** The timestamp in the place of a column that has the same time otherwise: the column beside it, or what it is made to. */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
-  const column = query.columns.get(columnOf(node) ?? '');
-  const name = column?.moment === undefined ? undefined : nameAt(node, query);
-  if (name !== undefined) yield { ...name, text: name.text.replace(/[^.\s]+$/, column?.moment ?? '') };
+  const meant = meantBy(node, query.scope);
+  const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);
+  if (meant === undefined || name === undefined) return;
+  const { column, hasMoment } = meant;
+  if (hasMoment) yield { ...name, text: name.text.replace(/[^.\s]+$/, column.moment ?? '') };
+  else yield { ...name, text: duckDbSql((column.type === 'string' ? momentOf : epochMoment)(name.text)) };
 }
 
 const PART = String.raw`(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)`;
@@ -113,15 +97,16 @@ const TIME = /^\d{4}-\d\d/;
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 
 /** Whether a function takes times: by its name, or since it adds to one or takes it from one. */
-const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode): boolean =>
-  OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some(isTime));
+const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
+  OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 
-/** Whether an expression is a time, as far as its words say. */
-const isTime = (expression: QueryNode): boolean =>
+/** Whether an expression is a time, as far as its words and columns say. */
+const isTime = (expression: QueryNode, scope: Scope): boolean =>
   nodesIn(expression).some((node) => {
     const { type, value, function_name: name = '', column_names: names = [] } = node;
     if (type === 'VALUE_CONSTANT' && typeof value?.value === 'string') return TIME.test(value.value);
     if (type === 'OPERATOR_CAST') return isTimeType(node);
+    if (meantBy(node, scope)?.column.type === 'timestamp') return true;
     return TIME_FUNCTIONS.test(type === 'COLUMN_REF' && names.length === 1 ? (names[0] ?? '') : name);
   });
 

@@ -1,7 +1,7 @@
 import { nearestName } from '../../base/index.ts';
 import type { View } from '../catalog/view.ts';
 import { QueryError } from './query-error.ts';
-import { columnOf, type QueryTree, viewsIn } from './query-tree.ts';
+import { columnOf, type QueryNode, type QueryTree, viewsIn } from './query-tree.ts';
 
 /** What people call a table. */
 const TABLE_GUESSES: Readonly<Record<string, string>> = {
@@ -73,9 +73,5 @@ const namedIn = (nodes: QueryTree['nodes']): readonly string[] =>
   nodes.flatMap((node) => [node.alias, ...keysOf(node)]).flatMap((name) => name?.toLowerCase() || []);
 
 /** The names of common table expressions. */
-const keysOf = (node: object): readonly string[] =>
-  'cte_map' in node
-    ? (((node.cte_map as { readonly map?: readonly { readonly key?: string }[] }).map ?? []).flatMap(
-        ({ key }) => key ?? [],
-      ) as readonly string[])
-    : [];
+const keysOf = ({ cte_map: expressions }: QueryNode): readonly string[] =>
+  (expressions?.map ?? []).flatMap(({ key }) => key ?? []);

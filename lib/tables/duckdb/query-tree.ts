@@ -14,7 +14,11 @@ export type QueryNode = {
   readonly table_name?: string;
   readonly column_names?: readonly string[];
   readonly cast_type?: { readonly id?: string };
-  readonly value?: { readonly type?: { readonly id?: string }; readonly value?: unknown };
+  readonly value?: {
+    readonly type?: { readonly id?: string };
+    readonly is_null?: boolean;
+    readonly value?: unknown;
+  };
   readonly children?: readonly QueryNode[];
   readonly child?: QueryNode;
   readonly left?: QueryNode;
@@ -22,10 +26,27 @@ export type QueryNode = {
   readonly input?: QueryNode;
   readonly lower?: QueryNode;
   readonly upper?: QueryNode;
+  readonly select_list?: readonly QueryNode[];
+  readonly from_table?: QueryNode;
+  readonly subquery?: { readonly node?: QueryNode };
+  /** Of `t.*`. */
+  readonly relation_name?: string;
+  /** Of `AS t (a, b)`. */
+  readonly column_name_alias?: readonly string[];
+  readonly cte_map?: { readonly map?: readonly CommonTable[] };
 };
 
-/** All nodes of a query. `fault`: why the parser has none, where that is not for the planner to say. */
-export type QueryTree = { readonly nodes: readonly QueryNode[]; readonly fault?: string | undefined };
+type CommonTable = {
+  readonly key?: string;
+  readonly value?: { readonly query?: { readonly node?: QueryNode }; readonly aliases?: readonly string[] };
+};
+
+/** A query and all of its nodes. `fault`: why the parser has none, where that is not for the planner to say. */
+export type QueryTree = {
+  readonly root: object;
+  readonly nodes: readonly QueryNode[];
+  readonly fault?: string | undefined;
+};
 
 /** DuckDB's parser takes a query only, and most of what only reads is one in a FROM. */
 const BEFORE = 'FROM (\n';
@@ -36,7 +57,7 @@ export async function parseQuery(connection: DuckDBConnection, sql: string): Pro
     `SELECT json_serialize_sql(${literal(`${BEFORE}${sql}\n)`)})`,
   );
   const tree = parseJson(String(parsed.getRowsJson()[0]?.[0])) as { readonly error_type?: string };
-  return { nodes: nodesIn(tree), fault: tree.error_type };
+  return { root: tree, nodes: nodesIn(tree), fault: tree.error_type };
 }
 
 /** An object and all objects in it. */
