@@ -1,6 +1,6 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
-import { secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
+import { notAToken, secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
 export type ParameterStoreOptions = {
   /** The ARN or the name of a SecureString, whose text is the token. */
@@ -18,7 +18,7 @@ export function parameterStoreToken({ parameter, environment }: ParameterStoreOp
         () => client.send(new GetParameterCommand({ Name: parameter, WithDecryption: true })),
       );
       if (type !== 'SecureString')
-        throw new Error(`parameter ${parameter}: expected a SecureString, got ${type ?? 'nothing'}`);
+        throw notAToken(`parameter ${parameter}`, `a SecureString, got ${type ?? 'nothing'}`);
       return storedToken(`parameter ${parameter}`, text);
     },
   });

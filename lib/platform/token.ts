@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { listed, parseJson } from '../base/index.ts';
+import { AwsError, listed, parseJson } from '../base/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {
@@ -57,22 +57,33 @@ export function secretToken({
 
 /**
  * The token in what a person stored: its text, with quotes around it, or as the value of the one pair that the console of
- * Secrets Manager makes of it. Throws, without showing it, for anything else.
+ * Secrets Manager makes of it. Throws `AwsError`, without showing it, for anything else.
  */
 export function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
   const json = /^["{[]/.test(text) ? jsonIn(text) : text;
   const pairs = typeof json === 'object' && json !== null ? Object.entries(json) : [['', json]];
   const [[, value] = []] = pairs;
-  if (pairs.length === 1 && typeof value === 'string' && value.trim() !== '') return value.trim();
+  const token = pairs.length === 1 && typeof value === 'string' ? value.trim() : '';
+  if (token !== '' && tokenFault(token) === undefined) return token;
   const got =
     stored === undefined
       ? 'binary'
       : text === ''
         ? 'nothing'
-        : `JSON of ${listed(pairs.map(([name]) => String(name)))}`;
-  throw new Error(`${place}: expected the token as plain text, or as one pair of text, got ${got}`);
+        : token !== ''
+          ? 'a text with spaces or other invisible characters in it'
+          : `JSON of ${listed(pairs.map(([name]) => String(name)))}`;
+  throw notAToken(place, `the token as plain text, or as one pair of text, got ${got}`);
 }
+
+/** What is stored is something else: that is of the store, not of the calls that need the token, and no time heals it. */
+export const notAToken = (place: string, expected: string): AwsError =>
+  new AwsError(
+    'token',
+    `read ${place}`,
+    Object.assign(new Error(`expected ${expected}`), { name: 'NotAToken' }),
+  );
 
 function jsonIn(text: string): unknown {
   try {

@@ -23,7 +23,7 @@ export async function explaining<T>(table: string, tried: string, work: () => Pr
 export const asTableError = (table: string, tried: string, error: unknown): TableError =>
   error instanceof TableError ? error : new TableError(tried, failureOf(table, error), { cause: error });
 
-const EXPECTED = 'a table with the strings pk and sk as its keys';
+const EXPECTED = 'an ACTIVE table with the strings pk and sk as its keys';
 
 function failureOf(table: string, error: unknown): TableFailure {
   const fault = readAwsFault(error);

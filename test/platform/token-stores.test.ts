@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AwsError } from '../../lib/base/index.ts';
 import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
 import { storedToken } from '../../lib/platform/token.ts';
@@ -43,7 +44,7 @@ test.for([
     .catch(String);
 
   expect(error).toBe(
-    `Error: secret platform/token: expected the token as plain text, or as one pair of text, got ${got}`,
+    `AwsError: read secret platform/token: NotAToken: expected the token as plain text, or as one pair of text, got ${got}`,
   );
 });
 
@@ -68,11 +69,11 @@ test.for([
     .read()
     .catch(String);
 
-  expect(error).toBe(`Error: parameter ${parameter}: expected ${expected}`);
+  expect(error).toBe(`AwsError: read parameter ${parameter}: NotAToken: expected ${expected}`);
 });
 
 const JSON_OF =
-  'secret platform/token: expected the token as plain text, or as one pair of text, got JSON of';
+  'read secret platform/token: NotAToken: expected the token as plain text, or as one pair of text, got JSON of';
 
 test.each([
   ['plain', 'the-token', 'the-token'],
@@ -90,7 +91,10 @@ test.each([
   ['a pair without a text', '{"token":{"value":"hush"}}', `${JSON_OF} "token"`],
   ['an empty pair', '{"token":""}', `${JSON_OF} "token"`],
   ['no pair', '{}', JSON_OF],
+  ['a sentence', 'the token is hush', 'got a text with spaces or other invisible characters in it'],
 ])('what is not one token is refused, and not shown: %s', (_, text, message) => {
-  expect(() => storedToken('secret platform/token', text)).toThrow(message);
+  const place = 'secret platform/token';
+  expect(() => storedToken(place, text)).toThrow(message);
+  expect(() => storedToken(place, text)).toThrow(AwsError);
   expect(() => storedToken('secret platform/token', text)).not.toThrow('hush');
 });

@@ -3,7 +3,10 @@ import { KEY_CODE, type Part, ServiceError } from './service-error.ts';
 
 /** The parts of an SDK error that decisions need. */
 export type AwsFault = {
-  /** The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code. */
+  /**
+   * The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code; and
+   * `KMS.AccessDenied` if a key is what may not be used.
+   */
   readonly code: string;
   readonly message: string;
   /** Undefined if there was no response. A failure that S3 reports in the body of a 200 has 503 here. */
@@ -29,12 +32,17 @@ const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
 const NOT_OF_AWS = 'the response is not from this service';
 
 function codeOf(error: Error, status: number | undefined): string {
+  if (ACCESS_DENIED.test(error.name) && OF_KEY.test(error.message)) return 'KMS.AccessDenied';
   if (status !== undefined) return CODELESS_NAMES.includes(error.name) ? `HTTP ${status}` : error.name;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   return code === 'ERR_PROXY_TUNNEL' && 'statusCode' in error
     ? `HTTP ${error.statusCode} of the proxy`
     : code;
 }
+
+/** Where a key may not be used, S3, DynamoDB, Secrets Manager and Parameter Store say so only in words. */
+const ACCESS_DENIED = /^AccessDenied(Exception)?$/;
+const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 
 // The SDK's names for a response without a code, and for one that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
+import { lastingFailure, remedyOf } from '../../../lib/base/index.ts';
 
 test('a response that is none of the service, such as a page of a proxy, is not quoted', () => {
   const unreadable = Object.assign(
@@ -11,4 +12,34 @@ test('a response that is none of the service, such as a page of a proxy, is not 
 
   expect(message).toBe('read secret sync/token: HTTP 403: the response is not from this service');
   expect(failure.kind).toBe('denied');
+});
+
+test.each([
+  [
+    'S3',
+    'AccessDenied',
+    'User: arn:aws:sts::111122223333:assumed-role/worker/w is not authorized to perform: kms:GenerateDataKey on resource: arn:aws:kms:eu-central-1:111122223333:key/1 because no identity-based policy allows it',
+  ],
+  ['Secrets Manager', 'AccessDeniedException', 'Access to KMS is not allowed'],
+  [
+    'Parameter Store',
+    'AccessDeniedException',
+    'The ciphertext refers to a customer master key that does not exist, does not exist in this region, or you are not allowed to access.',
+  ],
+  ['DynamoDB', 'AccessDeniedException', 'The KMS key that encrypts the table is disabled'],
+])('a key that may not be used is named where %s says so only in words', (_, name, message) => {
+  const denied = Object.assign(new Error(message), { name, $metadata: { httpStatusCode: 400 } });
+
+  const error = new AwsError('token', 'read it', denied);
+
+  expect(lastingFailure(error)).toMatchObject({ part: 'key', problem: 'PartRefused' });
+  expect(remedyOf(error.failure.code)).toContain('kms:Decrypt');
+});
+
+test('a name that has KMS in it makes no fault one of a key', () => {
+  const message =
+    'User: arn:aws:sts::111122223333:assumed-role/KMS-reader/w is not authorized to perform: s3:PutObject';
+  const denied = Object.assign(new Error(message), { name: 'AccessDenied' });
+
+  expect(new AwsError('token', 'read it', denied).failure).toEqual({ kind: 'denied', code: 'AccessDenied' });
 });
