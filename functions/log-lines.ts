@@ -30,7 +30,7 @@ export const measuredLine = (
  * whose `value` is above their limit, if they have one. The metric's dimension is `problem`.
  */
 export const problemLine = (
-  problem: ProblemName | `${'SnapshotMissing'}-${string}`,
+  problem: ProblemName | `${'SnapshotMissing' | 'Throttling'}-${string}`,
   value: number,
   { at, service }: Pick<LineOptions, 'at' | 'service'>,
 ): string =>

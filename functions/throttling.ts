@@ -1,4 +1,5 @@
 import type { ProblemName } from '../lib/base/index.ts';
+import type { ThrottledOperation } from '../lib/pace/by-operation.ts';
 import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
@@ -64,3 +65,15 @@ export function createThrottling(configuredRate: number, now: () => number) {
     ],
   };
 }
+
+/** How long ago an operation was refused last whose calls still wait: they are tried every half minute. */
+const LAST_REFUSED_MS = 3_600_000;
+
+/** The operations that are refused while others are accepted, each with the minutes for which it has been so. */
+export const throttledProblems = (
+  operations: readonly ThrottledOperation[],
+  nowMs: number,
+): readonly (readonly [`${'Throttling'}-${string}`, minutes: number])[] =>
+  operations
+    .filter(({ refusedAtMs }) => nowMs - refusedAtMs < LAST_REFUSED_MS)
+    .map(({ operation, sinceMs }) => [`Throttling-${operation}`, Math.floor((nowMs - sinceMs) / 60_000)]);

@@ -1,7 +1,13 @@
 import { Duration, Tokenization } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
-import { type ExpectedSnapshot, type JobType, type ProblemName, parts } from '../lib/contract.ts';
+import {
+  type ExpectedSnapshot,
+  endpointNames,
+  type JobType,
+  type ProblemName,
+  parts,
+} from '../lib/contract.ts';
 import { allowedTypes } from './allowed-types.ts';
 import type { Instance } from './config-schema.ts';
 import type { Severity } from './severities.ts';
@@ -96,6 +102,14 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
     severity: 'notice',
     says: 'The platform throttles more than 5 % of the requests.',
     ...problem('Throttling', workers, 5),
+  },
+  OperationThrottled: {
+    severity: 'ticket',
+    says: 'The platform has refused one operation for more than 30 minutes, while it accepts others: its jobs wait.',
+    section: 'Throttling',
+    ...problem('Throttling', [watch], 30),
+    pattern: '$.problem = "Throttling-*" && $.value > 30',
+    shown: endpointNames.map((name) => `Throttling-${name}`),
   },
   RateReduced: {
     severity: 'notice',

@@ -102,8 +102,9 @@ const callsRow: Row = (props) => [
 ];
 
 const textsRow: Row = (props) => [
-  found(logQueries.texts, props, HALF),
-  found(logQueries.refused, props, HALF),
+  found(logQueries.texts, props, THIRD),
+  found(logQueries.refused, props, THIRD),
+  found(logQueries.throttled, props, THIRD),
 ];
 
 const functionsRow: Row = ({ functions }) => [

@@ -68,6 +68,15 @@ export const logQueries = {
     (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map(sum),
   ),
   calls: overTime('Calls of the platform', (['Requests', 'Retries', 'Throttled'] as const).map(sum)),
+  throttled: {
+    title: 'Calls that were throttled, by operation',
+    as: 'table',
+    lines: [
+      'filter msg = "throttled"',
+      'stats count(*) as calls, max(@timestamp) as last by operation',
+      'sort calls desc',
+    ],
+  },
   budget: overTime('The fleet’s budget: slots, and the rate now', [
     sum('SlotsGranted'),
     sum('SlotsUsed'),

@@ -19,6 +19,7 @@ export { jobTimes } from './jobs/job-times.ts';
 export { type Job, type JobType, jobTypes } from './jobs/types/job-types.ts';
 export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { type ModelTable, modelColumns } from './model/model-columns.ts';
+export { endpointNames } from './platform/endpoints.ts';
 export { tokenHeader } from './platform/token.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';
 export { platformLink, type SettingName, settingNames } from './settings.ts';

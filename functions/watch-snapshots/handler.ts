@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
+import { throttledOperations } from '../../lib/pace/by-operation.ts';
 import { openBudget } from '../../lib/pace/stored-budget.ts';
 import { needed, readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
@@ -8,15 +9,16 @@ import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
 import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
+import { throttledProblems } from '../throttling.ts';
 
 /**
  * Reports each place whose newest published run is too old, as a problem; its event says what is expected. Repeats that the
- * platform refuses the token, until a call has succeeded.
+ * platform refuses the token, until a call has succeeded, or one operation alone.
  */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);
-    const { store, logger, service, budget } = await ready();
+    const { store, logger, service, budget, rate } = await ready();
     const { expected } = expectedSnapshots.parse(event);
     const missing = await missingSnapshots(expected, {
       store: storeUntil(store, nearEnd),
@@ -29,7 +31,12 @@ export async function handler(event: unknown, context: Context) {
       writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
       writeLine(problemLine(`SnapshotMissing-${place}`, hours, { at, service }));
     }
-    const { tokenRefusedAtMs } = await budget.read();
+    const seen = await budget.read();
+    const nowMs = Date.now();
+    const throttled = await throttledOperations(seen, budget, { rate, nowMs });
+    for (const [problem, minutes] of throttledProblems(throttled, nowMs))
+      writeLine(problemLine(problem, minutes, { at: nowMs, service }));
+    const { tokenRefusedAtMs } = seen;
     if (tokenRefusedAtMs !== undefined) {
       const at = Date.now();
       logger.warn({ since: new Date(tokenRefusedAtMs).toISOString() }, 'token refused');
@@ -54,5 +61,6 @@ async function open() {
     store: await openStore(settings.SYNC_STORE, { s3: process.env }),
     logger: createLogger(settings.LOG_LEVEL, writeLine),
     service: settings.SYNC_STACK,
+    rate: settings.PLATFORM_RATE,
   };
 }

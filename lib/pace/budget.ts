@@ -54,8 +54,8 @@ export type Budget = {
 export type OperationNews = {
   readonly answeredAtMs?: number | undefined;
   readonly refusedAtMs?: number | undefined;
-  /** It is refused while others are accepted: its calls wait in a line of its own first. */
-  readonly isAlone?: true | undefined;
+  /** Since when it is refused while others are accepted: its calls wait in a line of its own first. */
+  readonly aloneSinceMs?: number | undefined;
 };
 
 export type OpenBreaker = {

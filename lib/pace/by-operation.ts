@@ -1,5 +1,12 @@
 import { TableError } from '../table/index.ts';
-import { type Budget, lineFacts, type OperationNews, withAnswered } from './budget.ts';
+import {
+  type Budget,
+  type BudgetItem,
+  effectiveRate,
+  lineFacts,
+  type OperationNews,
+  withAnswered,
+} from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import type { Clock } from './slots.ts';
@@ -39,7 +46,7 @@ export function byOperation({ fleet, view, clock, answered, open }: ByOperationO
     lines.set(operation, line);
     return line;
   };
-  const isAlone = (operation: string) => view.last()?.operations?.[operation]?.isAlone === true;
+  const isAlone = (operation: string) => view.last()?.operations?.[operation]?.aloneSinceMs !== undefined;
   const send = <T>(call: (slot: Slot) => Promise<T>, options: RunOptions<T>, own?: Own) => {
     const { operation = '', isAccepted = () => true } = options;
     return fleet.run(async (slot) => {
@@ -90,14 +97,14 @@ async function whoseRefusal(refused: Refused): Promise<'fleet' | 'new' | 'known'
     const nowMs = clock.now();
     const before = withAnswered(budget, refused.answered).operations ?? {};
     whose = decide(budget, before, { ...refused, nowMs });
-    const isAlone = whose === 'fleet' ? undefined : true;
+    const aloneSinceMs = whose === 'fleet' ? undefined : (before[operation]?.aloneSinceMs ?? nowMs);
     const others =
       whose === 'fleet' ? Object.entries(before).map(joinedIfRefused(nowMs)) : Object.entries(before);
     return {
       ...budget,
       operations: {
         ...Object.fromEntries(others),
-        [operation]: { ...before[operation], refusedAtMs: nowMs, isAlone },
+        [operation]: { ...before[operation], refusedAtMs: nowMs, aloneSinceMs },
       },
     };
   };
@@ -117,7 +124,7 @@ function decide(
 ): 'fleet' | 'new' | 'known' {
   const { incidents } = budget;
   const { incidents: since = incidents } = refused;
-  if (own !== undefined || operations[operation]?.isAlone) return 'known';
+  if (own !== undefined || operations[operation]?.aloneSinceMs !== undefined) return 'known';
   if (isProbing(budget.throttle) || since < incidents) return 'fleet';
   // A known limit of all refuses one after the other, one operation's own the same again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
@@ -134,20 +141,62 @@ const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>
-    nowMs - (news.refusedAtMs ?? 0) <= RECENT_MS ? [name, { ...news, isAlone: undefined }] : [name, news];
+    nowMs - (news.refusedAtMs ?? 0) <= RECENT_MS
+      ? [name, { ...news, aloneSinceMs: undefined }]
+      : [name, news];
 
 /** The line of its own has come back to the rate of the fleet: its calls go with the others again. */
 async function join(view: BudgetView, operation: string): Promise<void> {
   const joined = (budget: Budget): Budget | undefined =>
-    budget.operations?.[operation]?.isAlone
-      ? {
+    budget.operations?.[operation]?.aloneSinceMs === undefined
+      ? undefined
+      : {
           ...budget,
           operations: {
             ...budget.operations,
-            [operation]: { ...budget.operations[operation], isAlone: undefined },
+            [operation]: { ...budget.operations[operation], aloneSinceMs: undefined },
           },
-        }
-      : undefined;
+        };
   // The next call tries it again.
   await view.change('join a line to', joined).catch(() => undefined);
 }
+
+/** An operation that is throttled alone, as its own line has it. */
+export type ThrottledOperation = {
+  readonly operation: string;
+  readonly sinceMs: number;
+  readonly refusedAtMs: number;
+  readonly effectiveRate: number;
+  /** One call leaves at a time until one succeeds. */
+  readonly isProbing: boolean;
+};
+
+/** The operations that are throttled alone, for senders that are configured with `rate`. Throws what the item throws. */
+export function throttledOperations(
+  { operations = {} }: Budget,
+  { of }: Pick<BudgetItem, 'of'>,
+  { rate, nowMs }: { readonly rate: number; readonly nowMs: number },
+): Promise<readonly ThrottledOperation[]> {
+  const alone = Object.entries(operations).flatMap(([operation, { aloneSinceMs, refusedAtMs }]) =>
+    aloneSinceMs === undefined ? [] : [{ operation, sinceMs: aloneSinceMs, refusedAtMs: refusedAtMs ?? 0 }],
+  );
+  return Promise.all(
+    alone.map(async (each) => {
+      const own = await of?.(each.operation).read();
+      return {
+        ...each,
+        effectiveRate: own === undefined ? rate : effectiveRate(own.rate ?? rate, own, nowMs),
+        isProbing: isProbing(own?.throttle),
+      };
+    }),
+  );
+}
+
+/** Such an operation in words. */
+export const throttledWords = ({
+  operation,
+  sinceMs,
+  isProbing,
+  effectiveRate,
+}: ThrottledOperation): string =>
+  `${operation}: throttled alone since ${new Date(sinceMs).toISOString()}: ${isProbing ? 'one call at a time until one succeeds' : `${Number(effectiveRate.toFixed(3))} a second`}`;

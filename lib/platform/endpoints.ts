@@ -18,3 +18,5 @@ export const endpoints = {
 } as const;
 
 export type EndpointName = keyof typeof endpoints;
+
+export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { checkClock, checks } from '../../lib/cli/doctor/checks.ts';
+import { openBudget } from '../../lib/pace/stored-budget.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
@@ -11,6 +12,7 @@ import { startTestAws } from '../base/aws/start-test-aws.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 import { refusal, startJsonServer } from '../local-aws/services/json-server.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';
+import { refusedAt } from '../pace/throttled.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { runCommand, settingsOf } from './run-command.ts';
 
@@ -80,9 +82,27 @@ test('all is well: each check in its order, exit 0', async () => {
     ['bucket', 'ok'],
     ['queue', 'ok'],
     ['table', 'ok'],
+    ['pace', 'ok'],
     ['catalog', 'skipped'],
     ['rights', 'ok'],
   ]);
+  expect(code).toBe(0);
+});
+
+test('names the operations that are throttled alone', async () => {
+  const { host } = new URL(settings.PLATFORM_BASE_URL);
+  const item = await openBudget({ table: 'ledger', host, environment: aws.settings, attempts: 5 });
+  const atMs = Date.UTC(2026, 10, 29, 8);
+  const operations = { analyzeSentiment: { aloneSinceMs: atMs, refusedAtMs: Date.now() }, runFunction: {} };
+  await item.change('set', (budget) => ({ ...budget, operations }));
+  await item.of?.('analyzeSentiment').change('set', (own) => ({ ...own, throttle: refusedAt(Date.now()) }));
+
+  const { code, out } = await doctor();
+
+  expect(out).toContain(
+    'analyzeSentiment: throttled alone since 2026-11-29T08:00:00.000Z: one call at a time until one succeeds',
+  );
+  expect(out).not.toContain('runFunction');
   expect(code).toBe(0);
 });
 

@@ -95,7 +95,9 @@ test('shows what a 429 has done to the rate', async () => {
 
 test('names an operation that is throttled alone', async () => {
   const refusedAtMs = Date.now();
-  await set({ operations: { analyzeSentiment: { refusedAtMs, isAlone: true }, runFunction: {} } });
+  await set({
+    operations: { analyzeSentiment: { aloneSinceMs: refusedAtMs - 60_000, refusedAtMs }, runFunction: {} },
+  });
   const item = await openBudget({ table: 'platform-sync', host, environment: aws.settings, attempts: 5 });
   await item
     .of?.('analyzeSentiment')
@@ -104,12 +106,12 @@ test('names an operation that is throttled alone', async () => {
   const { out } = await pace([]);
   const json = JSON.parse((await pace(['--json'])).out);
 
-  const since = new Date(refusedAtMs).toISOString();
+  const [since, lastAt] = [refusedAtMs - 60_000, refusedAtMs].map((ms) => new Date(ms).toISOString());
   expect(out).toContain(
-    `analyzeSentiment: throttled alone since a 429 at ${since}: one call at a time until one succeeds`,
+    `analyzeSentiment: throttled alone since ${since}: one call at a time until one succeeds`,
   );
   expect(json.operations).toEqual([
-    { operation: 'analyzeSentiment', effectiveRate: 10, probing: true, refusedAt: since },
+    { operation: 'analyzeSentiment', effectiveRate: 10, probing: true, since, refusedAt: lastAt },
   ]);
 });
 

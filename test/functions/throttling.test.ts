@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createThrottling } from '../../functions/throttling.ts';
+import { createThrottling, throttledProblems } from '../../functions/throttling.ts';
 import { simulateFleet } from '../pace/simulated-fleet.ts';
 
 const RATE = 20;
@@ -51,4 +51,19 @@ test('a platform that allows half of the rate is seen, though it refuses fewer c
 test('one that allows most of it is not, nor half of it while nothing waits', async () => {
   expect((await reportedAt(14, { loops: 8 })).percent).toBeLessThan(LIMIT);
   expect((await reportedAt(10, { loops: 1 })).percent).toBe(0);
+});
+
+test('an operation that is refused alone is a problem of its name, for as long as its calls are tried', () => {
+  const nowMs = Date.UTC(2026, 10, 29, 12);
+  const line = { effectiveRate: 0.04, isProbing: true };
+
+  const problems = throttledProblems(
+    [
+      { ...line, operation: 'analyzeSentiment', sinceMs: nowMs - 95 * MINUTE, refusedAtMs: nowMs - MINUTE },
+      { ...line, operation: 'runFunction', sinceMs: nowMs - 95 * MINUTE, refusedAtMs: nowMs - 61 * MINUTE },
+    ],
+    nowMs,
+  );
+
+  expect(problems).toEqual([['Throttling-analyzeSentiment', 95]]);
 });

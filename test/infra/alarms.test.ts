@@ -74,6 +74,7 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
     Unauthorized: 'page by Page',
     Forbidden: 'ticket by Ticket',
     Throttling: 'notice by Notice',
+    OperationThrottled: 'ticket by Ticket',
     RateReduced: 'notice by Notice',
     TableAway: 'notice by Notice',
     PartMissing: 'page by Page',
@@ -160,6 +161,10 @@ test('a line about a problem is counted once, at its severity, if it is above it
   expect(countedAs(problem('RateReduced', 45), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(problem('RateReduced', 50), 'JobsRunJobsLog')).toEqual(['notice: RateReduced']);
   expect(countedAs(problem('Unauthorized', 9), 'ExpectedSnapshotsWatchLog')).toEqual(['page: Unauthorized']);
+  const alone = [30, 31].map((minutes) =>
+    countedAs({ problem: 'Throttling-analyzeSentiment', value: minutes }, 'ExpectedSnapshotsWatchLog'),
+  );
+  expect(alone).toEqual([[], ['ticket: Throttling-analyzeSentiment']]);
   expect(countedAs(problem('SentimentCalls', 1_000), 'JobsRunJobsLog')).toEqual([]);
   expect(countedAs(problem('SentimentCalls', 1_001), 'JobsRunJobsLog')).toEqual(['page: SentimentCalls']);
   expect(countedAs(problem('SnapshotMissing-cards.few', 26), 'ExpectedSnapshotsWatchLog')).toEqual([
@@ -389,7 +394,9 @@ test('an instance has no condition that its job types cannot bring about', () =>
     expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
   );
   expect(namesOf({ ...least, allow: { types: ['snapshot'] } })).toEqual([
-    ...'Unauthorized Forbidden Throttling RateReduced TableAway PartMissing PartRefused'.split(' '),
+    ...'Unauthorized Forbidden Throttling OperationThrottled RateReduced TableAway PartMissing PartRefused'.split(
+      ' ',
+    ),
     ...'TablesPartMissing TablesPartRefused MessagesRefused JobsFailed OldestJob'.split(' '),
     ...'JobsDeadLetters RareDeadLetters SnapshotRefused FunctionErrors'.split(' '),
     ...'FunctionThrottles ReportFailed'.split(' '),

@@ -75,5 +75,5 @@ test('a quota that is used up and returns is used again within a minute, and sto
 
   expect(usedOf(fleet, 'run', [4, 13]).rate).toBeGreaterThan(9.3);
   expect(usedOf(fleet, 'score', [14, 20]).rate).toBeGreaterThan(4);
-  expect(fleet.budget.operations?.['score']?.isAlone).toBeUndefined();
+  expect(fleet.budget.operations?.['score']?.aloneSinceMs).toBeUndefined();
 });

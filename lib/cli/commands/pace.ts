@@ -6,6 +6,7 @@ import {
   lineSpacing,
   resetAt,
 } from '../../pace/budget.ts';
+import { type ThrottledOperation, throttledOperations, throttledWords } from '../../pace/by-operation.ts';
 import { lineStartMs } from '../../pace/reserve-block.ts';
 import { openBudget } from '../../pace/stored-budget.ts';
 import { isProbing, latestMs } from '../../pace/throttle-state.ts';
@@ -34,8 +35,19 @@ export default (async (_, flags, terminal) => {
   if (change !== undefined && isAsked) await tableCheckOf(tableName, environment)();
   const budget = await changed(flags, item);
   const given = { host, rate: PLATFORM_RATE, nowMs: Date.now() };
-  const report = { ...reportOf(budget, given), ...(await operationsOf(budget, item, given)) };
-  return { json: report, words: linesOf(report) };
+  const report = reportOf(budget, given);
+  const throttled = await throttledOperations(budget, item, given);
+  const operations = throttled.map(({ operation, sinceMs, refusedAtMs, effectiveRate: own, isProbing }) => ({
+    operation,
+    effectiveRate: own,
+    probing: isProbing,
+    since: new Date(sinceMs).toISOString(),
+    refusedAt: new Date(refusedAtMs).toISOString(),
+  }));
+  return {
+    json: operations.length === 0 ? report : { ...report, operations },
+    words: linesOf(report, throttled),
+  };
 }) satisfies Run<'pace'>;
 
 /** A person waits for the response, not a call for its slot: every request may be repeated. */
@@ -53,31 +65,7 @@ async function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetIt
   return item.read();
 }
 
-type Report = ReturnType<typeof reportOf> & Awaited<ReturnType<typeof operationsOf>>;
-
-/** The operations that are throttled alone, each with its own line. */
-async function operationsOf(
-  budget: Budget,
-  { of }: BudgetItem,
-  { rate, nowMs }: { rate: number; nowMs: number },
-) {
-  const names = Object.entries(budget.operations ?? {}).flatMap(([name, { isAlone }]) =>
-    isAlone ? [name] : [],
-  );
-  const operations = await Promise.all(
-    names.map(async (operation) => {
-      const own = (await of?.(operation).read()) ?? budget;
-      const refusedAtMs = budget.operations?.[operation]?.refusedAtMs;
-      return {
-        operation,
-        effectiveRate: effectiveRate(own.rate ?? rate, own, nowMs),
-        probing: isProbing(own.throttle),
-        refusedAt: refusedAtMs === undefined ? null : new Date(refusedAtMs).toISOString(),
-      };
-    }),
-  );
-  return operations.length === 0 ? {} : { operations };
-}
+type Report = ReturnType<typeof reportOf>;
 
 function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
   const { throttle, pausedAtMs, incidents, tally, breaker, capRate } = budget;
@@ -109,7 +97,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
   };
 }
 
-function linesOf(report: Report): readonly string[] {
+function linesOf(report: Report, throttled: readonly ThrottledOperation[]): readonly string[] {
   const perSecond = (rate: number) => `${Number(rate.toFixed(3))} a second`;
   const lowered =
     report.lowered === null || (report.effectiveRate === report.rate && !report.probing)
@@ -131,10 +119,7 @@ function linesOf(report: Report): readonly string[] {
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
-    ...(report.operations ?? []).map(
-      ({ operation, effectiveRate: own, probing, refusedAt }) =>
-        `${operation}: throttled alone since a 429 at ${refusedAt}: ${probing ? 'one call at a time until one succeeds' : perSecond(own)}`,
-    ),
+    ...throttled.map(throttledWords),
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { CLOCK_ADVICE, errorText, proxyOf } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
+import { effectiveRate } from '../../pace/budget.ts';
+import { throttledOperations, throttledWords } from '../../pace/by-operation.ts';
+import { PAUSED } from '../../pace/pace.ts';
 import { sqlitePath } from '../../places.ts';
 import { operations } from '../../platform/client.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
@@ -179,6 +182,19 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
     : failed(`${tableName}: what was written is not what is read`);
 };
 
+/** The budget that all senders share: how fast it is, and which operations are throttled alone. */
+const checkPace: Check = async ({ settings, environment, now }) => {
+  const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
+  if (table === undefined) return skipped('SYNC_TABLE is not set: each process has a pace of its own');
+  const { openBudget } = await import('../../pace/stored-budget.ts');
+  const item = await openBudget({ table, host: new URL(PLATFORM_BASE_URL).host, environment });
+  const budget = await item.read();
+  const line = { rate: budget.rate ?? configured, nowMs: now() };
+  const throttled = await throttledOperations(budget, item, line);
+  const rate = `${Number(effectiveRate(line.rate, budget, line.nowMs).toFixed(3))} of ${line.rate} a second`;
+  return ok([budget.pausedAtMs === undefined ? rate : PAUSED, ...throttled.map(throttledWords)].join('\n'));
+};
+
 /** The tables of runs are there for these credentials: publishing here adds partitions to them. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
   if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
@@ -316,6 +332,7 @@ export const checks = {
   bucket: { check: checkBucket, needs: [] },
   queue: { check: checkQueue, needs: [] },
   table: { check: checkTable, needs: [] },
+  pace: { check: checkPace, needs: ['table'] },
   catalog: { check: checkCatalog, needs: [] },
   rights: { check: checkRights, needs: ['host', 'token'] },
 } as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
