@@ -76,7 +76,7 @@ const manifestSchema = z.object({
       effectiveRate: z.number(),
     }),
   ),
-  /** The run that was published when this one began; null if none was, or if nobody could read which. */
+  /** The run that was published when this one began; null if none was, empty if nobody could read which. */
   begunAfter: z.nullable(z.string()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
@@ -92,6 +92,8 @@ export const latestSchema = z.object({
   run: z.string(),
   manifest: z.string().check(z.refine(isKey)),
   startedAt: z.string(),
+  /** As in the manifest, but empty instead of null after a `latest.json` that was lost. */
+  begunAfter: z._default(z.nullable(z.string()), ''),
   /** The keys of the manifests that it named before, in that order, but for those of removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
   /** The runs that a prune has removed, or is removing. None of them is published again. */

@@ -1,4 +1,5 @@
 import { canonicalJson, own } from '../../base/index.ts';
+import { runOfKey } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { GateName } from '../scan.ts';
@@ -18,11 +19,23 @@ const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > no
 
 type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
 
-/** True if another run was published after this one began, and started later. */
-export const isSuperseded = (
-  { run, startedAt, begunAfter }: Begun,
-  latest: Pick<Latest, 'run' | 'startedAt'>,
-): boolean => latest.run !== run && latest.run !== begunAfter && latest.startedAt >= startedAt;
+/**
+ * True if the run began before the latest one did: another publication was the last when each of them began. Their clocks
+ * decide only where that says nothing: nothing was published between their starts, or nobody knows in which order.
+ */
+export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Begun & Pick<Latest, 'earlier'>) {
+  if (latest.run === run || latest.run === begunAfter) return false;
+  const published = latest.earlier.map(runOfKey);
+  const placeOf = (one: string | null) => {
+    if (one === null) return -1;
+    const place = published.indexOf(one);
+    return place >= 0 && place === published.lastIndexOf(one) ? place : Number.NaN;
+  };
+  const place = placeOf(begunAfter);
+  const latestPlace = placeOf(latest.begunAfter);
+  if (place > latestPlace) return false;
+  return place < latestPlace || latest.startedAt >= startedAt;
+}
 
 /** The reasons that are known before the first request. */
 export function knownRefusals(

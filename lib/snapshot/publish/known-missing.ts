@@ -26,6 +26,6 @@ export function missingSince(
  */
 export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
   const { source, selection, missing, startedAt, begunAfter } = manifest;
-  if (begunAfter === null && linkedTo(sourceOf(source as Place), selection) !== undefined) return [];
+  if (!begunAfter && linkedTo(sourceOf(source as Place), selection) !== undefined) return [];
   return missing.filter(({ since }) => since === startedAt);
 }

@@ -182,7 +182,7 @@ async function moveLatest(
     const mayMove = found?.etag === etag || isSameBut(there, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
-    if (mayMove) return printStoredLine(latestAfter(there, perhaps, { run, key }));
+    if (mayMove) return printStoredLine(latestAfter(there, perhaps, { ...manifest, manifest: key }));
     // Another first publisher took it for one of a place whose latest.json was lost.
     return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
   };
@@ -202,10 +202,13 @@ const without = (keys: readonly string[], key: string) => keys.filter((each) => 
 function latestAfter(
   there: Latest | undefined,
   perhaps: readonly string[],
-  { run, key }: { readonly run: Run; readonly key: string },
+  { run, manifest, startedAt, begunAfter }: Omit<Latest, 'earlier' | 'removed'>,
 ): Latest {
-  const earlier = there === undefined ? perhaps : [...there.earlier, there.manifest];
-  return { run: run.id, manifest: key, startedAt: run.startedAt, earlier, removed: there?.removed ?? [] };
+  const next = { run, manifest, startedAt };
+  if (there !== undefined)
+    return { ...next, begunAfter, earlier: [...there.earlier, there.manifest], removed: there.removed };
+  const isFirst = perhaps.length === 0;
+  return { ...next, begunAfter: begunAfter ?? (isFirst ? null : ''), earlier: perhaps, removed: [] };
 }
 
 /** Undefined if it is damaged. */
@@ -225,8 +228,8 @@ const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: R
 async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
-  // Of one run, that without a token comes last in a listing, and the others replaced it.
-  return keys.reverse();
+  // By their starts. Of one run, that without a token comes last in a listing, and the others replaced it.
+  return keys.reverse().sort((a, b) => (runOfKey(a) ?? '').localeCompare(runOfKey(b) ?? ''));
 }
 
 /** Stores a manifest under a key that no other has, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */

@@ -34,7 +34,8 @@ export async function startRun(
 ): Promise<Saved> {
   // Before the run has a start: whatever it begins after started earlier, however long this takes. What is damaged is
   // reported when the run is published.
-  const begunAfter = (await readLastPublication(store, source)).latest?.run ?? null;
+  const { etag, latest } = await readLastPublication(store, source);
+  const begunAfter = latest?.run ?? (etag === undefined ? null : '');
   const run = createRun(now(), random);
   const checkpoint: Checkpoint = {
     version: 1,

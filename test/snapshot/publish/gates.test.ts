@@ -18,12 +18,33 @@ const run: GatedRun = {
   scanRefused: [],
 };
 
-test('a run that began after the newest one is not superseded by it, although the clock was back', () => {
-  const begun = { run: 'b', startedAt: '2026-11-20T09:00:00.000Z' };
-  const latest = { run: 'a', manifest: 'x', startedAt: NOW };
+describe('two runs of a place, of which one is published:', () => {
+  const keyOf = (id: string) => `calculations/dt=2026-11-16/run=${id}/_manifest.json`;
+  const [early, late] = ['2026-11-20T09:00:00.000Z', '2026-12-20T09:00:00.000Z'];
+  const earlier = [keyOf('a'), keyOf('b'), keyOf('twice'), keyOf('c'), keyOf('twice')];
 
-  expect(isSuperseded({ ...begun, begunAfter: 'a' }, latest)).toBe(false);
-  expect(isSuperseded({ ...begun, begunAfter: 'earlier' }, latest)).toBe(true);
+  test.each([
+    ['began after the published one, with a clock behind', 'latest', early, 'a', false],
+    ['began after a later publication than it, with a clock behind', 'b', early, 'a', false],
+    ['began after an earlier publication than it, with a clock ahead', 'a', late, 'b', true],
+    ['began after the same publication, later by the clock', 'a', late, 'a', false],
+    ['began after the same publication, earlier by the clock', 'a', early, 'a', true],
+    ['began before anything was published, with a clock ahead', null, late, 'a', true],
+    [
+      'began after a publication, and the published one before any, with a clock behind',
+      'a',
+      early,
+      null,
+      false,
+    ],
+    ['began when nobody could read what was published, later by the clock', '', late, 'b', false],
+    ['began after a run that was pruned, earlier by the clock', 'pruned', early, 'b', true],
+    ['began after one of two publications of a run, earlier by the clock', 'twice', early, 'b', true],
+  ])('one that %s', (_, begunAfter, startedAt, latestAfter, isLate) => {
+    const latest = { run: 'latest', startedAt: NOW, begunAfter: latestAfter, earlier };
+
+    expect(isSuperseded({ run: 'other', startedAt, begunAfter }, latest)).toBe(isLate);
+  });
 });
 
 test('a first run that is proved is published', () => {

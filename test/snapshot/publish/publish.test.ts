@@ -253,6 +253,44 @@ describe('reasons that are accepted', () => {
   });
 });
 
+describe('of two runs side by side, the one that began later is published last', () => {
+  const ahead: Run = { id: '20261217T090000Z-ffffff', startedAt: '2026-12-17T09:00:00.000Z' };
+  const publishUnder = (run: Run, begunAfter: string) =>
+    publishFinished(store, run, { differences: { begunAfter }, now: () => Date.parse(ahead.startedAt) });
+
+  test('although the clock of the other is a month ahead, and it ends later', async () => {
+    await publish(monday);
+    await publish(tuesday, { begunAfter: monday.id });
+    await publish(wednesday, { begunAfter: tuesday.id });
+
+    const late = await publishUnder(ahead, monday.id);
+
+    expect(late).toMatchObject({ kind: 'superseded', latest: { run: wednesday.id } });
+  });
+
+  test('although the clock of the other is a month ahead, and it ends earlier', async () => {
+    await publish(monday);
+    await publish(tuesday, { begunAfter: monday.id });
+    await publishUnder(ahead, monday.id);
+    const next: Run = { id: '20261118T090000Z-dddddd', startedAt: '2026-11-18T09:00:00.000Z' };
+
+    const late = await publish(next, { begunAfter: tuesday.id });
+
+    expect(late).toMatchObject({ kind: 'published', manifest: { changes: { against: ahead.id } } });
+  });
+
+  test('also once latest.json was lost', async () => {
+    await publish(monday);
+    await publish(tuesday, { begunAfter: monday.id });
+    await store.delete('calculations/latest.json');
+    await publish(wednesday, { begunAfter: tuesday.id });
+
+    const late = await publishUnder(ahead, monday.id);
+
+    expect(late).toMatchObject({ kind: 'superseded', latest: { run: wednesday.id } });
+  });
+});
+
 describe('a published run that is dated 2099', () => {
   const ahead: Run = { id: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
   const publishAhead = (differences: Partial<FinishedRun> = {}) =>
