@@ -149,6 +149,26 @@ describe('snapshot calculations, narrowed', () => {
     expect((await published('calculations')).manifest.records).toBe(60);
   });
 
+  test('by an id takes those of the owner, the dataset or the card', async () => {
+    const all = [...sandbox.calculations()];
+    const owners = all.map((line) => String(JSON.parse(line).owner));
+    const [first = ''] = owners;
+    const dataset = sandbox.ids().datasets[0] ?? '';
+    const filters = ['--filter', `owner:${first},0`, '--filter', `not dataset:${dataset}`];
+    const expected = all.filter(
+      (line) => String(JSON.parse(line).owner) === first && !line.includes(dataset),
+    );
+
+    const { code, err } = await run(['snapshot', 'calculations', ...filters, '--as', 'owned']);
+
+    const { manifest, lines } = await published('calculations.owned');
+    expect(code, JSON.stringify(err)).toBe(0);
+    expect(manifest.selection).toEqual({ filters: [`owner:${first},0`, `not dataset:${dataset}`] });
+    expect(lines).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(expected.length).toBeLessThan(all.length);
+  });
+
   test('by a name takes those that the search finds', async () => {
     const [first = ''] = sandbox.calculations();
     const { name } = JSON.parse(first) as { readonly name: string };

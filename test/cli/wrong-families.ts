@@ -148,7 +148,10 @@ const empty: readonly WrongUse[] = [
     '"": expected a file that can be read, or - for standard input, got no such file or directory',
   ],
   ["snapshot calculations --name '' --as x", '--name: expected text that is not empty, got ""'],
-  ["snapshot cards --dataset ''", '--dataset or --datasets-from: expected text that is not empty, got ""'],
+  [
+    "snapshot cards --dataset ''",
+    '--dataset or --datasets-from: expected a UUID (8-4-4-4-12 hex digits), got ""',
+  ],
   ["snapshot data-files --id ''", 'got ""'],
   ["where-used sales --dataset ''", '--dataset: expected the id of a dataset, got nothing'],
   score("--text ''", `${FILLED} ""`),

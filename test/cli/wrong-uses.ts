@@ -135,6 +135,32 @@ export const wrongWords: readonly WrongUse[] = [
   [`snapshot files --as ../x --resume ${RUN}`, 'Expected 1 to 64 letters, digits, _ or -'],
   ['snapshot calculations --name x', NARROWED],
   ['snapshot calculations --filter archived', NARROWED],
+  [
+    'snapshot calculations --filter nosuch:1 --as x',
+    '--filter: expected a filter of a field of calculations (active, archived, card, column, created, dataset, ',
+  ],
+  ['snapshot calculations --filter archvied --as x', 'before one of them), such as archived, got "archvied"'],
+  [
+    'snapshot calculations --filter owner:abc --as x',
+    'expected owner:VALUE with the id of a user, which is digits',
+  ],
+  [
+    'snapshot calculations --filter owner: --as x',
+    'expected owner:VALUE with the id of a user, which is digits',
+  ],
+  ['snapshot calculations --filter owner:1,a --as x', 'which is digits, got "owner:1,a"'],
+  ['snapshot calculations --filter notOwner:abc --as x', 'expected notOwner:VALUE with the id of a user'],
+  [
+    'snapshot calculations --filter dataset:Sales --as x',
+    'with the id of a dataset, which is a UUID, got "dataset:Sales"',
+  ],
+  ['snapshot calculations --filter card:a --as x', 'with the id of a card, which is digits'],
+  ['snapshot calculations --filter archived:yes --as x', 'expected archived:VALUE with true or false'],
+  [
+    'snapshot calculations --filter created:yesterday --as x',
+    'with a date such as 2026-11-21, or epoch milliseconds',
+  ],
+  ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a text'],
   ['snapshot calculations --resume last', '--resume last: expected a run of calculations in '],
   ['snapshot calculations --resume ../x', `${NO_RUN} "../x".`],
   [`snapshot calculations --resume ${RUN}`, ': expected a checkpoint, got none'],
@@ -152,7 +178,14 @@ export const wrongWords: readonly WrongUse[] = [
     { input: ' \n' },
   ],
   ['snapshot cards --datasets-from no/such', 'no/such: expected a file that can be read'],
-  ['snapshot cards --dataset ..', 'datasetId: expected a name that is not empty, "." or ".."'],
+  [
+    'snapshot cards --dataset ..',
+    '--dataset or --datasets-from: expected a UUID (8-4-4-4-12 hex digits), got ".."',
+  ],
+  [
+    'snapshot cards --dataset a/b',
+    '--dataset or --datasets-from: expected a UUID (8-4-4-4-12 hex digits), got "a/b"',
+  ],
   ['publish calculations last', `${NO_RUN} "last".`],
   [`publish kalkulations ${RUN}`, NO_SOURCE],
   ['diff reports', NO_SOURCE],

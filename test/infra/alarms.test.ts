@@ -241,7 +241,12 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
     expectedOf([
       { source: 'calculations', cron: '0 2 1 * ? *' },
       { source: 'cards' },
-      { source: 'cards', as: 'few', cron: '0 5 ? * 2,6 *', datasets: ['d1'] },
+      {
+        source: 'cards',
+        as: 'few',
+        cron: '0 5 ? * 2,6 *',
+        datasets: ['cd27b9a0-a9d4-446b-9b16-02103df7f112'],
+      },
       { source: 'data-files', cron: '0 6 ? * SUN *', ids: ['17'] },
       { source: 'data-files', as: 'yearly', cron: '0 6 1 1 ? *', ids: ['17'] },
       { source: 'data-files', as: 'said', cron: '0 6 ? * SUN *', ids: ['17'], publishedWithinHours: 500 },

@@ -51,7 +51,13 @@ export const full = {
       immediate: true,
     },
     { source: 'cards', digest: true },
-    { source: 'cards', as: 'few', cron: '0 5 * * ? *', datasets: ['d1', 'd2'], drill: false },
+    {
+      source: 'cards',
+      as: 'few',
+      cron: '0 5 * * ? *',
+      datasets: ['cd27b9a0-a9d4-446b-9b16-02103df7f112', 'dd27b9a0-a9d4-446b-9b16-02103df7f112'],
+      drill: false,
+    },
     { source: 'data-files', cron: '0 6 * * ? *', ids: ['17', '18'], publishedWithinHours: 48 },
   ],
   eventRules: [

@@ -29,7 +29,7 @@ const configurations = {
     schedules: [
       { source: 'calculations', cron: '*/30 22-4 ? JAN-NOV MON-SUN 2026-2030', timeZone: 'Asia/Kolkata' },
       { source: 'calculations', cron: '0 3 LW * ? *', name: 'Revenue', as: 'revenue' },
-      { source: 'cards', as: 'd1', cron: '0 5 ? * 6L *', datasets: ['d1'] },
+      { source: 'cards', as: 'd1', cron: '0 5 ? * 6L *', datasets: ['cd27b9a0-a9d4-446b-9b16-02103df7f112'] },
     ],
     lifetimes: { runs: 30 },
   },

@@ -116,7 +116,7 @@ describe('run-function', () => {
       'functionName: expected well-formed Unicode, got "f\\udfff"',
     ]);
     expect(faultsOf({ type: 'snapshot', source: 'cards', datasets: ['\ud800'] })).toEqual([
-      'datasets.0: expected well-formed Unicode, got "\\ud800"',
+      'datasets.0: expected a UUID (8-4-4-4-12 hex digits), got "\\ud800"',
     ]);
     expect(faultsOf({ type: 'score', texts: [{ id: 'a', text: 'a cut emoji: \ud83d' }] })).toEqual([]);
   });
@@ -248,7 +248,9 @@ describe('snapshot', () => {
       selection: { filters: ['locked'] },
     });
     expect(selectedBy({ source: 'cards' })).toEqual({ selection: { drill: true }, ids: undefined });
-    expect(selectedBy({ source: 'cards', datasets: ['d'], drill: false })).toMatchObject({ ids: ['d'] });
+    expect(selectedBy({ source: 'cards', datasets: [PACKAGE], drill: false })).toMatchObject({
+      ids: [PACKAGE],
+    });
     expect(selectedBy({ source: 'data-files', ids: [5] })).toEqual({ selection: {}, ids: ['5'] });
   });
 

@@ -64,7 +64,7 @@ describe('a list', () => {
 
 test.each([
   [{ source: 'cards' }, 'calculations'],
-  [{ source: 'cards', datasets: ['a'] }, undefined],
+  [{ source: 'cards', datasets: [FILESET] }, undefined],
   [{ source: 'calculations' }, undefined],
   [{ source: 'data-files' }, undefined],
 ] as const)('the ids of a request of %j are those that the records of %j link to', (request, source) => {

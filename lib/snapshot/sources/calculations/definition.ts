@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { filledText } from '../../../base/index.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';
+import { filterSchema, requestFilter } from './filter.ts';
 
 /** The most rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
@@ -43,7 +44,7 @@ export const calculations = defineSource({
   takes: 'All calculations, or only those that match a search (then with --as).',
   fields: (list) => ({
     name: z.optional(filledText),
-    filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),
+    filters: z.optional(list(filterSchema, { error: 'a list of filters', most: 100 })),
   }),
   rules: [
     {
@@ -59,7 +60,7 @@ export const calculations = defineSource({
     const { calculationPosition, calculationScan } = await import('./scan.ts');
     const selection = {
       ...(name === undefined ? {} : { name }),
-      filters: filters.map((field) => ({ field })),
+      filters: filters.map(requestFilter),
     };
     return resumable(calculationScan({ call, selection, limit, sleep }), calculationPosition);
   },
@@ -74,8 +75,8 @@ export const calculations = defineSource({
     { field: 'name', flags: '--name <text>', help: 'only calculations whose name matches this text' },
     {
       field: 'filters',
-      flags: '--filter <field>',
-      help: 'only calculations that match this filter field; may be repeated',
+      flags: '--filter <field[:value]>',
+      help: 'only calculations that match this filter; the ids of dataset, card and owner may be several with commas; may be repeated',
       kind: 'list',
     },
   ],

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, yesOrNo } from '../../../base/index.ts';
+import { uuid, yesOrNo } from '../../../base/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules.ts';
 import { calculations } from '../calculations/definition.ts';
 import { resumable } from '../resumable.ts';
@@ -30,7 +30,7 @@ export const cards = defineSource({
     'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
   fields: (list) => ({
     /** Default: the datasets that the last published calculations link to. */
-    datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
+    datasets: z.optional(list(uuid, { error: 'a list of dataset ids', most: 10_000 })),
     /** Whether to include cards that use a dataset only in a drill. */
     drill: z._default(yesOrNo, true),
   }),
@@ -63,8 +63,8 @@ export const cards = defineSource({
       kind: 'ids',
       ids: {
         columns: ['id', 'ids', 'datasetid', 'dataset', 'datasourceid'],
-        isId: (text) => /^[!-~]+$/.test(text),
-        expected: 'the id of a dataset',
+        isId: (text) => uuid.safeParse(text).success,
+        expected: 'the id of a dataset, which is a UUID',
         flag: '--datasets-column',
       },
     },
