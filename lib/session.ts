@@ -134,7 +134,7 @@ const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionO
   createFleetBreaker({
     item: budget === undefined ? createMemoryBudget() : budgetLater(budget),
     probe: () => probePlatform(call),
-    clock: { now: Date.now, sleep },
+    clock: { now: Date.now, steady: () => performance.now(), sleep },
     onOpen(open) {
       logger.warn({ host, open }, 'the platform is away: no jobs are taken');
       onAway?.(open);

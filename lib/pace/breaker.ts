@@ -63,16 +63,21 @@ const SUSPECTED_MS = 1_000;
 /** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
 const OWN_OUTAGE_MS = 60_000;
 
+/* Ages are measured by a clock that is never set. Only what the budget holds is by the clocks of its workers. */
+
 type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
 
 type Known = {
   readonly breaker: OpenBreaker;
+  /** Since when it is known here that the breaker is open, and since when as it is now. */
+  readonly openMs: number;
   readonly seenMs: number;
   /** Only this worker is cut off: the fleet's breaker is closed. */
   readonly isOwn: boolean;
 };
 
 type State = FleetBreakerOptions & {
+  readonly steady: () => number;
   streak: Streak | undefined;
   known: Known | undefined;
   lookedMs: number;
@@ -84,9 +89,11 @@ type State = FleetBreakerOptions & {
 /** The breaker of a fleet, for one worker. While the table is away it is the worker's own. */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
-  const tokenMark = createTokenMark(options.item, options.clock.now);
+  const { now, steady = now } = options.clock;
+  const tokenMark = createTokenMark(options.item, { now, steady });
   const state: State = {
     ...options,
+    steady,
     streak: undefined,
     known: undefined,
     lookedMs: never,
@@ -101,11 +108,11 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
     });
     return state.underWay;
   };
-  const outageMs = ({ known, clock }: State) => known && Math.max(0, probeDueMs(known) - clock.now());
+  const outageMs = () => state.known && Math.max(0, untilProbeMs(state, state.known));
   return {
     blockedMs,
     ended(outcome, tookMs) {
-      const nowMs = state.clock.now();
+      const nowMs = steady();
       const { known, streak } = state;
       tokenMark.ended(outcome, nowMs - tookMs);
       if (outcome === 'answered') state.streak = undefined;
@@ -115,7 +122,7 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
           sinceMs: streak?.sinceMs ?? nowMs,
           cause: outcome,
         };
-      if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.breaker.sinceMs)
+      if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.openMs)
         void close(state, known).catch(() => undefined);
     },
     seen({ breaker, tokenRefusedAtMs }) {
@@ -123,85 +130,87 @@ export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
       if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
       else learn(state, breaker);
     },
-    knownBlockedMs: () => outageMs(state) ?? (isSuspected(state) ? SUSPECTED_MS : undefined),
+    knownBlockedMs: () => outageMs() ?? (isSuspected(state) ? SUSPECTED_MS : undefined),
     knownOutageMs() {
       // Not awaited: its probe may need the place in flight that the caller has.
       if (isSuspected(state)) void blockedMs().catch(() => undefined);
-      return outageMs(state);
+      return outageMs();
     },
   };
 }
 
 const isClear = (state: State): boolean =>
-  state.known === undefined && !isSuspected(state) && state.clock.now() - state.lookedMs <= CLOSED_KNOWN_MS;
+  state.known === undefined && !isSuspected(state) && state.steady() - state.lookedMs <= CLOSED_KNOWN_MS;
 
 const isSuspicious = (streak: Streak | undefined): streak is Streak => (streak?.failures ?? 0) >= SUSPICIOUS;
 
-const isSuspected = ({ streak, refutedMs, clock }: State): boolean =>
-  isSuspicious(streak) && clock.now() - refutedMs > REFUTED_MS;
+const isSuspected = ({ streak, refutedMs, steady }: State): boolean =>
+  isSuspicious(streak) && steady() - refutedMs > REFUTED_MS;
 
 async function look(state: State): Promise<number | undefined> {
-  const { clock, known } = state;
+  const { steady, known } = state;
   const goodForMs = known === undefined ? CLOSED_KNOWN_MS : OPEN_KNOWN_MS;
-  if (known?.isOwn !== true && clock.now() - state.lookedMs > goodForMs) await readItem(state);
+  if (known?.isOwn !== true && steady() - state.lookedMs > goodForMs) await readItem(state);
   if (state.known === undefined && isSuspected(state)) await check(state);
   if (state.known === undefined) return undefined;
   return probeIfDue(state, state.known);
 }
 
 async function check(state: State): Promise<void> {
-  const { clock, probe } = state;
+  const { clock, steady, probe } = state;
   for (;;) {
     const outcome = await probe();
     const { streak } = state;
     if (outcome === 'answered' || outcome === 'neither' || !isSuspicious(streak)) {
-      state.refutedMs = clock.now();
+      state.refutedMs = steady();
       state.streak = undefined;
       return;
     }
-    const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - clock.now();
+    const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - steady();
     if (leftMs <= 0) return open(state, streak);
     await clock.sleep(leftMs);
   }
 }
 
 /** Opens the fleet's breaker, or this worker's own if another one has only just ended such an outage. */
-async function open(state: State, { sinceMs, cause }: Streak): Promise<void> {
-  const { clock, item } = state;
-  const breaker = { sinceMs, cause, probeAtMs: clock.now() + PROBE_EVERY_MS };
-  const isOwn = clock.now() - state.closedByOthersMs < OWN_OUTAGE_MS;
+async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<void> {
+  const { clock, steady, item } = state;
+  const nowMs = clock.now();
+  const breaker = { sinceMs: nowMs - (steady() - openMs), cause, probeAtMs: nowMs + PROBE_EVERY_MS };
+  const isOwn = steady() - state.closedByOthersMs < OWN_OUTAGE_MS;
   const opened: ChangeBudget = (budget) => (budget.breaker ? undefined : { ...budget, breaker });
   if (!isOwn) await ifReached(() => item.change('open the breaker in', opened));
-  state.known = { breaker, seenMs: clock.now(), isOwn };
+  state.known = { breaker, openMs, seenMs: steady(), isOwn };
   state.onOpen?.(breaker);
 }
 
 /** Also by how long its state has stood: a prober whose clock is ahead cannot keep the others from probing. */
-const probeDueMs = ({ breaker, seenMs }: Known): number =>
-  Math.min(breaker.probeAtMs, seenMs + PROBE_EVERY_MS);
+const untilProbeMs = ({ clock, steady }: State, { breaker, seenMs }: Known): number =>
+  Math.min(breaker.probeAtMs - clock.now(), seenMs + PROBE_EVERY_MS - steady());
 
 async function probeIfDue(state: State, known: Known): Promise<number | undefined> {
-  const { clock, item, probe } = state;
+  const { clock, steady, item, probe } = state;
   const { breaker, isOwn } = known;
-  const dueMs = probeDueMs(known) - clock.now();
+  const dueMs = untilProbeMs(state, known);
   if (dueMs > 0) return dueMs;
   const next = { ...breaker, probeAtMs: clock.now() + PROBE_EVERY_MS };
-  const taken: ChangeBudget = (budget) =>
+  const take: ChangeBudget = (budget) =>
     isStill(budget, breaker) && budget.breaker?.probeAtMs === breaker.probeAtMs
       ? { ...budget, breaker: next }
       : undefined;
-  const change = async () => ({ elected: await item.change('take the probe of', taken) });
+  const change = async () => ({ elected: await item.change('take the probe of', take) });
   const write = isOwn ? undefined : await ifReached(change);
   if (write !== undefined && write.elected === undefined) {
     state.lookedMs = Number.NEGATIVE_INFINITY;
     return OPEN_KNOWN_MS;
   }
-  state.known = { breaker: next, seenMs: clock.now(), isOwn };
+  const taken = { ...known, breaker: next, seenMs: steady() };
+  state.known = taken;
   if ((await probe()) === 'answered') {
-    await close(state, { ...known, breaker: next });
+    await close(state, taken);
     return undefined;
   }
-  return Math.max(0, next.probeAtMs - clock.now());
+  return Math.max(0, untilProbeMs(state, taken));
 }
 
 async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
@@ -220,13 +229,13 @@ const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.si
 async function readItem(state: State): Promise<void> {
   const read = await ifReached(state.item.read);
   // While the table is away, what is known stands.
-  if (read === undefined) state.lookedMs = state.clock.now();
+  if (read === undefined) state.lookedMs = state.steady();
   else learn(state, read.breaker);
 }
 
 function learn(state: State, breaker: OpenBreaker | undefined): void {
-  const { known, clock } = state;
-  const nowMs = clock.now();
+  const { known } = state;
+  const nowMs = state.steady();
   state.lookedMs = nowMs;
   if (known?.isOwn) return;
   if (breaker === undefined) {
@@ -238,8 +247,9 @@ function learn(state: State, breaker: OpenBreaker | undefined): void {
     return;
   }
   const isSame = known?.breaker.probeAtMs === breaker.probeAtMs;
+  const openMs = known?.breaker.sinceMs === breaker.sinceMs ? known.openMs : nowMs;
   if (known === undefined) state.onOpen?.(breaker);
-  state.known = { breaker, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
+  state.known = { breaker, openMs, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
 }
 
 async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {

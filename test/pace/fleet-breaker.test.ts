@@ -14,6 +14,7 @@ function createWorker(
     read: async () => (await budget.read()).breaker,
     set: (breaker: OpenBreaker | undefined) => budget.change('set', (each) => ({ ...each, breaker })),
   };
+  let setMs = 0;
   const log: string[] = [];
   const left = [...outcomes];
   const logged =
@@ -23,7 +24,7 @@ function createWorker(
       return act(...given);
     };
   const breaker = createFleetBreaker({
-    clock,
+    clock: { now: () => clock.now() + setMs, steady: clock.now, sleep: clock.sleep },
     item: {
       read: logged('read', item.read ?? budget.read),
       change: (act, next) => logged(act.split(' ')[0] ?? '', budget.change)(act, next),
@@ -38,7 +39,10 @@ function createWorker(
   const pass = (ms: number) => clock.finish(clock.sleep(ms));
   const blockedMs = () => clock.finish(breaker.blockedMs());
   const takeLog = () => log.splice(0);
-  return { breaker, memory, clock, pass, blockedMs, takeLog };
+  const setClock = (ms: number) => {
+    setMs = ms;
+  };
+  return { breaker, memory, clock, setClock, pass, blockedMs, takeLog };
 }
 
 function fail(breaker: Breaker, times: number): void {
@@ -212,5 +216,69 @@ describe('within a minute of an outage that others ended,', () => {
     const { takeLog } = await cutOffAfter(60_000);
 
     expect(takeLog()).toContain('open at 62000');
+  });
+});
+
+describe.each([
+  ['forward', 5 * 3_600_000],
+  ['back', -5 * 3_600_000],
+])('a clock that is set %s by hours', (_, setMs) => {
+  test('opens no breaker: failures that a probe refutes stay ones of a moment', async () => {
+    const { breaker, setClock, blockedMs, takeLog } = createWorker(['answered']);
+    breaker.seen({});
+    fail(breaker, 1);
+    setClock(setMs);
+    fail(breaker, 2);
+
+    const blocked = await blockedMs();
+    fail(breaker, 3);
+    setClock(0);
+    const again = await blockedMs();
+
+    expect([blocked, again]).toEqual([undefined, undefined]);
+    expect(takeLog()).toEqual(['probe at 0']);
+  });
+
+  test('shortens none of the two seconds for which calls must have failed', async () => {
+    const { breaker, setClock, blockedMs, takeLog } = createWorker();
+    breaker.seen({});
+    fail(breaker, 3);
+    setClock(setMs);
+
+    await blockedMs();
+
+    expect(takeLog()).toEqual(['probe at 0', 'probe at 2000', 'open at 2000', 'opened']);
+  });
+
+  test('closes no breaker by a response to a call that began before it opened', async () => {
+    const { breaker, memory, setClock, pass, takeLog } = createWorker();
+    await memory.set(opened);
+    await pass(500);
+    breaker.seen({ breaker: opened });
+    setClock(setMs);
+
+    breaker.ended('answered', 600);
+    await pass(1);
+
+    expect(takeLog()).toEqual(['opened']);
+  });
+
+  test('closes it all the same by a response to one that began later, or by a probe within ten seconds', async () => {
+    const responded = createWorker();
+    const probing = createWorker(['answered']);
+    for (const { breaker, memory, setClock, pass } of [responded, probing]) {
+      await memory.set(opened);
+      breaker.seen({ breaker: opened });
+      setClock(setMs);
+      await pass(9_000);
+    }
+
+    responded.breaker.ended('answered', 50);
+    await responded.pass(1);
+    await probing.pass(1_000);
+    await probing.blockedMs();
+
+    expect(responded.takeLog()).toEqual(['opened', 'closed', 'close at 9000']);
+    expect(probing.takeLog()).toContain('closed');
   });
 });

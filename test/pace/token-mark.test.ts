@@ -13,11 +13,12 @@ function createFleet(change?: (act: string) => void) {
       return budget.change(...given);
     },
   };
+  let setMs = 0;
   const worker = () => {
-    const mark = createTokenMark(item, () => nowMs);
+    const mark = createTokenMark(item, { now: () => nowMs + setMs, steady: () => nowMs });
     return {
       /** A call ended now that began at a time, after the worker saw the budget. */
-      async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs - 1) {
+      async ended(outcome: 'answered' | 'refused token' | 'unreachable', beganMs = nowMs) {
         mark.seen((await budget.read()).tokenRefusedAtMs);
         mark.ended(outcome, beganMs);
         await Promise.resolve();
@@ -28,7 +29,10 @@ function createFleet(change?: (act: string) => void) {
   const pass = (ms: number) => {
     nowMs += ms;
   };
-  return { worker, refusedAtMs, pass };
+  const setClock = (ms: number) => {
+    setMs = ms;
+  };
+  return { worker, refusedAtMs, pass, setClock };
 }
 
 test('the first refusal of the token stays recorded until a call of any worker succeeds', async () => {
@@ -88,3 +92,22 @@ test('workers of which one is refused and the other is not write at most twice a
 
   expect(writes).toBeLessThanOrEqual(10);
 });
+
+test.each([5, -5])(
+  'under a clock that is set by %i hours, a refusal is recorded again after a minute',
+  async (hours) => {
+    const { worker, refusedAtMs, pass, setClock } = createFleet();
+    const one = worker();
+    await one.ended('refused token');
+    await one.ended('answered');
+    setClock(hours * 3_600_000);
+
+    pass(30_000);
+    await one.ended('refused token');
+    const soon = await refusedAtMs();
+    pass(30_000);
+    await one.ended('refused token');
+
+    expect([soon, await refusedAtMs()]).toEqual([undefined, 61_000 + hours * 3_600_000]);
+  },
+);

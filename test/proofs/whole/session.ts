@@ -90,7 +90,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   const breaker = createFleetBreaker({
     item: budget,
     probe: () => probePlatform(callWith({})),
-    clock: { now, sleep },
+    clock: { now, steady: world.sinceStartMs, sleep },
     onOpen: ({ cause }) => log(`the breaker opens: ${cause}`),
     onClosed: () => log('the breaker closes'),
   });
