@@ -54,6 +54,10 @@ const SEPARATOR = [
   '--separator <character>',
   'the separator of the CSV (default: detected from its header)',
 ] as const;
+const WHOLE_ROWS = [
+  '--whole-rows',
+  'take each line of the CSV for a row, also where two short ones may be the halves of one',
+] as const;
 const FROM_CSV = [
   ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
@@ -64,6 +68,7 @@ const FROM_CSV = [
   ],
   ENCODING,
   SEPARATOR,
+  WHOLE_ROWS,
 ] as const;
 const CSV_WISHES = [
   ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
@@ -256,6 +261,7 @@ export const commands = {
       ['--batch <name>', 'its name; the same name again resumes a batch that was stopped', batchOption],
       ENCODING,
       SEPARATOR,
+      WHOLE_ROWS,
       ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
       ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
       ...CSV_WISHES,
@@ -334,6 +340,7 @@ export const commands = {
       STRICT,
       ENCODING,
       SEPARATOR,
+      WHOLE_ROWS,
       ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
       ['--markdown', 'with --dry-run: print a table for a pull request'],
       ['--max-affected <n>', 'send nothing if more things depend on them', numberOption(0, 1e9)],

@@ -116,13 +116,14 @@ const inboxSchema = z.strictObject(
     ),
     encoding: z.optional(filledText),
     separator: z.optional(filledText),
+    wholeRows: z.optional(z.boolean({ error: 'true or false' })),
     ...scoringFields,
     maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   },
   { error: 'an object' },
 );
 
-/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns; `encoding` and `separator` as for `score`. */
+/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns; the other options are as for `score`. */
 type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
   readonly batch: string;
   readonly request: ScoreRequest;
@@ -142,8 +143,8 @@ export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest |
   const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
   if (!parsed.success) return { faults: [...faults, ...faultsOf(parsed.error, json.value, { place })] };
   if (faults.length > 0) return { faults };
-  const { object, text, id, columns, encoding, separator, maxCalls, ...request } = parsed.data;
-  return { batch, object, text, id, columns, encoding, separator, maxCalls, request };
+  const { object, text, id, columns, encoding, separator, wholeRows, maxCalls, ...request } = parsed.data;
+  return { batch, object, text, id, columns, encoding, separator, wholeRows, maxCalls, request };
 }
 
 const batchOf = (key: string) => key.replace(/^inbox\//, '').replace(/\.json$/, '');

@@ -1,4 +1,4 @@
-import { listed } from '../base/index.ts';
+import { listed, shownText } from '../base/index.ts';
 import { LONGEST_ROW, type TextLine, type TextLines } from './lines.ts';
 import { openText, type TextForm, type TextOptions } from './open-text.ts';
 import { TextError, type TextPlace } from './text-error.ts';
@@ -8,6 +8,8 @@ export type TableOptions = TextOptions & {
   /** Those that are used if they are there. */
   readonly optional?: readonly string[];
   readonly separator?: string | undefined;
+  /** Whether short rows are whole ones, also where they may be the halves of one. Default: no. */
+  readonly wholeRows?: boolean | undefined;
 };
 
 /** How a CSV is written besides its encoding. `isDeclared`: a line before the header, such as `sep=;`, names the separator. */
@@ -69,7 +71,7 @@ export async function openTable(lines: TextLines, options: TableOptions): Promis
     isDeclared: declared !== undefined,
   };
   const odd = { blank: 0, short: 0 };
-  return { ...header, rows: () => rowsIn(gathered, header, odd), odd: () => ({ ...odd }) };
+  return { ...header, rows: () => rowsIn(gathered, header, odd, options), odd: () => ({ ...odd }) };
 }
 
 /** The same for bytes, gzipped or not, in any encoding that is found. */
@@ -140,7 +142,9 @@ async function* rowsIn(
   gathered: GatheredRows,
   { separator, names }: CsvHeader,
   odd: { blank: number; short: number },
+  { wholeRows, name }: TableOptions,
 ): AsyncGenerator<CsvRow> {
+  let before: Extract<CsvRow, { fields: readonly string[] }> | undefined;
   for (let lines = await gathered.next(); lines !== undefined; lines = await gathered.next()) {
     const fields = fieldsOf(textOf(lines), separator);
     const isOneLine = typeof fields === 'string' && endsWithFirstLine(lines, { separator, names });
@@ -155,6 +159,10 @@ async function* rowsIn(
     const fault = broken ?? faultOf(fields, names);
     const isLonger = taken > 1 ? ` (lines ${line} to ${line + taken - 1} are skipped)` : '';
     const known = broken !== undefined || typeof fields === 'string' ? {} : { fields };
+    const row = fault === undefined && typeof fields !== 'string' ? { line, fields } : undefined;
+    if (!wholeRows && before !== undefined && row !== undefined && mayBeOne(before.fields, row.fields, names))
+      throw halves([before, row], { separator, name });
+    before = row;
     if (fault !== undefined) yield { line, fault: `${fault}${isLonger}`, ...known };
     else if (typeof fields !== 'string') {
       if (fields.length < names.length) odd.short += 1;
@@ -162,6 +170,36 @@ async function* rowsIn(
     }
   }
 }
+
+/**
+ * Whether two rows may be one that a line break without quotes has cut, in a text of which only half would be read. One of
+ * them is short, and the second does not begin as the first: with words, not with a number or a code.
+ */
+function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
+  const all = names.length;
+  const [start = '', next = ''] = [first[0], second[0]];
+  if ((first.length >= all && second.length >= all) || isBlank(next) || !isOfWords(next)) return false;
+  return !isOfWords(start) || second.length === 1 || first.length + second.length === all + 1;
+}
+
+const isOfWords = (field: string): boolean => /\s/.test(field.trim()) || !/\d/.test(field);
+
+type Half = { readonly line: number; readonly fields: readonly string[] };
+
+function halves(
+  rows: readonly [Half, Half],
+  { separator, name }: { separator: string; name?: string | undefined },
+) {
+  const counts = rows.map(({ fields }) => fields.length).join(' and then one of ');
+  const lines = rows.map(({ line, fields }) => `  line ${line}: ${shownText(fields.join(separator), SHOWN)}`);
+  const what = `rows: expected quotes around a text with line breaks, got a row of ${counts} fields, which may be one`;
+  const remedy =
+    'put quotes around such texts, or, if each line is a row, say so by --whole-rows (of a request: wholeRows)';
+  const [{ line }] = rows;
+  return new TextError('format', `${what}: ${remedy}\n${lines.join('\n')}`, { name, line });
+}
+
+const SHOWN = 120;
 
 const isBlank = (field: string): boolean => field.trim() === '';
 

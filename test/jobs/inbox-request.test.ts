@@ -101,6 +101,15 @@ test('the rows of the object that a request names become jobs', async () => {
   expect(sent.map((body) => JSON.parse(body).texts)).toEqual([[{ id: '2', text: 'good' }]]);
 });
 
+test('the lines of a file that may be halves of texts are rows if the request says so', async () => {
+  const { outcome } = await split({
+    'inbox/b1.json': '{"object":"texts","text":"review","wholeRows":true}',
+    texts: 'review,id\nfirst half\nsecond half,1\n',
+  });
+
+  expect(outcome).toMatchObject({ kind: 'split', rows: 2 });
+});
+
 test.each([
   ['that is gone', {}, 'inbox/b1.json: expected a request, got nothing'],
   ['for an object in an empty folder', { 'inbox/b1.json': REQUEST }, 'does not exist'],
@@ -110,6 +119,11 @@ test.each([
     'that takes more calls than it may',
     { 'inbox/b1.json': '{"object":"texts","text":"review","maxCalls":0}', texts: 'review\ngood\n' },
     'over the limit of 0',
+  ],
+  [
+    'for a file that has halves of texts',
+    { 'inbox/b1.json': REQUEST, texts: 'id,review\n1,first half\nsecond half\n' },
+    'texts: line 2: rows: expected quotes around a text with line breaks',
   ],
   ['with a fault', { 'inbox/b1.json': '{}' }, 'text: expected text, got nothing'],
   ['of more bytes than a message', { 'inbox/b1.json': ' '.repeat(262_145) }, 'expected at most 262144 bytes'],

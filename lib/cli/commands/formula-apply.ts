@@ -81,8 +81,8 @@ async function send(
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
     const { name } = set;
-    const { encoding, separator } = flags;
-    const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name, encoding, separator })}`;
+    const { encoding, separator, wholeRows } = flags;
+    const again = `to set the rest: ${commandLine(['formula', 'apply', file], { name, encoding, separator, wholeRows })}`;
     const facts = { set: name, ...flags.odd };
     const found = await runAll(
       { name, noun: 'formula', jobs, again, facts, maxInvalid: MAX_INVALID },

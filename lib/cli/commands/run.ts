@@ -141,6 +141,7 @@ function commandOf({
   name,
   encoding,
   separator,
+  wholeRows,
   output,
   concurrency,
   undo = true,
@@ -148,7 +149,7 @@ function commandOf({
   csvSafe,
 }: RunFlags): string {
   const word = undo ? {} : ({ noUndo: true } as const);
-  const options = { name, encoding, separator, output, csvFor, csvSafe, concurrency, ...word };
+  const options = { name, encoding, separator, wholeRows, output, csvFor, csvSafe, concurrency, ...word };
   return template === undefined
     ? commandLine(['run', file], options)
     : commandLine(['run'], { fromCsv: file, template, ...options });

@@ -73,8 +73,8 @@ function batchNameOf(file: string, nowMs: number): string {
 /** How the rows of a file are read. */
 const rowsOptions = (
   file: string,
-  { text, id, columns, encoding, separator, skipEmpty }: ScoreFlags,
-): InputOptions => ({ name: file, text, id, columns, encoding, separator, skipEmpty });
+  { text, id, columns, encoding, separator, wholeRows, skipEmpty }: ScoreFlags,
+): InputOptions => ({ name: file, text, id, columns, encoding, separator, wholeRows, skipEmpty });
 
 /** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
 function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
@@ -155,7 +155,8 @@ async function score(
 
 /** The command line that resumes the batch: what has been scored is not paid for again. */
 function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
-  const { skipEmpty, text, id, instructions, model, maxCalls, separator, output, csvFor, csvSafe } = flags;
+  const { skipEmpty, text, id, instructions, model, maxCalls, separator, wholeRows } = flags;
+  const { output, csvFor, csvSafe } = flags;
   // What was found needs no word.
   const encoding = flags.encoding === 'utf-8' ? undefined : flags.encoding;
   const topic = flags.topic?.map(({ topic: name, description }) =>
@@ -164,7 +165,7 @@ function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string
   const columns = flags.columns?.join(',');
   return commandLine(['score', file], {
     ...{ skipEmpty, text, id, topic, instructions, model, columns },
-    ...{ maxCalls, encoding, separator, output, csvFor, csvSafe, batch },
+    ...{ maxCalls, encoding, separator, wholeRows, output, csvFor, csvSafe, batch },
   });
 }
 

@@ -61,7 +61,9 @@ export async function readSetRows(file: string, { strict, ...given }: SetOptions
   return { rows: [...rows.values()], warnings, odd: read.odd };
 }
 
-type SetOptions = Pick<TableOptions, 'encoding' | 'separator'> & { readonly strict?: boolean | undefined };
+type SetOptions = Pick<TableOptions, 'encoding' | 'separator' | 'wholeRows'> & {
+  readonly strict?: boolean | undefined;
+};
 
 async function* cellsOf(
   options: Omit<TableOptions, 'requested'> & { readonly name: string },

@@ -23,7 +23,10 @@ import {
 import { openTable } from './open-jobs.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
-type JobFileFlags = Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator'> & {
+type JobFileFlags = Pick<
+  JobFileOptions,
+  'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'
+> & {
   readonly template?: string;
   /** False: formulas may be replaced that could not be taken back. */
   readonly undo?: boolean;
@@ -38,13 +41,13 @@ export async function checkedJobs(
   { undone, isChecked, ...checks }: Checks,
   terminal: Terminal,
 ): Promise<JobFile> {
-  const { file, text, name, separator } = flags;
+  const { file, text, name, separator, wholeRows } = flags;
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };
   const { signal } = terminal;
   const encoding = text === undefined ? await sureEncoding(file, flags.encoding, terminal) : undefined;
   const checked = await checkJobFile({
-    ...{ file, text, name, encoding, separator, ...json, ...checks, allow, signal },
+    ...{ file, text, name, encoding, separator, wholeRows, ...json, ...checks, allow, signal },
   });
   if (!('faults' in checked)) {
     if (!isChecked) warnOf(file, checked.warnings, terminal);

@@ -52,6 +52,8 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
     name,
     requested,
     encoding: 'utf-8',
+    // Half a text is no id.
+    wholeRows: true,
   });
   const named = table.names.filter((each) => columns.includes(plain(each)));
   const [chosen = column] = column === undefined && named.length === 1 ? named : [];

@@ -23,6 +23,7 @@ export type JobFileOptions = {
    */
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
+  readonly wholeRows?: boolean | undefined;
   readonly encoding?: string | undefined;
   /**
    * What a job on a line without an id gets: one by its content (see `stableIds`), as for the rows of a CSV; one by which this
@@ -165,7 +166,7 @@ type Found = CsvOfJobs & { readonly odd: OddRows };
 type Read = JobRow | Faulty | Found | { readonly templateFaults: readonly string[] };
 
 async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
-  const { file, template: json, name, separator, encoding, ids = 'by-content', allow } = options;
+  const { file, template: json, name, ids = 'by-content', allow } = options;
   const isByContent = json !== undefined || name !== undefined || ids === 'by-content';
   const idOf = isByContent ? stableIds(name) : undefined;
   const read = (line: number, value: unknown, fields?: readonly string[]): JobRow | Faulty => {
@@ -187,7 +188,8 @@ async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
     }
     return;
   }
-  const given = { name: file, requested: [], separator, encoding };
+  const { separator, encoding, wholeRows } = options;
+  const given = { name: file, requested: [], separator, encoding, wholeRows };
   await using table = await openTableFile(createReadStream(file, { highWaterMark: READ_BYTES }), given);
   const template = readTemplate(json, table.names);
   if ('faults' in template) return yield { templateFaults: template.faults };

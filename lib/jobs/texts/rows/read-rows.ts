@@ -18,6 +18,8 @@ export type RowsOptions = RowColumns & {
   readonly encoding?: string | undefined;
   /** For CSV: one character; by default comma, semicolon, tab or pipe, whichever the header uses. */
   readonly separator?: string | undefined;
+  /** See `TableOptions`. */
+  readonly wholeRows?: boolean | undefined;
 };
 
 type SourceFormat = TextForm & {

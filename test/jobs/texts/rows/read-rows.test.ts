@@ -22,6 +22,39 @@ const bad = (line: number, fault: string, more: object = {}) => ({
 const empty = { isEmpty: true };
 const withId = { id: '1' };
 
+describe('a text that a line break without quotes has cut', () => {
+  const halves: readonly (readonly [string, string, number])[] = [
+    ['between others', 'id,text,note\n0,a,b\n1,first half\nsecond half,note\n', 3],
+    ['in front', 'text,id\nfirst half\nsecond half,1\n', 2],
+    ['at the end', 'id,text\n1,first half\nsecond half\n2,b\n', 2],
+    ['into three lines', 'id,text,note\n1,first\nsecond\nthird,note\n', 2],
+    ['with a blank line', 'id,text,note\n1,first half\n\nsecond half,note\n', 2],
+    ['with a separator in it', 'id;text;note\n1;first half\nsecond half; or so;note\n', 2],
+    ['before a number', 'id,text,note\n1,I would give it\n5 stars,note\n', 2],
+  ];
+
+  test.each(halves)('%s is shown and not scored', async (_, text, line) => {
+    const error = await read(text, { name: 'a.csv' }).catch(String);
+
+    expect(error).toMatch(`a.csv: line ${line}: rows: expected quotes around a text with line breaks`);
+    expect(error).toMatch(/ by --whole-rows .*\n {2}line \d+: .*\n {2}line \d+: \w/);
+  });
+
+  test.each(halves)('%s is read if each line is a row', async (_, text) => {
+    expect(await read(text, { wholeRows: true })).toHaveLength(text.split('\n').filter(Boolean).length - 1);
+  });
+
+  test.each([
+    ['with numbers', 'id,text,note\n1,fine\n2,a bad one\n3,so so,x\n'],
+    ['with codes', 'id,text,note\nA-1,fine\nB-2,a bad one\n'],
+    ['with words, which are no halves of one', 'id,text,a,b\nAnn Lee,fine\nBob,a bad one\n'],
+    ['without an id', 'id,text,note\n1,fine\n,a bad one\n'],
+    ['with an id alone', 'id,text,note\n1,fine,x\n2\n'],
+  ])('is not what rows are that begin %s', async (_, text) => {
+    expect(await read(text)).toHaveLength(text.split('\n').length - 2);
+  });
+});
+
 describe('a CSV file', () => {
   test('is read by its header, with the lines where its rows start', async () => {
     const rows = await read('id,text,shop\r\n1,"one, ""two""\r\nthree",a\r\n\r\n2,four,b\r\n', {
