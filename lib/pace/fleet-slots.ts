@@ -42,7 +42,8 @@ type Worker = Line &
     held: Held | undefined;
     /** Grows where timers are always late; the end of each block, left empty, pays for what is more than the least. */
     lateMs: number;
-    isTableAway: boolean;
+    /** The table does not respond: when to try it again. */
+    retryAt: Moment | undefined;
     /** A 429 that could not be reported, and until when it asks all to stop. */
     owed: { readonly slot: Slot; readonly until: Moment } | undefined;
     /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
@@ -63,7 +64,7 @@ export function createFleetSlots(options: FleetSlotsOptions) {
     reserving: new PQueue({ concurrency: 1 }),
     held: undefined,
     lateMs: LATE_MS,
-    isTableAway: false,
+    retryAt: undefined,
     owed: undefined,
     arrived: { atFirst: 0, atLast: 0 },
   };
@@ -126,13 +127,17 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
       else await reserved;
     }
     const dueMs = dueAtMs(worker, calls);
-    if (dueMs - calledAt() > maxWaitMs) throw new PaceWaitError(dueMs - calledAt(), maxWaitMs);
+    if (dueMs - calledAt() > maxWaitMs) throw waitsTooLong(worker, dueMs);
     const isHeld = calls < (worker.held?.slots ?? []).length;
     const waitMs = dueMs - (isHeld ? checkMs(worker) : worker.view.leadMs()) - leadMs() - clock.now();
     if (waitMs <= 0) return;
     await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
   }
 }
+
+/** From now: the call may have waited already, or its process stood still. */
+export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
+  new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
 /** Whether a slot that is reserved now most likely comes at once: by a view that is not old, nobody waits. */
 function isLineFree({ view, clock }: Worker): boolean {
@@ -182,19 +187,21 @@ const RETRY_MS = 1_000;
 async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: () => Promise<void>) {
   const { clock, maxWaitMs, onTableAway, onTableBack } = worker;
   for (;;) {
-    const mayWait = clock.now() + RETRY_MS - calledAt() <= maxWaitMs;
+    const leftMs = worker.retryAt === undefined ? 0 : worker.retryAt() - clock.now();
+    if (leftMs > 0) {
+      if (clock.now() + leftMs - calledAt() > maxWaitMs) throw new PaceWaitError(leftMs, maxWaitMs);
+      await clock.sleep(leftMs, signal);
+    }
     try {
-      if (!worker.isTableAway || mayWait) await act();
-      else throw new PaceWaitError(maxWaitMs + RETRY_MS, maxWaitMs);
+      await act();
     } catch (error) {
       if (!isAway(error)) throw error;
-      if (!worker.isTableAway) onTableAway?.(error);
-      worker.isTableAway = true;
-      if (mayWait) await clock.sleep(RETRY_MS, signal);
+      if (worker.retryAt === undefined) onTableAway?.(error);
+      worker.retryAt = momentOf(clock, clock.now() + RETRY_MS);
       continue;
     }
-    if (worker.isTableAway) onTableBack?.();
-    worker.isTableAway = false;
+    if (worker.retryAt !== undefined) onTableBack?.();
+    worker.retryAt = undefined;
     return;
   }
 }

@@ -2,9 +2,8 @@ import PQueue from 'p-queue';
 import { BLOCK_MS } from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
-import type { SlotSource } from './fleet-slots.ts';
+import { type SlotSource, waitsTooLong } from './fleet-slots.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
-import { PaceWaitError } from './pace.ts';
 import { createPreparation } from './preparation.ts';
 import { type Clock, type Demand, momentOf, type SlotRequest } from './slots.ts';
 
@@ -47,8 +46,8 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   });
 
   const refuseLongWait = (calledAtMs: number) => {
-    const waitMs = source.dueAtMs(preparation.calls() + ready()) - calledAtMs;
-    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs, maxWaitMs);
+    const dueMs = source.dueAtMs(preparation.calls() + ready());
+    if (dueMs - calledAtMs > maxWaitMs) throw waitsTooLong({ clock, maxWaitMs }, dueMs);
   };
 
   return {

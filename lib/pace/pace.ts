@@ -63,7 +63,7 @@ export type Pace = {
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';
-  /** Milliseconds until the call's turn; if the budget is paused, until it is worth trying again. */
+  /** Milliseconds from now until the call's turn; if the budget is paused, or away, until it is worth trying again. */
   readonly waitMs: number;
   readonly maxWaitMs: number;
   readonly isPaused: boolean;
@@ -72,7 +72,7 @@ export class PaceWaitError extends Error {
     super(
       why === 'paused'
         ? PAUSED
-        : `the call would wait ${Math.ceil(waitMs)} ms for its turn, longer than the limit of ${maxWaitMs} ms`,
+        : `the call's turn is in ${Math.ceil(waitMs)} ms, and it may wait ${maxWaitMs} ms in all`,
     );
     this.waitMs = waitMs;
     this.maxWaitMs = maxWaitMs;

@@ -99,7 +99,7 @@ export function describeFailure(failure: PlatformFailure): string {
       return `invalid input, nothing was sent: ${failure.faults.join('; ')}`;
     case 'wait':
       if (failure.isPaused) return PAUSED;
-      return `it would wait ${seconds(failure.waitMs)} for its turn, longer than the limit of ${seconds(failure.maxWaitMs)}`;
+      return `its turn is in ${seconds(failure.waitMs)}, and it may wait ${seconds(failure.maxWaitMs)} in all`;
     case 'status':
       return describeStatus(failure);
     case 'redirect':

@@ -53,3 +53,24 @@ test('one worker that is cut off alone leaves the rate to the others, and return
   expect(mostInASecond(departures)).toBeLessThanOrEqual(20);
   expect(departures.some(({ worker, atMs }) => worker === 0 && atMs > 18_000)).toBe(true);
 });
+
+test.each([500, 2_000, 20_000])(
+  'calls that may wait for %i ms leave again within a second of the table’s return',
+  async (maxWaitMs) => {
+    const { departures } = await simulateFleet({
+      rate: 10,
+      workers: [
+        { maxWaitMs, loops: 4 },
+        { maxWaitMs, greed: 'one', loops: 1 },
+      ],
+      durationMs: 60_000,
+      isAway: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,
+      awayMs: 5,
+    });
+
+    for (const worker of [0, 1]) {
+      const back = departures.find((each) => each.worker === worker && each.atMs >= BACK_MS);
+      expect((back?.atMs ?? Number.POSITIVE_INFINITY) - BACK_MS).toBeLessThanOrEqual(1_250);
+    }
+  },
+);

@@ -44,8 +44,10 @@ export type FleetPlan = {
   readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
-  /** Whether the table is away: requests to it then fail after a second. By default it never is. */
+  /** Whether the table is away: requests to it then fail. By default it never is. */
   readonly isAway?: (atMs: number, worker: number) => boolean;
+  /** How long a request to a table that is away takes to fail. Default: a second, as by its time limit. */
+  readonly awayMs?: number;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number, operation: string) => number | 'absent' | undefined;
   /** Called for each call that leaves: how long it waited, and the rate that its worker goes by. */
@@ -102,7 +104,7 @@ export async function simulateFleet(plan: FleetPlan) {
   ): Promise<T> => {
     requests[kind] += 1;
     if (plan.isAway?.(clock.now(), index)) {
-      await sleep(1_000);
+      await sleep(plan.awayMs ?? 1_000);
       throw new TableError('try', { kind: 'unreachable', code: 'away' });
     }
     const number = requests.reads + requests.writes;

@@ -103,7 +103,7 @@ describe('a call', () => {
       sent: false,
       failure: { kind: 'wait', waitMs: 300_001, maxWaitMs: 1_000 },
     });
-    expect(error.message).toContain('it would wait 300 s for its turn, longer than the limit of 1 s');
+    expect(error.message).toContain('its turn is in 300 s, and it may wait 1 s in all');
   });
 
   test('says that a person paused it, not for how long it would wait', async () => {
