@@ -116,6 +116,10 @@ beforeAll(async () => {
   await say('report --json', 'report', '--json');
   await say('jobs --json', 'jobs', '--json');
   await say('jobs --status', 'jobs', '--status', 'failed', '--json');
+  await say('redrive --json', 'redrive', 'f1', '--json', '--yes');
+  await say('redrive left --json', 'redrive', 'f1', 'may.chunk-00000', '--json', '--yes');
+  await say('jobs cancel --json', 'jobs', 'cancel', 'f1', '--json');
+  await say('jobs resolve --json', 'jobs', 'resolve', 'f1', 'done', '--note', 'seen', '--json');
   await say('batches --json', 'batches', 'may', '--json');
   await say('runs --json', 'runs', '--json');
   await say('digest', 'digest', '--since', '7d');

@@ -1,5 +1,5 @@
 import { printJson } from '../base/index.ts';
-import { type Redriven, type RedriveParts, type Reopened, sendReopened } from './redrive.ts';
+import { leftAsIs, type Redriven, type RedriveParts, type Reopened, sendReopened } from './redrive.ts';
 import { type ChunkId, chunkJobId } from './texts/batch/batch.ts';
 import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/chunk-row.ts';
@@ -34,10 +34,10 @@ async function openChunk(
 ): Promise<Reopened | undefined> {
   if (isEnded(row) && row.counts.failed === 0) return undefined;
   const id = chunkJobId(chunkId);
-  if (row.part === undefined) return { kind: 'left', id, state: 'not ended yet' };
+  if (row.part === undefined) return leftAsIs(id, await ledger.read(id), 'not ended yet');
   const staged = await findStaged(chunkId, batches.store);
   // Without its texts, a reopened chunk would stay open forever.
-  if (staged === undefined) return { kind: 'left', id, state: 'its texts have expired' };
+  if (staged === undefined) return leftAsIs(id, await ledger.read(id), 'its texts have expired');
   const reopened = await reopenChunk(chunkId, batches);
   if (reopened === 'gone' || reopened === 'complete') return undefined;
   // A job that another redrive has just opened, or whose row has expired, only needs its message.

@@ -37,16 +37,23 @@ export type RedriveParts = {
 /** The id of a job or of a dead letter, and why. */
 type NotSent = { readonly id: string; readonly error: string };
 
-/** `left`: with their states. `notSent`: the next redrive tries them again. */
+/** A job that is left as it is. `status`: null if the ledger does not have it; `why`: null where its status says it. */
+type LeftJob = {
+  readonly id: string;
+  readonly status: Lowercase<JobRow['state']> | null;
+  readonly why: string | null;
+};
+
+/** `notSent`: the next redrive tries them again. */
 export type Redriven = {
   readonly opened: readonly string[];
-  readonly left: readonly { readonly id: string; readonly state: string }[];
+  readonly left: readonly LeftJob[];
   readonly notSent: readonly NotSent[];
 };
 
 export type Reopened =
   | { readonly kind: 'open'; readonly id: string; readonly body: string }
-  | { readonly kind: 'left'; readonly id: string; readonly state: string };
+  | { readonly kind: 'left'; readonly job: LeftJob };
 
 /** Sends the message of each job that was opened before the next one is opened. */
 export async function sendReopened(
@@ -54,14 +61,14 @@ export async function sendReopened(
   { queue }: Pick<RedriveParts, 'queue'>,
 ): Promise<Redriven> {
   const opened: string[] = [];
-  const left: Redriven['left'][number][] = [];
+  const left: LeftJob[] = [];
   const notSent: NotSent[] = [];
   for await (const job of jobs) {
-    const { id } = job;
     if (job.kind === 'left') {
-      left.push({ id, state: job.state });
+      left.push(job.job);
       continue;
     }
+    const { id } = job;
     const error = (await sendAll(queue, [job.body])).get(0);
     if (error === undefined) opened.push(id);
     else notSent.push({ id, error });
@@ -110,12 +117,12 @@ async function reopen(
   const body = await findFailedMessage(store, id);
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
-  if (body === undefined) return { kind: 'left', id, state: stateOf(before) };
+  if (body === undefined) return leftAsIs(id, before);
   const asked = askedJob(id, body);
   if (asked !== undefined && before && (mayReopen(before, options) || before.state === 'CLAIMED')) {
     const definition = definitionOf(asked.job);
     const fault = await definition.reopenFault?.(asked.job, before, { store });
-    if (fault !== undefined) return { kind: 'left', id, state: fault };
+    if (fault !== undefined) return leftAsIs(id, before, fault);
     await definition.beforeReopen?.(asked.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
@@ -125,14 +132,24 @@ async function reopen(
   if (row?.state === 'DONE') await store.delete(failedKey(id));
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
-  return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : { kind: 'left', id, state: stateOf(row) };
+  return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : leftAsIs(id, row);
 }
 
-function stateOf(row: JobRow | undefined): string {
+/** A job that is not reopened, with what its row says of it. */
+export const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
+  kind: 'left',
+  job: { id, status: row === undefined ? null : spelled(row.state), why },
+});
+
+/** Why a job is not reopened that failed. */
+function ownReason(row: JobRow | undefined): string | null {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
-  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? 'executed' : spelled(row.state);
+  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? EXECUTED : null;
 }
+
+/** Why a job is not reopened that the platform executed. */
+export const EXECUTED = 'executed';
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
 async function sendAll(

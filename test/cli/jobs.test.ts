@@ -138,8 +138,8 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect(JSON.parse(named.out)).toEqual({
     opened: [],
     left: [
-      { id: 'sum', state: 'done' },
-      { id: 'nobody-knows', state: 'unknown' },
+      { id: 'sum', status: 'done', why: null },
+      { id: 'nobody-knows', status: 'unknown', why: null },
     ],
     notSent: [],
     unknown: ['nobody-knows'],
@@ -153,7 +153,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   });
   expect(JSON.parse(left.out)).toMatchObject({
     opened: [],
-    left: [{ id: 'thrown', state: 'executed' }],
+    left: [{ id: 'thrown', status: 'failed', why: 'executed' }],
     movedBack: 1,
   });
   expect(err).toMatch(

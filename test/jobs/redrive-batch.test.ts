@@ -63,7 +63,10 @@ test('a chunk that has not ended yet is named, and left to its own message', asy
 
   const redriven = await redriveBatch('b1', batch.parts);
 
-  expect(redriven).toMatchObject({ opened: [], left: [{ id: CHUNK, state: 'not ended yet' }] });
+  expect(redriven).toMatchObject({
+    opened: [],
+    left: [{ id: CHUNK, status: null, why: 'not ended yet' }],
+  });
   expect(batch.queue.bodies()).toHaveLength(1);
 });
 
@@ -106,8 +109,12 @@ test('a chunk stays ended whose job is unknown, or was cancelled and is not name
   await cancelled.drain();
 
   expect(jobs).toEqual([CHUNK]);
-  expect((await redriveFailed([CHUNK], unknown.parts)).left).toEqual([{ id: CHUNK, state: 'unknown' }]);
-  expect((await redriveFailed([], cancelled.parts)).left).toEqual([{ id: CHUNK, state: 'cancelled' }]);
+  expect((await redriveFailed([CHUNK], unknown.parts)).left).toEqual([
+    { id: CHUNK, status: 'unknown', why: null },
+  ]);
+  expect((await redriveFailed([], cancelled.parts)).left).toEqual([
+    { id: CHUNK, status: 'failed', why: 'cancelled' },
+  ]);
   expect(await readBatchStatus('b1', unknown.batches)).toMatchObject({ status: 'done', failed: 3 });
   expect(await readBatchStatus('b1', cancelled.batches)).toMatchObject({ status: 'done', cancelled: 3 });
   expect((await redriveFailed([CHUNK], cancelled.parts)).opened).toEqual([CHUNK]);
@@ -154,7 +161,7 @@ test('a chunk whose texts have expired is named, and stays ended', async () => {
 
   const redriven = await redriveBatch('b1', batch.parts);
 
-  expect(redriven.left).toEqual([{ id: CHUNK, state: 'its texts have expired' }]);
+  expect(redriven.left).toEqual([{ id: CHUNK, status: 'done', why: 'its texts have expired' }]);
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 1 });
 });
 

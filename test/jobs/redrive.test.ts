@@ -39,7 +39,7 @@ test('what was executed is reopened only by its id, or with all that was', async
 
   expect(all).toEqual({
     opened: [],
-    left: ['job-1', 'job-2'].map((id) => ({ id, state: 'executed' })),
+    left: ['job-1', 'job-2'].map((id) => ({ id, status: 'failed', why: 'executed' })),
     notSent: [],
   });
   expect(listed.map(({ id }) => id)).toEqual(['job-1', 'job-2']);
@@ -67,7 +67,7 @@ test.each<[string, Outcome]>([
 
   expect(redriven).toMatchObject({
     opened: ['f2'],
-    left: [{ id: 'f1', state: 'another formula was set at 2026-11-21T09:00:01.000Z' }],
+    left: [{ id: 'f1', status: 'failed', why: 'another formula was set at 2026-11-21T09:00:01.000Z' }],
   });
 });
 
@@ -97,8 +97,8 @@ test('a job that is unknown, done or missing is left as it is', async () => {
   expect(redriven).toEqual({
     opened: [],
     left: [
-      { id: 'job-1', state: 'unknown' },
-      { id: 'job-2', state: 'not known' },
+      { id: 'job-1', status: 'unknown', why: null },
+      { id: 'job-2', status: null, why: 'not known' },
     ],
     notSent: [],
   });
@@ -120,7 +120,7 @@ test('a job that is done is named at most once: if it had failed before', async 
   const [first, second] = [await redriveFailed([], parts), await redriveFailed([], parts)];
 
   expect(before).toEqual({ opened: ['job-1'], left: [], notSent: [] });
-  expect(first).toEqual({ opened: [], left: [{ id: 'job-1', state: 'done' }], notSent: [] });
+  expect(first).toEqual({ opened: [], left: [{ id: 'job-1', status: 'done', why: null }], notSent: [] });
   expect(second.left).toEqual([]);
 });
 
@@ -134,7 +134,10 @@ test('a failed job whose row has expired stays as it is, and stops no other', as
 
   const redriven = await redriveFailed([], { ...fake, queue: memoryQueue() });
 
-  expect(redriven).toMatchObject({ opened: ['job-1'], left: [{ id: 'expired', state: 'not known' }] });
+  expect(redriven).toMatchObject({
+    opened: ['job-1'],
+    left: [{ id: 'expired', status: null, why: 'not known' }],
+  });
 });
 
 test('a redrive that died before it sent a message is completed by the next one', async () => {
@@ -163,7 +166,11 @@ test('a job that was cancelled before its message came stays so, until it is nam
 
   const all = await redriveFailed([], { ...fake, queue });
 
-  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
+  expect(all).toEqual({
+    opened: [],
+    left: [{ id: 'job-1', status: 'failed', why: 'cancelled' }],
+    notSent: [],
+  });
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
   expect(queue.bodies()).toEqual([]);
   expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);

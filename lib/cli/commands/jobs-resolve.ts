@@ -26,10 +26,10 @@ export default (async ([id, status], { note }, terminal) => {
         ),
       );
   }
-  const settled = spelled(row?.state) ?? 'not known';
+  const settled = spelled(row?.state) ?? null;
   return {
     json: { id, became: kind, status: settled },
-    words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled)}`,
+    words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled ?? 'not known')}`,
     ended: kind === 'resolved' ? 'done' : 'incomplete',
   };
 }) satisfies Run<'jobs resolve'>;

@@ -2,6 +2,7 @@ import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import {
+  EXECUTED,
   executedJobs,
   moveDeadLetters,
   type Redriven,
@@ -70,11 +71,13 @@ async function redriveJobs(
   const isAll = ids.length === 0;
   const from = isAll && url !== undefined ? await openQueue(url, environment, 'dead') : undefined;
   const dead = from && (await moveDeadLetters({ from, to: parts.queue, polls, signal }));
-  const known = isAll ? await Array.fromAsync(parts.ledger.list()) : redriven.left;
+  const known = isAll
+    ? await Array.fromAsync(parts.ledger.list(), ({ id, state }) => ({ id, status: spelled(state) }))
+    : redriven.left;
   return {
     ...redriven,
     notSent: [...redriven.notSent, ...(dead?.notMoved ?? [])],
-    unknown: known.flatMap(({ id, state }) => (spelled(state) === 'unknown' ? [id] : [])).sort(),
+    unknown: known.flatMap(({ id, status }) => (status === 'unknown' ? [id] : [])).sort(),
     movedBack: dead?.moved ?? null,
     held: dead?.held ?? null,
   };
@@ -92,7 +95,9 @@ type Report = Redriven & {
 const NAMED = 20;
 
 function describe({ opened, left, notSent, unknown, movedBack, held }: Report): readonly string[] {
-  const others = left.filter(({ state }) => state !== 'unknown').map(({ id, state }) => `${id} (${state})`);
+  const others = left.flatMap(({ id, status, why }) =>
+    status === 'unknown' ? [] : [`${id} (${why ?? status})`],
+  );
   const isNothing = opened.length + left.length + notSent.length === 0;
   return [
     opened.length === 0
@@ -103,7 +108,7 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
     ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
-    ...(left.some(({ state }) => state === 'executed')
+    ...(left.some(({ why }) => why === EXECUTED)
       ? ['executed: it failed, and its effects are there; only its id, or --executed, does it again']
       : []),
     ...(notSent.length === 0
