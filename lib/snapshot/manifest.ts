@@ -49,6 +49,8 @@ const manifestSchema = z.object({
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),
+  /** How many pages kept reporting that they may lack rows; absent where a source has no such pages. */
+  degradedPages: z.optional(z.number()),
   /** `since`: the start of the first of the runs, one after the other, in which the id was missing with this status. */
   missing: z.array(z.object({ ...missingIdSchema.shape, since: z.string() })),
   parts: z.array(partSchema),

@@ -77,6 +77,8 @@ export const outcomeSchema = z.object({
   totals: totalsSchema,
   /** How often the list was read; of several lists, the most. Default 1. */
   passes: z.optional(z.number()),
+  /** How many pages kept reporting that they may lack rows. Default 0. */
+  degradedPages: z.optional(z.number()),
   /** What the records are ordered by: `id`, `created`, `ids`, or `none`. */
   order: z.string(),
   /** Gates that refuse the run because of what the scan itself found, such as `degraded`. */

@@ -27,8 +27,9 @@ async function publishTwo() {
       records: 20_000,
       changes: { against: monday.id, added: 3, removed: 1_200, changed: 0, key: 'changes/gone' },
       consistency: 'best-effort',
+      degradedPages: 1,
       forced: true,
-      refused: ['unproved'],
+      refused: ['degraded', 'unproved'],
     },
   });
 }
@@ -41,7 +42,7 @@ test('published runs are listed as a table, newest first', async () => {
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
     'SOURCE        RUN                      STARTED                   SECONDS  RECORDS  ADDED  REMOVED  CHANGED  CONSISTENCY',
-    'calculations  20261117T090000Z-bbbbbb  2026-11-17T09:00:00.000Z  12.3     20,000   3      1,200    0        best-effort  forced over: unproved',
+    'calculations  20261117T090000Z-bbbbbb  2026-11-17T09:00:00.000Z  12.3     20,000   3      1,200    0        best-effort  forced over: degraded (1 page), unproved',
     'calculations  20261116T090000Z-aaaaaa  2026-11-16T09:00:00.000Z  0.0      2        -      -        -        proved',
   ]);
 });
@@ -132,8 +133,16 @@ describe('--all', () => {
   test('lists unfinished, refused and superseded runs among the published ones, of every place', async () => {
     await publishTwo();
     await storeJudged('calculations', monday, {});
-    await storeJudged('calculations', refused, { publishable: false, refused: ['shrunk', 'type'] });
-    await storeJudged('calculations', { ...monday, id: '20261116T080000Z-333333' }, { begunAfter: null });
+    await storeJudged('calculations', refused, {
+      publishable: false,
+      refused: ['shrunk', 'type', 'degraded'],
+      degradedPages: 2,
+    });
+    await storeJudged(
+      'calculations',
+      { ...monday, id: '20261116T080000Z-333333' },
+      { begunAfter: null, degradedPages: 3 },
+    );
     await begin('calculations', stopped);
     await begin('cards.mine', stopped);
 
@@ -144,16 +153,16 @@ describe('--all', () => {
     expect(out.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
       'SOURCE RUN STATE STARTED SECONDS RECORDS ADDED REMOVED CHANGED CONSISTENCY',
       'calculations 20261118T080000Z-111111 unfinished 2026-11-18T08:00:00.100Z - 0 - - - -',
-      'calculations 20261117T090000Z-bbbbbb published 2026-11-17T09:00:00.000Z 12.3 20,000 3 1,200 0 best-effort forced over: unproved',
-      'calculations 20261116T100000Z-222222 refused 2026-11-16T10:00:00.000Z 0.0 5 - - - proved refused as: shrunk, type',
+      'calculations 20261117T090000Z-bbbbbb published 2026-11-17T09:00:00.000Z 12.3 20,000 3 1,200 0 best-effort forced over: degraded (1 page), unproved',
+      'calculations 20261116T100000Z-222222 refused 2026-11-16T10:00:00.000Z 0.0 5 - - - proved refused as: shrunk, type, degraded (2 pages)',
       'calculations 20261116T090000Z-aaaaaa published 2026-11-16T09:00:00.000Z 0.0 2 - - - proved',
-      'calculations 20261116T080000Z-333333 superseded 2026-11-16T09:00:00.000Z 0.0 5 - - - proved',
+      'calculations 20261116T080000Z-333333 superseded 2026-11-16T09:00:00.000Z 0.0 5 - - - proved 3 pages stayed degraded',
       'cards.mine 20261118T080000Z-111111 unfinished 2026-11-18T08:00:00.100Z - 0 - - - -',
     ]);
     expect(JSON.parse(machines.out)).toMatchObject([
       { state: 'unfinished', finishedAt: null, records: 0, consistency: null, fault: null },
       { state: 'published' },
-      { state: 'refused', refused: ['shrunk', 'type'] },
+      { state: 'refused', refused: ['shrunk', 'type', 'degraded'], degradedPages: 2 },
       { state: 'published' },
       { state: 'superseded' },
       { source: 'cards.mine' },

@@ -1,4 +1,5 @@
 import { type FoundRuns, findRuns, type ListedRun } from '../../snapshot/history/list-runs.ts';
+import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
 import type { Run } from '../commands.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
@@ -48,8 +49,9 @@ function cells(run: ListedRun, all: boolean): readonly string[] {
 }
 
 /** What comes last: why it was refused, or forced over what, or what is wrong with it. */
-function remarks({ state, forced, refused, fault }: ListedRun): readonly string[] {
+function remarks({ state, forced, refused, degradedPages, fault }: ListedRun): readonly string[] {
   if (fault !== null) return ['cannot be read'];
-  if (forced) return [`forced over: ${refused.join(', ')}`];
-  return state === 'refused' ? [`refused as: ${refused.join(', ')}`] : [];
+  const reasons = refusedAs({ refused, degradedPages: degradedPages ?? 0 });
+  if (forced) return [`forced over: ${reasons}`];
+  return state === 'refused' ? [`refused as: ${reasons}`] : degradedWords(degradedPages ?? 0);
 }

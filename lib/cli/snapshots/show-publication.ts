@@ -4,7 +4,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type KnownMissing, newlyMissing } from '../../snapshot/publish/known-missing.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
-import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
+import { refusalWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
@@ -119,11 +119,11 @@ function outcome(publication: Publication): readonly string[] {
   switch (kind) {
     case 'published':
       return manifest.forced
-        ? [`published by force, although refused as: ${manifest.refused.join(', ')}`]
+        ? [`published by force, although refused as: ${refusedAs(manifest)}`]
         : [`published${manifest.accepted.length > 0 ? `; accepted: ${manifest.accepted.join(', ')}` : ''}`];
     case 'refused':
       return [
-        `not published; refused as: ${manifest.refused.join(', ')}`,
+        `not published; refused as: ${refusedAs(manifest)}`,
         ...refusalWords(manifest).map((line) => `  ${line}`),
         ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
         `the last published run stays as it is; to publish this one anyway: ${publishCommand(manifest.source, manifest.run)}`,

@@ -1,6 +1,7 @@
 import { quoted, shownText } from '../../base/index.ts';
 import { type BrokenFlag, brokenFlags } from '../../model/index.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
+import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
 import { flagWords } from '../flag-words.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
 import type { BrokenThings, Digest, First } from './digest.ts';
@@ -66,9 +67,13 @@ function changedLine(compared: Digest['compared']): string {
   return `Since run ${against}: ${countsOf(compared)}`;
 }
 
-const warningsOf = ({ forced, refused, consistency }: Manifest): readonly string[] => [
-  ...(forced ? [`It was published by force, although refused: ${refused.join(', ')}`] : []),
-  ...(consistency === 'proved' ? [] : ['It is not proved that it is complete.']),
+const warningsOf = ({ forced, refused, degradedPages, consistency }: Manifest): readonly string[] => [
+  ...(forced
+    ? [`It was published by force, although refused: ${refusedAs({ refused, degradedPages })}`]
+    : []),
+  ...(consistency === 'proved'
+    ? []
+    : [`${['It is not proved that it is complete', ...degradedWords(degradedPages)].join(': ')}.`]),
 ];
 
 type Counts = { readonly added: number; readonly removed: number; readonly changed: number };

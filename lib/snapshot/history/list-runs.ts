@@ -24,6 +24,8 @@ export type ListedRun = {
   readonly removed: number | null;
   readonly changed: number | null;
   readonly consistency: Manifest['consistency'] | null;
+  /** How many pages kept reporting that they may lack rows. */
+  readonly degradedPages: number | null;
   readonly forced: boolean;
   readonly refused: readonly string[];
   /** What is missing or damaged of it, in words. */
@@ -106,11 +108,12 @@ function ofUnpublished(source: Place, found: UnpublishedRun): ListedRun {
 
 function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
   const { run, startedAt, finishedAt, records, changes, consistency, forced, refused } = manifest;
+  const { degradedPages = 0 } = manifest;
   const { against = null, added = null, removed = null, changed = null } = changes ?? {};
   const durationMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return {
     ...{ source, run, startedAt, finishedAt, durationMs, records },
-    ...{ against, added, removed, changed, consistency, forced, refused, fault: null },
+    ...{ against, added, removed, changed, consistency, degradedPages, forced, refused, fault: null },
   };
 }
 
@@ -118,5 +121,5 @@ function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'>
 const UNKNOWN = {
   ...{ finishedAt: null, durationMs: null, records: null },
   ...{ against: null, added: null, removed: null, changed: null },
-  ...{ consistency: null, forced: false, refused: [], fault: null },
+  ...{ consistency: null, degradedPages: null, forced: false, refused: [], fault: null },
 } as const;

@@ -1,7 +1,27 @@
 import type { Manifest } from '../manifest.ts';
 import type { GateName } from '../scan.ts';
 
-type Refused = Pick<Manifest, 'refused' | 'records' | 'totals' | 'passes' | 'order' | 'calls' | 'missing'>;
+type Refused = Pick<
+  Manifest,
+  'refused' | 'records' | 'totals' | 'passes' | 'degradedPages' | 'order' | 'calls' | 'missing'
+>;
+
+/** The reasons by name in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
+export const refusedAs = ({
+  refused,
+  degradedPages = 0,
+}: Pick<Refused, 'degradedPages'> & { readonly refused: readonly string[] }): string =>
+  refused
+    .map((reason) =>
+      reason === 'degraded' && degradedPages > 0 ? `degraded (${pages(degradedPages)})` : reason,
+    )
+    .join(', ');
+
+const pages = (found: number): string => `${count(found)} ${found === 1 ? 'page' : 'pages'}`;
+
+/** How many pages stayed degraded, in words; none if no page did. */
+export const degradedWords = (degradedPages = 0): readonly string[] =>
+  degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
 
 /** Why a run was refused, a line a reason, and what was read, in numbers, if that is why. None for a run that was not. */
 export function refusalWords(manifest: Refused): readonly string[] {
@@ -15,7 +35,7 @@ export function refusalWords(manifest: Refused): readonly string[] {
 const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /** `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the start and 20,010 at the end; …`. */
-function readWords({ records, totals, passes, order, calls, missing }: Refused): string {
+function readWords({ records, totals, passes, degradedPages, order, calls, missing }: Refused): string {
   const { start, end } = totals;
   const ends = [
     start === null ? [] : `${count(start)} at the start`,
@@ -25,6 +45,7 @@ function readWords({ records, totals, passes, order, calls, missing }: Refused):
   return [
     `${count(records)} records by ${count(passes)} ${passes === 1 ? 'pass' : 'passes'} in the order of ${order}`,
     ...(counted === '' ? [] : [`the platform counted ${counted}`]),
+    ...degradedWords(degradedPages),
     ...(missing.length === 0 ? [] : [`${count(missing.length)} ids could not be read`]),
     `${count(calls.requests)} requests, ${count(calls.retries)} retries`,
   ].join('; ');

@@ -170,13 +170,18 @@ test('names can do nothing to a terminal or a mail', async () => {
 test('a first run, one that nothing changed in, and one that was forced say so', async () => {
   const first = await digestOf([], { changes: null });
   const same = await digestOf([]);
-  const forced = await digestOf([], { forced: true, refused: ['shrunk'], consistency: 'best-effort' });
+  const forced = await digestOf([], {
+    forced: true,
+    refused: ['shrunk', 'degraded'],
+    degradedPages: 3,
+    consistency: 'best-effort',
+  });
 
   expect(first.subject).toBe('calculations of acme.example.com: 0 records');
   expect(first.text).toContain('It was compared with no other run.');
   expect(same.text).toContain(`Nothing has changed since run ${monday.id}.`);
-  expect(forced.text).toContain('It was published by force, although refused: shrunk');
-  expect(forced.text).toContain('It is not proved that it is complete.');
+  expect(forced.text).toContain('It was published by force, although refused: shrunk, degraded (3 pages)');
+  expect(forced.text).toContain('It is not proved that it is complete: 3 pages stayed degraded.');
 });
 
 test('a run of the other source that is damaged holds up no digest', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalWords } from '../../../lib/snapshot/publish/refusal-words.ts';
+import { refusalWords, refusedAs } from '../../../lib/snapshot/publish/refusal-words.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 test('a run that was refused says why, and with which numbers', () => {
@@ -7,6 +7,7 @@ test('a run that was refused says why, and with which numbers', () => {
     publishedManifest({
       refused: ['degraded', 'unproved'],
       ...{ records: 19_950, totals: { start: 20_000, end: 20_010 }, passes: 2, order: 'created' },
+      degradedPages: 3,
       calls: { requests: 1_204, retries: 3, throttled: 0, waitedMs: 0 },
     }),
   );
@@ -14,8 +15,13 @@ test('a run that was refused says why, and with which numbers', () => {
   expect(words).toEqual([
     expect.stringContaining('degraded: the platform kept reporting'),
     expect.stringContaining('unproved: it could not be proved'),
-    'read: 19,950 records by 2 passes in the order of created; the platform counted 20,000 at the start and 20,010 at the end; 1,204 requests, 3 retries',
+    'read: 19,950 records by 2 passes in the order of created; the platform counted 20,000 at the start and 20,010 at the end; 3 pages stayed degraded; 1,204 requests, 3 retries',
   ]);
+});
+
+test('in one line, the reasons have how many pages stayed degraded', () => {
+  expect(refusedAs({ refused: ['degraded', 'shrunk'], degradedPages: 1 })).toBe('degraded (1 page), shrunk');
+  expect(refusedAs({ refused: ['shrunk'] })).toBe('shrunk');
 });
 
 test('a run that was not refused says nothing', () => {

@@ -32,8 +32,8 @@ export const progressSchema = z.object({
   idle: z.number(),
   /** How many rows without an id came, some of them twice: pages overlap. */
   unnamed: z.number(),
-  /** True if a page stayed degraded. */
-  degraded: z.boolean(),
+  /** How many pages stayed degraded, each time that they were read. */
+  degradedPages: z.number(),
   totals: totalsSchema,
 });
 
@@ -50,7 +50,7 @@ export const NO_PROGRESS: Progress = {
   pages: 0,
   idle: 0,
   unnamed: 0,
-  degraded: false,
+  degradedPages: 0,
   totals: { start: null, end: null },
 };
 
@@ -61,7 +61,7 @@ export function withReported(position: Progress, page: CalculationPage): Progres
   return {
     ...position,
     unnamed: position.unnamed + received - keys.length,
-    degraded: position.degraded || degraded,
+    degradedPages: position.degradedPages + (degraded ? 1 : 0),
     totals: { start: start ?? total, end: total ?? end },
   };
 }
@@ -93,13 +93,14 @@ export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 
 /** The outcome of a read whose order proves the claim, unless a page stayed degraded. */
 export const outcomeOf = (
-  { degraded, totals, unnamed }: Progress,
+  { degradedPages, totals, unnamed }: Progress,
   order: string,
   claim: Claim,
 ): CalculationRead => ({
-  ...(degraded ? UNPROVED : claim),
+  ...(degradedPages > 0 ? UNPROVED : claim),
+  degradedPages,
   totals,
   order,
-  refused: degraded ? ['degraded'] : [],
+  refused: degradedPages > 0 ? ['degraded'] : [],
   unnamed,
 });

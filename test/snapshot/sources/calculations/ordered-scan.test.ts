@@ -52,6 +52,7 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
     const totals = { start: 10, end: 10 };
     expect(outcome).toEqual({
       consistency: 'proved',
+      degradedPages: 0,
       assumes,
       totals,
       order: field,
@@ -152,11 +153,16 @@ describe.each(['id', 'created'] as const)('a scan by %s', (field) => {
 
   test('that is resumed still reports what was reported before', async () => {
     const totals = { start: 5, end: 6 };
-    const from: Progress = { ...NO_PROGRESS, field, degraded: true, totals };
+    const from: Progress = { ...NO_PROGRESS, field, degradedPages: 1, totals };
 
     const { outcome } = await scanned(scanOf(field, fixedPages(rows(), rows()), 9), { from });
 
-    expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'], totals });
+    expect(outcome).toMatchObject({
+      consistency: 'best-effort',
+      refused: ['degraded'],
+      degradedPages: 1,
+      totals,
+    });
   });
 });
 
