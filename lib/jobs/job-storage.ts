@@ -31,9 +31,10 @@ export async function openJobStorage(
   const tableName = needed(session.settings, 'SYNC_TABLE');
   const store = await session.store();
   const checkTable = ledgerCheckOf(tableName, session.environment, session);
-  const { table, now, isTimeKnown } = await openTimedTable(tableName, session.environment, checkTable);
+  const { table, ...time } = await openTimedTable(tableName, session.environment, checkTable);
   const { host } = new URL(PLATFORM_BASE_URL);
-  const ledger = createLedger({ table, now, isTimeKnown });
+  const ledger = createLedger({ table, ...time });
+  const { now } = time;
   const ours = { owner: randomUUID(), now, setTime: ledger.setTime, newToken: randomUUID };
   return {
     store,
@@ -60,6 +61,8 @@ export type TimedTable = {
   /** Epoch milliseconds by the table's responses, and by the clock here before the first of them. */
   readonly now: () => number;
   readonly isTimeKnown: () => boolean;
+  /** Whether a response has said the time so far. */
+  readonly hasDates: () => boolean;
 };
 
 /** The table that is set, and its time: clocks here may be minutes apart. Stores nothing unless the store names it. */
@@ -70,12 +73,14 @@ export async function openTimedTable(
 ): Promise<TimedTable> {
   const { table, onDate } = await openTable(tableName, environment, { leases: LEASES });
   const timed = checkedTable(table, check);
-  if (onDate === undefined) return { table: timed, now: Date.now, isTimeKnown: () => true };
+  if (onDate === undefined)
+    return { table: timed, now: Date.now, isTimeKnown: () => true, hasDates: () => false };
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });
   onDate(clock.saw);
   return {
     table: timed,
     now: clock.now,
     isTimeKnown: () => clock.uncertaintyMs() <= KNOWN_MS,
+    hasDates: clock.hasDates,
   };
 }

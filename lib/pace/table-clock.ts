@@ -5,6 +5,8 @@ import { type Clock, watchSteps } from './slots.ts';
 export type TableClock = Required<Clock> & {
   readonly steady: () => number;
   saw(seen: DateSeen): void;
+  /** Whether a response had a date so far. */
+  hasDates(): boolean;
   /** Between which bounds the table's time lies; `Infinity` before a response is believed, and after a step. */
   uncertaintyMs(): number;
   /** How long until the table's next second most likely begins. */
@@ -32,12 +34,16 @@ const [COARSE_MS, FINE_MS] = [45, 18];
 /** Looks follow one another so fast; a second begins within the other time, or the dates are wrong. */
 const [LOOK_EVERY_MS, LONGEST_MS] = [25, 1_100];
 
+/** How long looks go on while the clock is set again and again. */
+const SET_AGAIN_MS = 5 * LONGEST_MS;
+
 const REPORTED_MS = 60_000;
 
 /** A clock that follows the table's: the time here as long as that agrees with what was seen, else the middle of it. */
 export function createTableClock({ now, sleep, steady = now, onClockOff }: TableClockOptions): TableClock {
   let known: Bounds | undefined;
   let last: readonly DateSeen[] = [];
+  let hasDates = false;
   let [offsetMs, reportedMs, steps] = [0, 0, 0];
   const wasSet = watchSteps({ now, steady });
   const hereMs = () => {
@@ -54,7 +60,9 @@ export function createTableClock({ now, sleep, steady = now, onClockOff }: Table
     sleep,
     steady,
     steps: () => steps,
+    hasDates: () => hasDates,
     saw(seen) {
+      hasDates = true;
       const before = bounds();
       last = [...last.slice(-2), seen];
       const believed = agreeing(before, boundsOf(seen)) ?? threeInARow(last, before);
@@ -98,14 +106,19 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
   const wasSet = watchSteps(clock);
   let [isFound, isLooking] = [false, false];
   return async (signal?: AbortSignal): Promise<void> => {
-    const untilMs = clock.steady() + LONGEST_MS;
+    const endMs = clock.steady() + SET_AGAIN_MS;
+    let untilMs = clock.steady() + LONGEST_MS;
+    let steps = clock.steps();
     if (wasSet()) isFound = false;
     for (let looks = 1; !isFound; looks += 1) {
       signal?.throwIfAborted();
       // A keep-alive connection may have died.
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
-      const hasNoDates = looks === 3 && openMs === Number.POSITIVE_INFINITY;
+      // A clock that is set meanwhile forgets what it knew.
+      if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + LONGEST_MS, endMs);
+      steps = clock.steps();
+      const hasNoDates = looks >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;
       // What the look itself has corrected is no step.
       wasSet();

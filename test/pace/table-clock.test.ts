@@ -234,7 +234,10 @@ test('a server whose Date is a little late now and then does not undo what is kn
 
 describe('looks for the time', () => {
   /** A process whose clock is off, and that looks, each time as `look` does. */
-  const lookingWith = (offMs: number, look?: (respond: () => void, looks: number) => Promise<void>) => {
+  const lookingWith = (
+    offMs: number,
+    look?: (respond: (setByMs?: number) => void, looks: number) => Promise<void>,
+  ) => {
     const clocks = createClocks(offMs);
     const looked = { looks: 0 };
     const find = createFindTime({
@@ -271,6 +274,24 @@ describe('looks for the time', () => {
     expect(second).toBe(first);
     expect(looked.looks).toBeGreaterThan(first);
     expect(Math.abs(errorMs())).toBeLessThan(30);
+  });
+
+  test.each([2, 3, 20])('find it although the clock is set back by a month at look %i', async (setAt) => {
+    const { find, errorMs } = lookingWith(300, async (respond, looks) =>
+      respond(looks === setAt ? -31 * 86_400_000 : 0),
+    );
+
+    await find();
+
+    expect(Math.abs(errorMs())).toBeLessThan(30);
+  });
+
+  test('give up after some seconds where the clock is set at every look', async () => {
+    const { find, state } = lookingWith(0, async (respond) => respond(-60_000));
+
+    await find();
+
+    expect(state.steadyMs).toBeLessThan(6_000);
   });
 
   test('are over soon where responses have no Date, and not made again', async () => {

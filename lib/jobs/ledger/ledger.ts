@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RowKey, StoredRow, Table } from '../../table/index.ts';
+import { type RowKey, type StoredRow, type Table, TableError } from '../../table/index.ts';
 import {
   type Claim,
   type EndedJobRow,
@@ -43,6 +43,8 @@ export type LedgerOptions = {
   readonly now?: () => number;
   /** Whether `now` is the table's time already. Default: it always is. */
   readonly isTimeKnown?: () => boolean;
+  /** Whether a response of the table has said the time so far. Default: none does. */
+  readonly hasDates?: () => boolean;
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */
   readonly expireAfterMs?: number;
@@ -151,18 +153,22 @@ type NoTime = { readonly kind: 'no-time' };
 /** More than the three responses that set a clock which is off, for one that is set again meanwhile. */
 const MAX_LOOKS = 6;
 
-/** Finds the table's time by reading what is not there. Where responses do not say it, the clock here is used after them. */
+/**
+ * Finds the table's time by reading what is not there. Where no response ever said it, the clock here is used after them:
+ * one that is set again and again is no reason to. Throws a `busy` TableError if the responses agree on none.
+ */
 function createTime(
   read: (id: string) => Promise<unknown>,
-  { isTimeKnown: isKnown = () => true }: LedgerOptions,
+  { isTimeKnown: isKnown = () => true, hasDates = () => false }: LedgerOptions,
 ) {
-  let isDateless = false;
-  const isTimeKnown = () => isDateless || isKnown();
+  let hasLooked = false;
+  const isTimeKnown = () => isKnown() || (hasLooked && !hasDates());
   return {
     isTimeKnown,
     async setTime(): Promise<void> {
       for (let looks = 0; looks < MAX_LOOKS && !isTimeKnown(); looks += 1) await read(NOTHING);
-      isDateless ||= !isKnown();
+      hasLooked ||= !isKnown();
+      if (!isTimeKnown()) throw new TableError('find the time of the table', { kind: 'busy', code: 'Date' });
     },
   };
 }

@@ -150,6 +150,23 @@ describe('the time of the table', () => {
     },
   );
 
+  test.each([-31, 31])(
+    'is no lease’s for a clock %i days off that is set again and again, though responses say it',
+    async (days) => {
+      const { ledger, table, clock } = createBench();
+      await claim(ledger);
+      const now = () => clock.nowMs + days * 86_400_000;
+      const wrong = createLedger({ table, now, isTimeKnown: () => false, hasDates: () => true });
+
+      for (const id of ['a', 'b'])
+        await expect(wrong.claim({ ...request, id }, { leaseMs, mayRepeat: true })).rejects.toThrow(
+          'find the time of the table: busy, Date',
+        );
+
+      expect([await ledger.read('a'), await ledger.read('b')]).toMatchObject([{ fence: 1 }, undefined]);
+    },
+  );
+
   test('is asked for six times where responses do not say it, and never again', async () => {
     const { ledger, requests } = createBench({ isTimeKnown: () => false });
 

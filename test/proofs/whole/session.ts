@@ -102,6 +102,7 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
     process,
     clock,
     isTimeKnown,
+    hasDates: clock.hasDates,
     now,
     sleep,
     random: own.fraction,
@@ -127,10 +128,10 @@ const loggerOf = (process: Process, { world }: Scene): Logger =>
 
 /** The worker of a process. */
 export function workerOf(session: Session, scene: Scene): Worker {
-  const { process, clock, isTimeKnown, sleep, random, breaker, store, table } = session;
+  const { process, clock, isTimeKnown, hasDates, sleep, random, breaker, store, table } = session;
   const own = scene.world.diceFor(process);
   const newToken = () => `${process.name}-${own.below(2 ** 32)}-${own.below(2 ** 32)}`;
-  const real = createLedger({ table, now: clock.now, isTimeKnown, newToken });
+  const real = createLedger({ table, now: clock.now, isTimeKnown, hasDates, newToken });
   const worker = workerOver({
     owner: process.name,
     table,
