@@ -7,7 +7,7 @@ const records = {
   packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
   calculationId: '12',
   expression: 'COUNT(*)',
-  datasetIds: ['d-1'],
+  datasetIds: ['11111111-1111-4111-8111-111111111111'],
   filesetIds: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'],
   dataFileIds: ['1', '2'],
 };

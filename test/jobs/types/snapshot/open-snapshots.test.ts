@@ -157,7 +157,7 @@ describe('followers', () => {
     ['{}', 'SYNC_FOLLOWERS: expected a list of snapshot jobs'],
     ['[{"version":1,"type":"snapshot","source":"gadgets"}]', 'SYNC_FOLLOWERS[0]: source: expected one of'],
     [
-      '[{"version":1,"type":"snapshot","source":"cards","datasets":["a"]}]',
+      '[{"version":1,"type":"snapshot","source":"cards","datasets":["11111111-1111-4111-8111-111111111111"]}]',
       'SYNC_FOLLOWERS: [0]: expected cards without datasets, got cards',
     ],
   ])('are not %s', (text, fault) => {
