@@ -133,7 +133,8 @@ export async function readWholeText(
   for await (const lines of text.lines())
     for (const { text: line, end, fault, number } of lines) {
       if (fault !== undefined) throw new TextError('encoding', fault, { ...options, line: number });
-      whole += line + end;
+      // No reader of settings, formulas or SQL knows CR alone.
+      whole += line + (end === '\r' ? '\n' : end);
     }
   return whole;
 }

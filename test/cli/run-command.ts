@@ -12,7 +12,7 @@ import { createFakeTerminal } from './fake-terminal.ts';
 export function beginCommand(
   argv: readonly string[],
   environment: Terminal['environment'] = {},
-  { input = '', ...more }: Partial<Terminal> & { readonly input?: string | undefined } = {},
+  { input = '', ...more }: Partial<Terminal> & { readonly input?: string | Uint8Array | undefined } = {},
 ) {
   const { terminal, out, err, interrupt } = createFakeTerminal(environment, input);
   const ended = runCommandLine(argv, { ...terminal, ...more }).then((code) =>
@@ -25,7 +25,7 @@ export function beginCommand(
 export const runCommand = (
   argv: readonly string[],
   environment?: Terminal['environment'],
-  input?: string,
+  input?: string | Uint8Array,
   more?: Partial<Terminal>,
 ) => beginCommand(argv, environment, { input, ...more }).ended;
 

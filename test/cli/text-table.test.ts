@@ -6,24 +6,31 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { beginCommand, runCommand, settingsOf } from './run-command.ts';
-import { ALL_CASES, faultOf, outcomeOf } from './text-table.ts';
+import { doorsOfRows, doorsOfTexts, faultOf } from './text-doors.ts';
+import { ALL_CASES, WHOLE_CASES } from './text-table.ts';
 
 const folder = folderOfEach();
 const at = (name: string) => join(folder.path, name);
 
-// Each pair of an encoding with a defect, and each defect with a line end and a separator, is among them.
-const SAMPLE = ALL_CASES.filter((_, index) => index % 13 === 0);
-
-test('a sample of the table: each cell is right, or the file is refused by file, line and remedy', async () => {
-  const faults = [];
-  for (const one of SAMPLE) faults.push(faultOf(one, await outcomeOf(one, folder.path)));
-
-  expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
-  expect(SAMPLE.length).toBeGreaterThan(60);
-});
-
 const start = () =>
-  startPlatform({ calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0, latencyMs: 0 });
+  startPlatform({ calculations: 0, datasets: 4, cards: 4, fileSets: 0, dataFiles: 4, latencyMs: 0 });
+
+/* The whole table is in `text-table.process.test.ts`. Of each encoding, each defect, line end and separator, some are here. */
+test.each([
+  ...Object.entries(doorsOfRows).map(([name, door]) => [name, door, ALL_CASES, 67] as const),
+  ...Object.entries(doorsOfTexts).map(([name, door]) => [name, door, WHOLE_CASES, 7] as const),
+])(
+  'a sample of files, by %s: each cell is right, or the file is refused by file, line and remedy',
+  async (_, door, cases, nth) => {
+    await using sandbox = await start();
+    const faults = [];
+    for (const one of cases.filter((_, at) => at % nth === 0))
+      faults.push(await faultOf(door, one, { folder: folder.path, sandbox }));
+
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
+    expect(faults.length).toBeGreaterThan(8);
+  },
+);
 
 /** A word that Windows and the Mac both make sense of. */
 const DOUBTFUL = iconv.encode('id;review\r\n1;NIÑO\r\n', 'windows-1252');
