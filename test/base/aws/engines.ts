@@ -29,6 +29,9 @@ const enginesSchema = z.strictObject({
   /** Python with the packages that read tables. */
   pythonReaders: z.optional(program),
   spark: z.optional(program),
+  /** Python's own csv, and LibreOffice: they read what we write. */
+  pythonCsv: z.optional(program),
+  libreOffice: z.optional(program),
   /** Folders for `PATH` whose `node` is of the version. */
   nodes: z.optional(z.array(z.object({ version: z.string(), path: z.string() }))),
 });

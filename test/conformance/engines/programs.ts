@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Engines } from '../../base/aws/engines.ts';
 import type { Engine } from './engine.ts';
@@ -64,4 +65,27 @@ export const spark: Engine = {
   version: '4.0.1',
   java: 17,
   ...inPython(['pyspark==4.0.1'], (python) => ({ spark: { command: [python] } })),
+};
+
+/** A program that this machine has, or has not: nothing is fetched. */
+const installed = (program: string, advice: string) =>
+  ({
+    version: 'as installed',
+    fetch: async () => undefined,
+    async reach() {
+      if (spawnSync(program, ['--version']).error !== undefined)
+        throw new Error(`${program} is not installed: ${advice}`);
+    },
+  }) satisfies Partial<Engine>;
+
+export const pythonCsv: Engine = {
+  name: 'Python csv',
+  ...installed('python3', 'apt-get install python3'),
+  start: () => ({ engines: { pythonCsv: { command: ['python3'] } } }),
+};
+
+export const libreOffice: Engine = {
+  name: 'LibreOffice',
+  ...installed('soffice', 'apt-get install --no-install-recommends libreoffice-calc'),
+  start: () => ({ engines: { libreOffice: { command: ['soffice'] } } }),
 };

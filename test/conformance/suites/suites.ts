@@ -5,7 +5,15 @@ import type { Engine } from '../engines/engine.ts';
 import { miniStack } from '../engines/ministack.ts';
 import { moto, motoObjects } from '../engines/moto.ts';
 import { nodes } from '../engines/nodes.ts';
-import { cfnLint, cronValidator, eventRuler, pythonReaders, spark } from '../engines/programs.ts';
+import {
+  cfnLint,
+  cronValidator,
+  eventRuler,
+  libreOffice,
+  pythonCsv,
+  pythonReaders,
+  spark,
+} from '../engines/programs.ts';
 import { runtimeClient } from '../engines/runtime-client.ts';
 import { minio, versitygw } from '../engines/s3-servers.ts';
 import { trino } from '../engines/trino.ts';
@@ -54,6 +62,11 @@ const suites = {
   readers: [
     on([pythonReaders], 'test/tables/readers.conformance.ts'),
     on([spark], 'test/tables/readers.conformance.ts'),
+  ],
+  /** What the commands and the page write as CSV. */
+  outputs: [
+    on([libreOffice], 'test/text/outputs.conformance.ts'),
+    on([pythonCsv], 'test/text/outputs.conformance.ts'),
   ],
   /** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
   dynamodb: [
