@@ -92,12 +92,12 @@ function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
 
 type CellProps = { readonly column: Column; readonly row: number; readonly isHeading: boolean };
 
-function Cell({ column: { label, text, cell, isNumber }, row, isHeading }: CellProps) {
+function Cell({ column: { label, text, cell, isNumber, isDay }, row, isHeading }: CellProps) {
   const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
   return isHeading ? (
     <th scope="row">{content}</th>
   ) : (
-    <td class={isNumber ? 'number' : undefined} data-label={label}>
+    <td class={isNumber ? 'number' : isDay ? 'day' : undefined} data-label={label}>
       {content}
     </td>
   );

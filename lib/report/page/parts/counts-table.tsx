@@ -29,7 +29,7 @@ export function CountsTable({ title, counts, total, hrefOf }: Props) {
         <span
           aria-hidden="true"
           class="bar"
-          style={{ inlineSize: `${Math.max(0.5, (100 * each) / largest)}%` }}
+          style={{ inlineSize: each === 0 ? 0 : `${Math.max(0.5, (100 * each) / largest)}%` }}
         />
       </>
     );

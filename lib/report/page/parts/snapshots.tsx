@@ -65,7 +65,7 @@ function Missing({ of: { missing, missingTotal } }: { readonly of: SnapshotFacts
   if (missingTotal === 0) return <p class="quiet-line">Everything could be read.</p>;
   return (
     <details>
-      <summary>{counted(missingTotal, 'record')} could not be read</summary>
+      <summary>{counted(missingTotal, 'id')} could not be read</summary>
       {missingTotal > missing.length && <p>The first {count(missing.length)}:</p>}
       <ul class="ids">
         {missing.map(({ id, status }) => (
