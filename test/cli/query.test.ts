@@ -34,6 +34,17 @@ describe('rows are printed', () => {
     ]);
   });
 
+  test('as CSV for Excel with a mark, here and in a file, and with safe cells if these are asked for', async () => {
+    const file = join(folder, 'excel.csv');
+    const flags = ['--csv-for', 'excel', '--csv-safe'];
+
+    const { out } = await query(["SELECT 'Größe' AS a, '=1+1' AS b, -1 AS c", '--csv', ...flags]);
+    await query(["SELECT 'Größe' AS a, '=1+1' AS b, -1 AS c", '--csv', file, ...flags]);
+
+    expect(out).toBe("\uFEFFa,b,c\r\nGröße,'=1+1,-1\r");
+    expect(await readFile(file, 'utf8')).toBe(`${out}\n`);
+  });
+
   test('in the width of the terminal', async () => {
     const { out, err } = await query(['SELECT id, name, dt FROM calculations'], { width: 34 });
 
@@ -99,7 +110,7 @@ describe('rows are printed', () => {
     const { code, out } = await query([IDS, '--parquet', file]);
 
     expect({ code, out }).toEqual({ code: 0, out: `${file}: 3 rows` });
-    expect((await readdir(folder)).sort()).toEqual(['out.csv.gz', 'out.parquet', 'store']);
+    expect((await readdir(folder)).sort()).toEqual(['excel.csv', 'out.csv.gz', 'out.parquet', 'store']);
   });
 
   test('of standard input with -', async () => {

@@ -1,7 +1,7 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { csvLine, writeTextFile } from '../../lib/text/index.ts';
+import { csvLine, csvOutput, writeTextFile } from '../../lib/text/index.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();
@@ -70,4 +70,26 @@ test('cells stay as they are, and with isSafe what a spreadsheet would run gets 
     "'=1+1;'+SUM(A1);-2.5;+49;'-x;'@a;a=b;'\t=1;\r\n",
   );
   expect(csvLine([''], { separator: ',' })).toBe('""\r\n');
+});
+
+const GERMAN = { encoding: 'windows-1252', isMarked: false, csv: { separator: ';', lineEnd: '\n' } };
+const UTF_16 = { encoding: 'utf-16le', isMarked: true, csv: { separator: '\t', lineEnd: '\r\n' } };
+
+test.each([
+  ['as its source', GERMAN, {}, false, { separator: ';', encoding: 'windows-1252', isMarked: false }],
+  ['as its source, marked', UTF_16, {}, false, { separator: '\t', encoding: 'utf-16le', isMarked: true }],
+  ['for Excel', GERMAN, { csvFor: 'excel' }, false, { separator: ';', encoding: 'utf-8', isMarked: true }],
+  [
+    'for Excel, of UTF-16',
+    UTF_16,
+    { csvFor: 'excel' },
+    false,
+    { separator: '\t', encoding: 'utf-8', isMarked: true },
+  ],
+  ['of no CSV', {}, {}, false, { separator: ',', encoding: 'utf-8', isMarked: false }],
+  ['of no CSV, for Excel', {}, { csvFor: 'excel' }, false, { encoding: 'utf-8', isMarked: true }],
+  ['with tabs', GERMAN, {}, true, { separator: '\t', lineEnd: '\n', encoding: 'windows-1252' }],
+  ['with safe cells', GERMAN, { csvSafe: true }, false, { isSafe: true, encoding: 'windows-1252' }],
+] as const)('a CSV is written %s', (_, source, wishes, isTabbed, form) => {
+  expect(csvOutput({ isTabbed }, source, wishes)).toMatchObject(form);
 });

@@ -1,0 +1,81 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { runCommand, settingsOf } from './run-command.ts';
+
+const folder = folderOfEach();
+const at = (name: string) => join(folder.path, name);
+
+const sandbox = await startPlatform({ calculations: 0, datasets: 2, cards: 2, fileSets: 0, dataFiles: 2 });
+afterAll(() => sandbox.close());
+
+const { dataFiles, datasets } = sandbox.ids();
+const [one = '', two = ''] = dataFiles;
+
+const run = (argv: readonly string[]) => runCommand(argv, settingsOf(sandbox, at('store')));
+
+/** The ids that are taken from a file. */
+async function idsIn(text: string, ...flags: readonly string[]) {
+  await writeFile(at('ids.csv'), text);
+  const { code, out, err } = await run([
+    ...['snapshot', 'data-files', '--ids-from', at('ids.csv'), ...flags],
+    ...['--as', 'some', '--json'],
+  ]);
+  return code === 0 ? JSON.parse(out).selection.ids : err;
+}
+
+test.each([
+  ['the column of ids', `Name;Data File ID\n"a; b";${one}\nb;${two}\n`, []],
+  ['the only column', `dataFile\n${one}\n${two}\n`, []],
+  ['the column that is named', `id,Which one\n7,${one}\n8,${two}\n`, ['--ids-column', 'Which one']],
+  ['one of a name without a separator', `which\n${one}\n${two}\n`, ['--ids-column', 'which']],
+  ['ids that have blanks around them, between blank lines', `\n ${one} \n\n${two}\n`, []],
+])('--ids-from takes %s', async (_, text, flags) => {
+  expect(await idsIn(text, ...flags)).toEqual([one, two]);
+});
+
+test.each([
+  [
+    'no column of ids',
+    `Name,Which one\na,${one}\n`,
+    [],
+    'line 1: expected one id a line, or a CSV with one column of ids, got the columns "Name", "Which one": name one by --ids-column',
+  ],
+  ['two columns of ids', `id,dataFileId\n1,${one}\n`, [], 'name one by --ids-column'],
+  [
+    'not the column that is named',
+    'id,b\n1,2\n',
+    ['--ids-column', 'c'],
+    'line 1: columns: expected "c", got a header with "id", "b"',
+  ],
+  [
+    'the column that is named twice',
+    'a,a\n1,2\n',
+    ['--ids-column', 'a'],
+    'line 1: the header: expected each requested name once',
+  ],
+  [
+    'a row without an id',
+    `id,b\n${one},x\n,y\n`,
+    [],
+    'line 3: expected the digits of a data file’s id, got ""',
+  ],
+  ['a text in a list', `${one}\nabc\n`, [], 'line 2: expected the digits of a data file’s id, got "abc"'],
+  ['a header alone', 'id,b\n', [], 'line 1: expected at least one id'],
+])('--ids-from refuses a file that has %s, before any request', async (_, text, flags, words) => {
+  const before = sandbox.counts().requests;
+
+  expect(await idsIn(text, ...flags)).toContain(`${at('ids.csv')}: ${words}`.replace(/^.*: name/, 'name'));
+  expect(sandbox.counts().requests).toBe(before);
+});
+
+test('--datasets-column names the column of --datasets-from', async () => {
+  await writeFile(at('sets.csv'), `id,Set\n1,${datasets[0]}\n2,${datasets[1]}\n`);
+
+  const argv = ['--datasets-from', at('sets.csv'), '--datasets-column', 'Set', '--as', 'some', '--json'];
+  const { out } = await run(['snapshot', 'cards', ...argv]);
+
+  expect(JSON.parse(out).selection.datasets.toSorted()).toEqual([...datasets].toSorted());
+});
