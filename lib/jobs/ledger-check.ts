@@ -5,65 +5,117 @@ import { sqlitePath, storePlace } from '../places.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
 import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf } from '../table/index.ts';
-import { blankRow, endStates, outcomeSchema } from './ledger/job-row.ts';
+import { blankRow, endStates, type JobRow, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
 import { responseIn, stagedOutcome, WHOLE } from './result.ts';
+import { scoresFolder } from './texts/batch/batch.ts';
 import { type UnknownChunk, unknownChunks } from './texts/batch/paid-texts.ts';
 
 /**
- * Checks that the table is the store's (`tableCheckOf`), and that a file knows every job that the store has a result of,
- * and every text that a batch's part has a score of: an older copy of the file, or one whose log was deleted, has its id.
- * Nothing in it is deleted by age, so what is missing was lost. With `NEW_LEDGER` it takes both over from the store
- * instead. Throws a `bad-table` TableError.
+ * Checks that the table is the store's (`tableCheckOf`), and that it knows what the store says: an older copy of a file, one
+ * whose log was deleted, or a table that was created anew or restored has the right name. Nothing in a file is deleted by
+ * age, so all results are compared, and all scores of batches; in DynamoDB rows expire, and of each type some results of
+ * the newest day are compared, with the scores of the batch that is to be sent. With `NEW_LEDGER` it takes over from the
+ * store what is missing instead. Throws a `bad-table` TableError.
  */
 export function ledgerCheckOf(table: string, environment: Environment, given?: StoreChecks): CheckTable {
   const store = given?.store ?? (() => openStore(storePlace(environment), { s3: environment }));
   const checkTable = given?.checkTable ?? tableCheckOf(table, environment, store);
   return once(async () => {
     await checkTable();
-    if (sqlitePath(table) !== undefined) await checkEnds(table, environment, await store());
+    await checkEnds({ table, environment, batch: given?.batch }, await store());
   });
 }
 
-type StoreChecks = { readonly store: () => Promise<Store>; readonly checkTable: CheckTable };
+type StoreChecks = Partial<Pick<Checked, 'batch'>> & {
+  readonly store?: () => Promise<Store>;
+  readonly checkTable?: CheckTable;
+};
 
-/** Checks the ledger before jobs are put on the queue, or texts are sent. One in AWS is checked by the worker: who submits need not be allowed to read it. */
+/** Checks the ledger before jobs are put on the queue. One in AWS is checked by the worker: who submits need not be allowed to read it. */
 export async function checkLedger(environment: Environment): Promise<void> {
   const { SYNC_TABLE: table } = readSyncSettings(environment);
   if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
 }
 
-async function checkEnds(table: string, environment: Environment, store: Store): Promise<void> {
+type Checked = {
+  readonly table: string;
+  readonly environment: Environment;
+  /** The batch whose texts are to be sent. */
+  readonly batch: string | undefined;
+};
+
+async function checkEnds({ table, environment, batch }: Checked, store: Store): Promise<void> {
+  const isNew = environment[NEW_LEDGER] !== undefined;
+  const isWhole = isNew || sqlitePath(table) !== undefined;
   // Results first: what ends meanwhile is in the ledger before it has one.
-  const results = await endedIn(store);
-  const [{ createLedger }, { openTable }] = await Promise.all([
+  const results = await (isWhole ? Array.fromAsync(endedIn(store)) : newestIn(store));
+  const [{ createLedger, ROW_LIFETIME_MS }, { openTable }] = await Promise.all([
     import('./ledger/ledger.ts'),
     import('../table/open-table.ts'),
   ]);
   const opened = await openTable(table, environment);
+  // Rows expire by the clock of the table, from which their expiry counts too.
+  let dateMs = Number.NEGATIVE_INFINITY;
+  opened.onDate?.((seen) => {
+    dateMs = seen.dateMs;
+  });
   const ledger = createLedger(opened);
-  const known = new Set<string>();
-  for await (const { id, outcome, earlierFinishedAt } of results.length === 0 ? [] : ledger.list())
-    if (outcome !== undefined || earlierFinishedAt !== undefined) known.add(id);
+  const known = await knownOf(results, ledger, isWhole);
+  const mayHaveExpired = ({ dt }: StoredResult) => Date.parse(dt) + ROW_LIFETIME_MS - DAY_MS < dateMs;
   const unknown: UnknownChunk[] = results
-    .filter(({ id }) => !known.has(id))
+    .filter((each) => !known.has(each.id) && !mayHaveExpired(each))
     .map((each) => ({ id: each.id, adopt: () => adopt(each, ledger, store) }));
   const storage = { store, table: opened.table, newToken: randomUUID, now: Date.now };
-  unknown.push(...(await Array.fromAsync(unknownChunks(storage))));
-  if (environment[NEW_LEDGER] === undefined) refuse(unknown, table, store.location);
+  if (isWhole) unknown.push(...(await Array.fromAsync(unknownChunks(storage))));
+  else if (batch !== undefined)
+    unknown.push(...(await Array.fromAsync(unknownChunks(storage, scoresFolder(batch)))));
+  if (!isNew) refuse(unknown, table, store.location);
   else for (const each of unknown) await each.adopt();
 }
 
-type StoredResult = { readonly id: string; readonly key: string };
+/** A row that its job was claimed on the day before expires no sooner. */
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
-async function endedIn(store: Store): Promise<readonly StoredResult[]> {
+type StoredResult = { readonly id: string; readonly key: string; readonly dt: string };
+
+async function* endedIn(store: Store, folder = 'results/'): AsyncGenerator<StoredResult> {
+  for await (const { key } of store.list(folder)) {
+    const [, dt = '', segment = ''] = /\/dt=([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
+    const id = idOfSegment(segment);
+    if (id !== undefined) yield { id, key, dt };
+  }
+}
+
+/** How many results of a type are compared where not all are: a worker does it each time that it starts. */
+const MAX_COMPARED = 5;
+
+/** Some results of the newest day of each type: whatever a table lost, it lost those. */
+async function newestIn(store: Store): Promise<readonly StoredResult[]> {
   const found: StoredResult[] = [];
-  for await (const { key } of store.list('results/')) {
-    const id = idOfSegment(/([^/]+)\.json$/.exec(key)?.[1] ?? '');
-    if (id !== undefined) found.push({ id, key });
+  for await (const type of store.folders('results/')) {
+    const days = await Array.fromAsync(store.folders(`${type}/`));
+    const newest = days.toSorted().at(-1);
+    let compared = 0;
+    for await (const each of newest === undefined ? [] : endedIn(store, `${newest}/`)) {
+      found.push(each);
+      compared += 1;
+      if (compared === MAX_COMPARED) break;
+    }
   }
   return found;
+}
+
+/** The ids of jobs of which the ledger knows an end. */
+async function knownOf(results: readonly StoredResult[], ledger: Ledger, isWhole: boolean) {
+  const known = new Set<string>();
+  const add = (row: JobRow | undefined) => {
+    if (row?.outcome !== undefined || row?.earlierFinishedAt !== undefined) known.add(row.id);
+  };
+  if (!isWhole) for (const { id } of results) add(await ledger.read(id));
+  else if (results.length > 0) for await (const row of ledger.list()) add(row);
+  return known;
 }
 
 function refuse([first, ...others]: readonly UnknownChunk[], table: string, store: string): void {
@@ -72,12 +124,17 @@ function refuse([first, ...others]: readonly UnknownChunk[], table: string, stor
     kind: 'bad-table',
     table,
     expected: 'a ledger that knows all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved"); or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
   });
 }
 
+const lostBy = (table: string): string =>
+  sqlitePath(table) === undefined
+    ? 'it was created anew, or restored from an earlier time (docs/restore.md, "Restore from a point in time")'
+    : 'an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
+
 /** Takes an end over from its result. One that cannot be read stays unknown: the next check names it. */
-async function adopt({ id, key }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
+async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
   const text = (await store.get(key, WHOLE))?.body.toString().trim() ?? '';
   const result = resultSchema.safeParse(objectIn(text));
   if (!result.success) return;
@@ -88,7 +145,7 @@ async function adopt({ id, key }: StoredResult, ledger: Ledger, store: Store): P
   const [startMs, endMs] = [Date.parse(startedAt), Date.parse(finishedAt)];
   const row = {
     ...blankRow(id, startMs),
-    dt: /\/dt=([^/]+)\//.exec(key)?.[1] ?? '',
+    dt,
     type,
     fence: 1,
     attempts,

@@ -1,3 +1,4 @@
+import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
 import {
   type Budget,
   type BudgetItem,
@@ -32,7 +33,8 @@ export default (async (_, flags, terminal) => {
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
   // A pause of a file that nobody sends by would stop nobody.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
-  if (change !== undefined && isAsked) await tableCheckOf(tableName, environment)();
+  const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
+  if (change !== undefined && isAsked) await checkOf(tableName, environment)();
   const budget = await changed(flags, item);
   const given = { host, rate: PLATFORM_RATE, nowMs: Date.now() };
   const report = reportOf(budget, given);

@@ -1,4 +1,4 @@
-import { checkLedger } from '../../jobs/ledger-check.ts';
+import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import {
@@ -28,7 +28,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   oneGiven({ 'ids of jobs': ids[0], '--batch': batch });
   const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
-  await checkLedger(environment);
+  await ledgerCheckOf(needed(settings, 'SYNC_TABLE'), environment)();
   const parts = { store: batches.store, ledger, batches, queue, signal, executed };
   if (batch === undefined && !(await isMeant(ids, parts, yes, terminal))) return 'failed';
   const report: Report =

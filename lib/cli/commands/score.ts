@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { sleep } from '../../base/index.ts';
-import { checkLedger } from '../../jobs/ledger-check.ts';
+import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
 import { previewBatch, refusals } from '../../jobs/texts/batch/check-batch.ts';
 import type { BatchRequest } from '../../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
@@ -125,7 +125,8 @@ async function score(
   flags: ScoredFlags,
   terminal: Terminal,
 ): Promise<Found> {
-  await checkLedger(terminal.environment);
+  const { SYNC_TABLE: table } = session.settings;
+  if (table !== undefined) await ledgerCheckOf(table, terminal.environment, { batch: given.batch })();
   const resumeCommand = shown(resumeCommandOf(flags, given.batch));
   const nouns = ['rows', 'calls'] as const;
   const progress = createProgress('score', { ...terminal, callCounts: session.callCounts, nouns });

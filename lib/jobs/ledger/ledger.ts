@@ -37,6 +37,9 @@ import {
   type SentBy,
 } from './transitions.ts';
 
+/** How long a row stays after its last write, where rows expire: 30 days. */
+export const ROW_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000;
+
 export type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
@@ -185,11 +188,7 @@ type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean; readonl
  * was decided from; a decision from a remembered row that writes nothing is made again from the one that is there. After a
  * lost race the step is decided again from the row that won.
  */
-function createSteps({
-  table,
-  newToken = randomUUID,
-  expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
-}: LedgerOptions) {
+function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIME_MS }: LedgerOptions) {
   const remembered = new WeakMap<Holder, FoundRow>();
   const read = async (id: string) => toFound(await table.get(keyOf(id)));
   const step = async <Answer>(

@@ -16,10 +16,13 @@ export type UnknownChunk = {
 
 /**
  * The chunks that are paid for by what the store says, and not by what the table says: it is an older one. A killed
- * worker may leave a part that no row names; its scores are in the cache then.
+ * worker may leave a part that no row names; its scores are in the cache then. `folder`: of one batch. Default: all.
  */
-export async function* unknownChunks(storage: BatchStorage): AsyncGenerator<UnknownChunk> {
-  for await (const group of inGroups(partsIn(storage), 100)) {
+export async function* unknownChunks(
+  storage: BatchStorage,
+  folder = SCORES_FOLDER,
+): AsyncGenerator<UnknownChunk> {
+  for await (const group of inGroups(partsIn(storage, folder), 100)) {
     const rows = await readChunkRows(
       group.map(({ chunkId }) => chunkId),
       storage,
@@ -39,8 +42,8 @@ export async function* unknownChunks(storage: BatchStorage): AsyncGenerator<Unkn
 
 type Part = { readonly chunkId: ChunkId; readonly key: string };
 
-async function* partsIn({ store }: BatchStorage): AsyncGenerator<Part> {
-  for await (const { key } of store.list(SCORES_FOLDER)) {
+async function* partsIn({ store }: BatchStorage, folder: string): AsyncGenerator<Part> {
+  for await (const { key } of store.list(folder)) {
     const chunkId = chunkOfPart(key);
     if (chunkId !== undefined) yield { chunkId, key };
   }
