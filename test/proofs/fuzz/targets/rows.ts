@@ -83,12 +83,13 @@ type Rows = readonly (Row | BadRow)[];
 /** All rows, or why there are none. */
 async function readAll(
   { bytes, format, encoding }: Pick<Input, 'bytes' | 'format' | 'encoding'>,
-  { pieceBytes, gzip }: { readonly pieceBytes: number; readonly gzip: boolean },
+  { pieceBytes, gzip, wholeRows }: { pieceBytes: number; gzip: boolean; wholeRows?: boolean },
 ): Promise<Rows | string> {
   const raw = Buffer.from(bytes, 'latin1');
   const given = {
     text: 'text',
     id: 'id',
+    wholeRows,
     ...(format === '' ? {} : { format }),
     ...(encoding === '' ? {} : { encoding }),
   };
@@ -147,7 +148,8 @@ async function checkAround({ bytes, format }: Input): Promise<string> {
   const kind = isNdjson ? 'ndjson' : 'csv';
   const read = await readAll(
     { bytes: lines.join('\n'), format: kind, encoding: 'utf-8' },
-    { pieceBytes: 64, gzip: false },
+    // Otherwise a short one may be the rest of the text before it.
+    { pieceBytes: 64, gzip: false, wholeRows: true },
   );
   const found = Array.isArray(read)
     ? read.filter((row) => 'text' in row && row.text.startsWith('good '))
