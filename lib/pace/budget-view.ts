@@ -43,7 +43,10 @@ export function createBudgetView(
       let at = momentOf(clock);
       const changed = await item.change(act, (budget) => {
         at = momentOf(clock);
-        return next(saw(budget, at));
+        const after = next(saw(budget, at));
+        // A line that is not believed is set back by who reserves slots of it: by all else it stays as it is.
+        if (after?.tatMs !== Number.POSITIVE_INFINITY) return after;
+        return { ...after, tatMs: budget.tatMs, throttle: budget.throttle };
       });
       if (changed === undefined) return undefined;
       lead.add(clock.now() - at());

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
 import { createBudgetView } from '../../lib/pace/budget-view.ts';
+import { learnedTo } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A view whose requests take 40 ms each, or fail as often as `failures` says. */
@@ -57,4 +58,16 @@ test('a change shows the budget, also if it is refused: as old as what decided',
   expect([changed?.incidents, refused]).toEqual([1, undefined]);
   expect(view.last()).toMatchObject({ incidents: 1 });
   expect([...ages, view.ageMs(), view.leadMs()]).toEqual([40, 40, 0, 40]);
+});
+
+test('a change of something else leaves a line as it is that this clock does not believe', async () => {
+  const aMonthAheadMs = 2_678_400_000;
+  const before = { ...emptyBudget, tatMs: aMonthAheadMs, throttle: learnedTo(5, aMonthAheadMs) };
+  const item = createMemoryBudget(before);
+  const view = createBudgetView(item, createVirtualClock());
+  const operations = { score: { refusedAtMs: 0 } };
+
+  await view.change('record a 429 in', (budget) => ({ ...budget, operations }));
+
+  expect(await item.read()).toEqual({ ...before, operations });
 });
