@@ -4,6 +4,7 @@ import {
   type BudgetItem,
   effectiveRate,
   lineFacts,
+  lineSpacing,
   type OperationNews,
   withAnswered,
 } from './budget.ts';
@@ -28,8 +29,9 @@ export type ByOperationOptions = {
   readonly open: (operation: string) => OwnLine;
 };
 
-/** How recently another operation must have been accepted to show that not all are refused, in milliseconds. */
+/** How recently another operation must have been accepted to show that not all are refused: of a slow line, so many slots. */
 const RECENT_MS = 10_000;
+const RECENT_SLOTS = 8;
 
 /** A line, and what is last known of its budget. */
 type OwnLine = { readonly line: Pace; readonly view: BudgetView };
@@ -128,10 +130,12 @@ function decide(
   if (isProbing(budget.throttle) || since < incidents) return 'fleet';
   // A known limit of all refuses one after the other, one operation's own the same again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
-  const facts = lineFacts(budget.rate ?? 1, budget, nowMs);
+  const rate = budget.rate ?? 1;
+  const facts = lineFacts(rate, budget, nowMs);
+  const recentMs = RECENT_MS + RECENT_SLOTS * lineSpacing(rate, budget, nowMs).intervalMs;
   if (isAtLimit(budget.throttle, facts) && last?.[0] !== operation) return 'fleet';
   const isAccepted = ([name, { answeredAtMs = 0, refusedAtMs = 0 }]: [string, OperationNews]) =>
-    name !== operation && nowMs - answeredAtMs <= RECENT_MS && answeredAtMs > refusedAtMs;
+    name !== operation && nowMs - answeredAtMs <= recentMs && answeredAtMs > refusedAtMs;
   return Object.entries(operations).some(isAccepted) ? 'new' : 'fleet';
 }
 

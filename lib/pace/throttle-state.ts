@@ -61,6 +61,9 @@ const MAX_CLOSED_MS = 90_000;
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
+/** With fewer calls since the line was measured, a 429 lowers the rate to half of it at most. */
+const MEASURED_CALLS = 10;
+
 /** Beyond the limit the first step is this share of the rate; each doubles the one before. */
 const STEP = 0.01;
 
@@ -179,7 +182,9 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   const high = (rate * usedMs) / (usedMs + closedMs);
   const between = Math.min(rate * MAX_AFTER, BELOW * (low + BETWEEN * (high - low)));
   const isOutage = from === undefined || closedMs > MAX_CLOSED_MS;
-  const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : between);
+  // A few calls after a rest say little of the limit.
+  const least = state.granted - since.granted < MEASURED_CALLS ? rate / 2 : cap * MIN_SHARE;
+  const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : Math.max(least, between));
   const callsMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (STEP_CALLS * 1_000) / next));
   return {
     kind: 'learned',

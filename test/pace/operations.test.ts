@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
+import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
 import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { learnedTo } from './throttled.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 
 const MINUTE = 60_000;
 
@@ -77,3 +81,31 @@ test('a quota that is used up and returns is used again within a minute, and sto
   expect(usedOf(fleet, 'score', [14, 20]).rate).toBeGreaterThan(4);
   expect(fleet.budget.operations?.['score']?.aloneSinceMs).toBeUndefined();
 });
+
+test.each([
+  [0.1, 85_000, 'score'],
+  [0.1, 120_000, undefined],
+  [4, 15_000, undefined],
+])(
+  'at %d a second, a call of another operation that was accepted %i ms ago shows whose a 429 is: %s',
+  async (rate, agoMs, alone) => {
+    const clock = createVirtualClock();
+    await clock.finish(clock.sleep(1_000_000));
+    const item = createMemoryBudget({
+      ...emptyBudget,
+      rate: 4,
+      throttle: learnedTo(rate, clock.now()),
+      operations: {
+        run: { answeredAtMs: clock.now() - agoMs },
+        score: { refusedAtMs: clock.now() - 200_000 },
+      },
+    });
+    const pace = createFleetPace({ item, rate: 4, concurrency: 1, ...clock });
+
+    await clock.finish(pace.run((slot) => pace.throttled(slot), { operation: 'score' }));
+
+    const { operations = {} } = await item.read();
+    const found = Object.keys(operations).find((name) => operations[name]?.aloneSinceMs !== undefined);
+    expect(found).toBe(alone);
+  },
+);

@@ -129,6 +129,19 @@ describe('a 429', () => {
     });
   });
 
+  test('lowers the rate to half at most where hardly a call shows the limit, as after a rest', () => {
+    const from = { atMs: 999_970, granted: 60 };
+    const rateAfter = (granted: number) =>
+      reopened(refusedAt(1_000_000, { from, granted, rate: 4, closedUntilMs: 1_009_000 }) as never, {
+        cap: 10,
+        nowMs: 1_010_000,
+        granted: granted + 5,
+      });
+
+    expect(rateAfter(61).rate).toBe(2);
+    expect(rateAfter(70).rate).toBeLessThan(1);
+  });
+
   test('never lowers the rate below a fiftieth of the cap', () => {
     const from = { atMs: 0, granted: 0 };
     const state = refusedAt(3_600_000, { from, granted: 1, rate: 0.3 });
