@@ -24,12 +24,20 @@ export type Deed =
 export const tableKinds = ['DynamoDB', 'SQLite'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
+type Span = { readonly fromMs: number; readonly toMs: number };
+
 /** A schedule of the whole: all that is decided before it begins. Times in milliseconds from the start. */
 export type Plan = {
   readonly seed: number;
   readonly table: TableKind;
   /** Requests a second: what the platform lets through, and what the fleet is configured with. */
   readonly rate: number;
+  /** What the platform lets through from a time on, if that is less; the fleet learns it. In the order of their times. */
+  readonly limits: readonly { readonly fromMs: number; readonly rate: number }[];
+  /** Times in which it refuses each text: credits are used up. */
+  readonly quotas: readonly Span[];
+  /** How many processes run `work`, beside two pollers. */
+  readonly workers: number;
   /** Clocks of the processes, in turn: how far each is off. */
   readonly skewsMs: readonly number[];
   readonly jobs: readonly PlannedJob[];
@@ -55,6 +63,8 @@ export type Plan = {
 };
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /** Makes the dice of long outages others than those of the rest of the plan. */
 const LONG = 0x10_0000;
@@ -89,6 +99,9 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
   return {
     seed,
     rate,
+    limits: [],
+    quotas: [],
+    workers: 2,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
     batches,
@@ -170,6 +183,36 @@ export const kinds = {
       ],
     };
   },
+  /** Jobs in bursts, at a limit that changes, while texts are refused and accepted again; eight processes that die. */
+  limits({ seed, rate, skewsMs, calmFromMs: lastsMs }) {
+    const dice = createDice(seed ^ OF_KIND);
+    const calmFromMs = Math.max(lastsMs, 20 * MINUTE);
+    const parts = calmFromMs > HOUR ? 24 : 5;
+    const at = (part: number) => (part * calmFromMs) / parts;
+    const burst = (fromMs: number) =>
+      Array.from({ length: 12 * rate }, () => ({ job: jobOf(dice), atMs: fromMs + dice.below(3 * MINUTE) }));
+    const busy = Array.from({ length: parts - 1 }, (_, part) => at(part));
+    return {
+      calmFromMs,
+      workers: 6,
+      skewsMs: [...skewsMs, ...skewsMs],
+      limits: [
+        ...busy.map((fromMs) => ({ fromMs, rate: dice.pick([1, rate / 2, rate - 1]) })),
+        { fromMs: calmFromMs - 6 * MINUTE, rate },
+      ],
+      quotas: [0, 12]
+        .filter((part) => part < parts)
+        .map((part) => ({ fromMs: at(part + 0.5), toMs: at(part + 2) + dice.below(at(1)) })),
+      jobs: busy.flatMap(burst),
+      snapshotsAtMs: [],
+      records: 0,
+      batches: [],
+      spells: [],
+      deeds: [],
+      noisePercent: 0,
+      crashPercent: calmFromMs > HOUR ? 0.05 : 0.3,
+    };
+  },
 } as const satisfies Record<string, (plan: Plan) => Partial<Plan>>;
 
 export const kindNames = Object.keys(kinds) as readonly (keyof typeof kinds)[];
@@ -208,9 +251,6 @@ function deedsOnBatches(
     return kind === 'forget' ? { kind, text: dice.below(2 * TEXTS), atMs } : { kind, batch, atMs };
   });
 }
-
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Makes the dice of a day others than those of a short schedule. */
 const OF_DAY = 0x20_0000;

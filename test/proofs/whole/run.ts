@@ -6,7 +6,7 @@ import { simulate } from './simulate.ts';
 
 /*
  * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
- * `--day` makes each a day of everything at once, `--only jobs` (or `scans`, `batches`) leaves the other work out, `--log`
+ * `--day` makes each a day of everything at once, `--only jobs` (or `scans`, `batches`, `limits`) leaves the other work out, `--log`
  * prints the timeline of each, and `--break NAME` takes a rule away first. The last line is `N passed, N failed`.
  */
 

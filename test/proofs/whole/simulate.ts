@@ -63,11 +63,11 @@ export async function simulate(plan: Plan, parts: Parts = {}): Promise<Ended> {
   sendAsPlanned(plan, scene, sent);
   for (const deed of plan.deeds) void meddle(plan, deed, scene, sent);
   const recovery = watchRecovery(plan, scene);
-  const [a = 0, b = 0, c = 0, d = 0] = plan.skewsMs;
+  const [a = 0, b = 0, ...skewsMs] = plan.skewsMs;
   void pollForInvocations('lambda-1', scene, a);
   void pollForInvocations('lambda-2', scene, b);
-  workForever('work-1', scene, c);
-  workForever('work-2', scene, d);
+  for (let number = 1; number <= plan.workers; number += 1)
+    workForever(`work-${number}`, scene, skewsMs[number - 1] ?? 0);
 
   const isDone = () =>
     world.sinceStartMs() > plan.calmFromMs + 125_000 &&

@@ -37,16 +37,20 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
   const throttled: number[] = [];
   let used: number[] = [];
 
-  /** Undefined if the request may pass; otherwise when the next one may. */
-  const overLimit = (): number | undefined => {
+  /** A 429 if the request may not pass. */
+  const overLimit = (subject: string): AttemptResult | undefined => {
+    const { plan } = world;
     const atMs = world.sinceStartMs();
     used = used.filter((each) => each > atMs - 1_000);
-    if (used.length < world.plan.rate) {
+    const { rate } = plan.limits.findLast(({ fromMs }) => fromMs <= atMs) ?? plan;
+    const isUsedUp = plan.quotas.some(({ fromMs, toMs }) => atMs >= fromMs && atMs < toMs);
+    const isText = subject.startsWith('text ');
+    if (used.length < rate && !(isUsedUp && isText)) {
       used.push(atMs);
       return undefined;
     }
     throttled.push(atMs);
-    return 1_000;
+    return isText ? status(429) : status(429, 1_000);
   };
 
   const execute = (process: Process, request: PlatformRequest, subject: string, troublesBefore: number) => {
@@ -98,10 +102,10 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     await world.clock.sleep(own.pick(travelMs));
     world.log('platform', `receives ${subject} of ${process.name}, which left at ${leftMs.toFixed(1)}`);
     arrivals.push(world.sinceStartMs());
-    const retryMs = overLimit();
-    if (retryMs !== undefined) {
+    const refused = overLimit(subject);
+    if (refused !== undefined) {
       world.log('platform', `throttles ${subject} of ${process.name}`);
-      return status(429, retryMs);
+      return refused;
     }
     const takesMs = own.pick(TAKES_MS);
     if (fate !== undefined) {

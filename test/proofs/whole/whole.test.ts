@@ -35,7 +35,9 @@ test.for(kindNames)('a schedule of %s alone does that work, and keeps the promis
 
   expect(violations).toEqual([]);
   const done = ['texts', 'batches', 'published'].filter((what) => facts[what] !== 0);
-  expect(done).toEqual({ jobs: ['texts'], scans: ['published'], batches: ['texts', 'batches'] }[kind]);
+  expect(done).toEqual(
+    { jobs: ['texts'], scans: ['published'], batches: ['texts', 'batches'], limits: ['texts'] }[kind],
+  );
 });
 
 test('a schedule is the same each time it runs', async () => {

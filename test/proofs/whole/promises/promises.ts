@@ -30,6 +30,7 @@ export async function checkPromises(ended: Finished) {
   const texts = await checkTexts(ended, batches);
   const runs = await checkPublished(ended);
   const most = checkRate(ended);
+  const waitedMs = checkOthers(ended);
   const left = scene.queue.all();
   if (left.length > 0)
     broken(
@@ -51,6 +52,7 @@ export async function checkPromises(ended: Finished) {
     ...texts,
     ...runs,
     mostInASecond: most,
+    ...(waitedMs === undefined ? {} : { waitedMs }),
     rate: plan.rate,
     throttled: scene.platform.throttled.length,
     calls: scene.platform.arrivals.length,
@@ -67,6 +69,27 @@ function checkRate({ plan, scene, broken }: Finished): number {
       `The budget is the fleet's: ${most} requests in the second before ${atMs / 1_000} s, at a rate of ${plan.rate}`,
     );
   return most;
+}
+
+/** Other jobs that are sent while texts are refused wait no longer than this, most of them. */
+const OTHERS_MS = 120_000;
+
+/** **What is refused alone stops no other**: returns how long half of the other jobs waited until they were executed. */
+function checkOthers({ plan, scene, broken }: Finished): number | undefined {
+  const waits = plan.jobs.flatMap(({ job, atMs }, index) => {
+    const isOther = job.type === 'run-function' || job.type === 'update-formula';
+    const isMeanwhile = plan.quotas.some(({ fromMs, toMs }) => atMs >= fromMs + OTHERS_MS && atMs < toMs);
+    if (!isOther || !isMeanwhile) return [];
+    const number = String(index + 1);
+    const execution = scene.platform.executions.find(({ subject }) => subject.split('-')[1] === number);
+    return [(execution?.atMs ?? Number.POSITIVE_INFINITY) - atMs];
+  });
+  const median = waits.toSorted((a, b) => a - b)[Math.floor(waits.length / 2)];
+  if (median !== undefined && median > OTHERS_MS)
+    broken(
+      `What is refused alone stops no other: half of ${waits.length} jobs waited over ${median / 1_000} s`,
+    );
+  return median === undefined ? undefined : Math.round(median);
 }
 
 function mostInASecond(arrivals: readonly number[]) {
