@@ -178,6 +178,20 @@ test('the values of lists are in lower case in SQL, and there are many', () => {
   );
 });
 
+test('a column whose values are listed has no other', () => {
+  const listed = viewsOver(sources).flatMap(({ name, columns }) =>
+    Object.entries(columns).flatMap(([column, { values }]) =>
+      values === undefined ? [] : [[`query ${name}.${column}`, values] as const],
+    ),
+  );
+
+  expect(listed.length).toBeGreaterThan(6);
+  for (const [door, values] of listed) {
+    const said = (JSON.parse(doors.get(door) ?? '[]') as { readonly word: string }[]).map(({ word }) => word);
+    expect([door, said.filter((word) => !values.includes(word))]).toEqual([door, []]);
+  }
+});
+
 test('no door spells one of them otherwise', () => {
   expect(doors.size).toBeGreaterThan(30);
   expect([...doors].flatMap(([door, said]) => otherwise(said).map((each) => `${door} ${each}`))).toEqual([]);

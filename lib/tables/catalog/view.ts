@@ -7,6 +7,8 @@ export type ColumnUse = {
   readonly isId?: true;
   /** A value of a list, such as a status, in lower case: it compares without regard to case. */
   readonly isWord?: true;
+  /** All that it can be, besides null: a query that compares it with anything else is told so. */
+  readonly values?: readonly string[];
   /** The column that has the same time as a timestamp. */
   readonly moment?: string;
   /** Names that people guess: the error names the column. */
@@ -45,6 +47,20 @@ export const id = (sql: string, about: string, guesses: readonly string[] = []):
 /** A value of a list, in the one spelling that it has everywhere, whatever the platform sends. */
 export const word = (sql: string, about: string, use: ColumnUse = {}): Made =>
   text(`lower(${sql})`, about, { isWord: true, ...use });
+
+/** A word that is one of these, which are also what is said of it; `more`: what else there is to say. */
+export const oneOf = (
+  sql: string,
+  values: readonly string[],
+  use: ColumnUse & { readonly more?: string } = {},
+): Made => {
+  const { more = '', ...rest } = use;
+  return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
+};
+
+/** `a, b or c`. */
+export const alternatives = (values: readonly string[]): string =>
+  [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
 
 const select = (columns: Readonly<Record<string, Made>>, from: string): string =>
   `SELECT ${Object.entries(columns)

@@ -1,8 +1,14 @@
+import { endStates } from '../../jobs/ledger/job-row.ts';
+import { jobTypes } from '../../jobs/types/job-types.ts';
+import { relations } from '../../model/rules.ts';
 import type { Place } from '../../snapshot/keys.ts';
+import { consistencies } from '../../snapshot/scan.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 import { tableNames } from './glue-tables.ts';
 import { recordViews } from './record-views.ts';
 import {
   AS_OF,
+  alternatives,
   epochMoment,
   id,
   latestModel,
@@ -10,6 +16,7 @@ import {
   moment,
   momentOf,
   number,
+  oneOf,
   text,
   type View,
   viewOf,
@@ -32,7 +39,7 @@ const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score'
 
 const run: Columns = {
   place: text('place', 'what was taken: a source, or a narrowed snapshot'),
-  source: text('source', 'calculations, files, cards or data-files'),
+  source: oneOf('source', sources),
   run: text('run', 'the name of the run', { guesses: ['id', 'run_id'] }),
   dt: text('dt', 'the day on which it began, as text', { guesses: ['day', 'date'] }),
   latest: ['boolean', 'latest', 'whether it is the latest of its place'],
@@ -40,7 +47,7 @@ const run: Columns = {
   finished_at: moment(momentOf('finishedat'), 'when it had read everything, in UTC'),
   records: number('records', 'how many records it has', { guesses: ['rows', 'count', 'total'] }),
   missing: number('missing', 'how many ids could not be read'),
-  consistency: word('consistency', 'proved, or best-effort', { guesses: ['status', 'state'] }),
+  consistency: oneOf('consistency', consistencies, { guesses: ['status', 'state'] }),
   against: text('against', 'the run that it was compared with'),
   added: number('added', 'how many records that one lacks'),
   removed: number('removed', 'how many records of that one are gone'),
@@ -61,8 +68,9 @@ const run: Columns = {
 
 const job: Columns = {
   job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
-  type: text('type', 'run-function, score, update-formula, data-files or snapshot'),
-  status: word('status', 'done, failed or unknown', { guesses: ['state', 'outcome'] }),
+  // As it is stored, since Athena leaves out the folders of other types by it.
+  type: text('type', alternatives(jobTypes), { values: jobTypes }),
+  status: oneOf('status', Object.keys(endStates), { guesses: ['state', 'outcome'] }),
   error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
   error_message: text(member('error', 'message'), 'what went wrong, in words', {
     guesses: ['message', 'reason'],
@@ -92,7 +100,8 @@ const score: Columns = {
   batch: text('batch', 'the batch'),
   text_id: text('id', 'your id of the text'),
   line: number('line', 'its line in your file', { guesses: ['row'] }),
-  outcome: word('outcome', 'scored, failed, cancelled, bad (it had no text), or erased', {
+  outcome: oneOf('outcome', ['scored', 'failed', 'cancelled', 'bad', 'erased'], {
+    more: '; a bad row had no text to score',
     guesses: ['status', 'state'],
   }),
   sentiment: word(
@@ -192,7 +201,9 @@ const change: Columns = {
   place: text('place', 'what changed: a source, or a narrowed snapshot'),
   dt: text('dt', 'the day of the run that found it'),
   run: text('run', 'the run that found it'),
-  change: word('change', 'added, removed or changed', { guesses: ['type', 'kind', 'action', 'status'] }),
+  change: oneOf('change', ['added', 'removed', 'changed'], {
+    guesses: ['type', 'kind', 'action', 'status'],
+  }),
   key: id('key', 'the key of the record: its id, after FileSet or dataset and a slash where it has one', [
     'id',
     'record_id',
@@ -251,7 +262,10 @@ const cardDataset: Columns = {
 };
 
 const use: Columns = {
-  user_kind: word('user_kind', 'calculation or card: what uses', { guesses: ['from_kind', 'user_type'] }),
+  user_kind: oneOf('user_kind', ['calculation', 'card'], {
+    more: ': what uses',
+    guesses: ['from_kind', 'user_type'],
+  }),
   user_id: id('user_id', 'its id, as in calculation_id and card_id', [
     'from_id',
     'source_id',
@@ -259,11 +273,10 @@ const use: Columns = {
     'card_id',
     'user',
   ]),
-  used_kind: word(
-    'used_kind',
-    'calculation, card, dataset, column or other: what is used, and breaks its users if it goes',
-    { guesses: ['to_kind', 'used_type', 'kind'] },
-  ),
+  used_kind: oneOf('used_kind', ['calculation', 'card', 'dataset', 'column', 'other'], {
+    more: ': what is used, and breaks its users if it goes',
+    guesses: ['to_kind', 'used_type', 'kind'],
+  }),
   used_id: id('used_id', 'its id; of a column, DATASET:COLUMN, in lower case; of another kind, TYPE:ID', [
     'to_id',
     'target_id',
@@ -271,11 +284,7 @@ const use: Columns = {
     'used',
     'id',
   ]),
-  relation: word(
-    'relation',
-    'how, read as user relation used: saved on, used on, refers to, uses, built on, drills from, links to, reads',
-    { guesses: ['type'] },
-  ),
+  relation: oneOf('relation', relations, { more: ', read as user relation used', guesses: ['type'] }),
   validity: word('validity', 'what the link says of itself, in lower case; null if it says nothing', {
     guesses: ['valid', 'status'],
   }),

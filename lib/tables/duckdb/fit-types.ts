@@ -1,6 +1,6 @@
 import { epochMoment, momentOf, type View } from '../catalog/view.ts';
 import { duckDbSql } from '../duckdb-dialect.ts';
-import { meantBy, type Scope, scopedNodes } from './query-scopes.ts';
+import { type Compared, comparedIn, meantBy, type Scope, scopedNodes } from './query-scopes.ts';
 import { nodesIn, placeOf, type QueryNode, type QueryTree } from './query-tree.ts';
 
 /** A piece of a query, from one byte up to another, and what stands in its place. */
@@ -23,35 +23,23 @@ export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): 
 
 const BY_SIZE =
   /^COMPARE_(?:GREATERTHAN|LESSTHAN|GREATERTHANOREQUALTO|LESSTHANOREQUALTO|BETWEEN|NOT_BETWEEN)$/;
-const COMPARES = /^COMPARE_/;
 
 function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
-  const { type = '', left, right, input, lower, upper, children = [], child } = node;
-  if (COMPARES.test(type)) {
-    const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
-    for (const operand of operands) {
-      const others = operands.filter((each) => each !== operand);
-      yield* comparedEdits({ operand, others, isBySize: BY_SIZE.test(type) }, query);
-    }
-  } else if (type === 'FUNCTION' && isOfTimes(node, query.scope))
+  const { type = '', children = [], child } = node;
+  for (const compared of comparedIn(node)) yield* comparedEdits(compared, query);
+  if (type === 'FUNCTION' && isOfTimes(node, query.scope))
     for (const each of children) yield* momentEdits(each, query);
   else if (type === 'OPERATOR_CAST' && isTimeType(node) && child !== undefined)
     yield* momentEdits(child, query);
 }
 
-type Compared = {
-  readonly operand: QueryNode;
-  readonly others: readonly QueryNode[];
-  readonly isBySize: boolean;
-};
-
-function* comparedEdits({ operand, others, isBySize }: Compared, query: Query): Generator<Edit> {
+function* comparedEdits({ type, operand, others }: Compared, query: Query): Generator<Edit> {
   const column = meantBy(operand, query.scope)?.column;
   if (column === undefined) return;
   if (others.some((other) => isTime(other, query.scope))) yield* momentEdits(operand, query);
   const digits = others.flatMap((other) => digitsAt(other, query) ?? []);
   if (column.type !== 'string' || digits.length === 0) return;
-  if (!isBySize) yield* digits;
+  if (!BY_SIZE.test(type)) yield* digits;
   else if (column.isId && digits.length === others.length) {
     const name = nameAt(operand, query);
     if (name !== undefined) yield { ...name, text: `TRY_CAST(${name.text} AS HUGEINT)` };
@@ -92,7 +80,8 @@ const TIME_FUNCTIONS =
   /^(?:now|today|current_date|current_timestamp|get_current_timestamp|date_trunc|datetrunc|make_date|make_timestamp|to_timestamp|epoch_ms|strptime|date_add|date_sub)$/i;
 const OF_TIMES =
   /^(?:date_trunc|datetrunc|date_part|datepart|date_diff|datediff|date_sub|datesub|age|year|quarter|month|week|weekofyear|yearweek|day|dayofmonth|dayofweek|dayofyear|dayname|monthname|hour|minute|last_day|strftime|time_bucket)$/i;
-const TIME = /^\d{4}-\d\d/;
+/** A year alone too, which DuckDB would take for a number. */
+const TIME = /^\d{4}(?:$|-\d\d)/;
 
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 

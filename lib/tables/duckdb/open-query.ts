@@ -8,6 +8,7 @@ import { execute, type ResultRows } from './execute.ts';
 import { fitTypes } from './fit-types.ts';
 import type { LocalCopies } from './local-copies.ts';
 import { loadPieces, type NeededPieces, neededPieces } from './needed-pieces.ts';
+import { neverEqual } from './never-equal.ts';
 import { onlyTables } from './only-tables.ts';
 import { QueryError, queryErrorOf } from './query-error.ts';
 import { withHints } from './query-hints.ts';
@@ -93,7 +94,7 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const { sql, needed } = await planned(text, { tables, views, asked }, context);
+  const { sql, needed } = await planned(text, { tables, views, asked, note: session.note }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const output = `${context.folder}/result.parquet`;
@@ -119,12 +120,13 @@ type ToPlan = {
   readonly views: readonly View[];
   /** Gets the names of the columns that the query names. */
   readonly asked: Set<string>;
+  readonly note: (words: string) => void;
 };
 
 /** Finds out what a query reads, on a database of its own that can read no file; and the query as it is to be run. */
 async function planned(
   text: string,
-  { tables, views, asked }: ToPlan,
+  { tables, views, asked, note }: ToPlan,
   context: QueryContext,
 ): Promise<{ readonly sql: string; readonly needed: readonly NeededPieces[] }> {
   using database = await openDatabase(context.duckDb, context);
@@ -138,6 +140,7 @@ async function planned(
     const tree = await parseQuery(connection, text);
     if (context.onlyTables) onlyTables(tree);
     for (const node of tree.nodes) asked.add(columnOf(node) ?? '');
+    for (const words of neverEqual(tree, views)) note(words);
     const sql = fitTypes(text, tree, views);
     const needed = await neededPieces(connection, tables, sql).catch((error: unknown) => {
       throw withHints(error, tree, views);

@@ -1,7 +1,8 @@
 import { nearestName } from '../../base/index.ts';
 import type { View } from '../catalog/view.ts';
 import { QueryError } from './query-error.ts';
-import { columnOf, type QueryNode, type QueryTree, viewsIn } from './query-tree.ts';
+import { candidates, scopedNodes } from './query-scopes.ts';
+import { columnOf, type QueryNode, type QueryTree } from './query-tree.ts';
 
 /** What people call a table. */
 const TABLE_GUESSES: Readonly<Record<string, string>> = {
@@ -16,6 +17,9 @@ const TABLE_GUESSES: Readonly<Record<string, string>> = {
   references: 'uses',
   people: 'owners',
   charts: 'cards',
+  broken_links: 'calculations',
+  unused: 'calculations',
+  fileset_files: 'files',
   visualizations: 'cards',
   datasources: 'datasets',
   sentiments: 'score_topics',
@@ -54,17 +58,19 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** Of each column that no table of the query has: the one that it is a guess of, or else the nearest. */
-function* columnHints(tree: QueryTree, views: readonly View[]): Generator<string> {
-  const columns = viewsIn(tree, views).flatMap((view) => Object.entries(view.columns));
-  const names = columns.map(([name]) => name);
-  const known = new Set([...names, ...namedIn(tree.nodes)]);
-  for (const node of tree.nodes) {
+/** Of each column that no table has that it may be of: the one that it is a guess of, or else the nearest. */
+function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
+  for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);
-    if (name === undefined || known.has(name)) continue;
-    const guessed = columns.flatMap(([column, { guesses }]) => (guesses?.includes(name) ? [column] : []));
-    const nearest = guessed.length > 0 ? guessed : [nearestName(name, names) ?? []].flat();
-    for (const column of nearest) yield meant(column);
+    const columns = candidates(node, scope);
+    if (name === undefined || columns.some((each) => each.name === name)) continue;
+    const guessed = columns.filter(({ column }) => column?.guesses?.includes(name));
+    const names = columns.map((each) => each.name);
+    const nearest =
+      guessed.length > 0 ? guessed.map((each) => each.name) : [nearestName(name, names) ?? []].flat();
+    for (const column of new Set(nearest)) yield meant(column);
+    if (columns.length === 1 && columns[0]?.name === 'unnest')
+      yield meant(`${node.column_names?.slice(0, -1).join('.')}.unnest.${name}`);
   }
 }
 

@@ -35,6 +35,33 @@ export function* scopedNodes(
   }
 }
 
+/** An expression that is compared, with what it is compared with. */
+export type Compared = {
+  readonly type: string;
+  readonly operand: QueryNode;
+  readonly others: readonly QueryNode[];
+};
+
+/** What a node compares: each of its operands with the others. */
+export function comparedIn({
+  type = '',
+  left,
+  right,
+  input,
+  lower,
+  upper,
+  children = [],
+}: QueryNode): readonly Compared[] {
+  // Of a constant it is an object.
+  if (!/^COMPARE_/.test(type)) return [];
+  const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
+  return operands.map((operand) => ({
+    type,
+    operand,
+    others: operands.filter((each) => each !== operand),
+  }));
+}
+
 /** What a column's name means: in the nearest query one of whose relations has it. */
 export function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
   const name = columnOf(node);
@@ -49,6 +76,22 @@ export function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
     if (meant !== undefined) return { ...meant, hasMoment: false };
   }
   return undefined;
+}
+
+/** The columns that a name could be of: of its table, or else of all relations of the nearest query and of those around it. */
+export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
+  const table = node.column_names?.at(-2)?.toLowerCase();
+  const found: RelationColumn[] = [];
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
+    // Around a query in FROM is also what it results in itself.
+    for (const { alias, columns } of at.relations)
+      if (table === undefined || alias === table)
+        found.push(...columns.filter(({ column }) => at === scope || column !== undefined));
+    if (table === undefined)
+      for (const { alias } of at.selected)
+        if (alias) found.push({ name: alias.toLowerCase(), column: undefined });
+  }
+  return found;
 }
 
 const meantIn =
@@ -96,10 +139,15 @@ function* relationsOf(from: QueryNode | undefined, scope: Scope): Generator<Rela
   } else if (type === 'SUBQUERY')
     yield { alias: alias?.toLowerCase() ?? '', columns: renamed(subquery?.node, names, scope) };
   else {
-    const columns = withNames(scope.tables.get(table.toLowerCase()) ?? [], names);
+    const found =
+      from.function?.function_name === 'unnest' ? UNNESTED : scope.tables.get(table.toLowerCase());
+    const columns = withNames(found ?? [], names);
     yield { alias: (alias || table).toLowerCase(), columns };
   }
 }
+
+/** `FROM UNNEST(list) AS t` has one column, whatever the list holds. */
+const UNNESTED: readonly RelationColumn[] = [{ name: 'unnest', column: undefined }];
 
 const renamed = (query: QueryNode | undefined, names: readonly string[] | undefined, scope: Scope) =>
   withNames(query === undefined ? [] : resultOf(query, scope), names);

@@ -1,6 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson } from '../../base/index.ts';
-import type { View } from '../catalog/view.ts';
 import { literal } from './database.ts';
 
 /** A node of a query as DuckDB's own parser has it, as far as it is looked at. */
@@ -81,9 +80,3 @@ export function placeOf({ query_location: at }: QueryNode): number | undefined {
 /** The name of the column that a node is, in lower case; undefined if it is none. */
 export const columnOf = ({ type, column_names: names }: QueryNode): string | undefined =>
   type === 'COLUMN_REF' ? names?.at(-1)?.toLowerCase() : undefined;
-
-/** The views that a query names. */
-export function viewsIn({ nodes }: QueryTree, views: readonly View[]): readonly View[] {
-  const named = new Set(nodes.flatMap((node) => node.table_name?.toLowerCase() ?? []));
-  return views.filter(({ name }) => named.has(name));
-}

@@ -366,6 +366,10 @@ const guesses: readonly Guess[] = [
   ['SELECT reason FROM jobs', 'error_message'],
   ['SELECT state FROM jobs', 'status'],
   ['SELECT id FROM uses', 'used_id'],
+  ['SELECT count(*) FROM calculations c JOIN owners o ON c.owner = o.id', 'user_id'],
+  ['SELECT o.title FROM cards c JOIN (SELECT name FROM calculations) o ON true', 'name'],
+  ["SELECT count(*) FROM calculations, UNNEST(links) AS l WHERE l.valid = 'VALID'", 'l.unnest.valid'],
+  ['SELECT count(*) FROM broken_links', 'calculations'],
   ['SELECT * FROM snapshots', 'runs'],
   ['SELECT * FROM dependencies', 'uses'],
   ['SELECT * FROM topics', 'score_topics'],
@@ -401,6 +405,42 @@ describe('of what people type first', () => {
 
   test.each(guesses.filter(([, right]) => typeof right === 'string'))('%s names %s', async (sql, right) => {
     await expect(tables.run(sql, { maxRows: 1 })).rejects.toThrow(`Did you mean "${right}"?`);
+  });
+});
+
+test('a year alone is no number of milliseconds', async () => {
+  await expect(
+    tables.run("SELECT count(*) FROM calculations WHERE created > '2026'", { maxRows: 1 }),
+  ).rejects.toThrow('"2026"');
+});
+
+describe('a value that a column never has', () => {
+  const notesOf = async (sql: string) => (await tables.run(sql, { maxRows: 1 })).notes;
+
+  test.each([
+    [
+      "SELECT count(*) FROM jobs WHERE type = 'function'",
+      'type is never "function": it is run-function, score, update-formula, data-files or snapshot',
+    ],
+    [
+      "SELECT count(*) FROM changes WHERE change IN ('added', 'deleted')",
+      'change is never "deleted": it is added, removed or changed',
+    ],
+    [
+      "SELECT count(*) FROM (SELECT * FROM uses) u WHERE u.used_kind <> 'DATA_SOURCE'",
+      'used_kind is never "DATA_SOURCE": it is calculation, card, dataset, column or other',
+    ],
+    [
+      "SELECT place FROM runs WHERE source = 'data_files'",
+      'source is never "data_files": it is calculations, files, cards or data-files',
+    ],
+  ])('is said: %s', async (sql, words) => {
+    expect(await notesOf(sql)).toEqual([words]);
+  });
+
+  test('but not of one that it has, in any case, or of a column that holds what the platform sends', async () => {
+    expect(await notesOf("SELECT 1 FROM jobs WHERE status = 'DONE' AND id = 'x'")).toEqual([]);
+    expect(await notesOf("SELECT 1 FROM calculations WHERE status = 'ok'")).toEqual([]);
   });
 });
 
