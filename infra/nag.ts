@@ -1,5 +1,4 @@
-import type { CfnResource } from 'aws-cdk-lib';
-import { Stack, Validations } from 'aws-cdk-lib';
+import { type CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /** Records why a finding of cdk-nag's AwsSolutions is not a fault here; `finding` is the rule, such as `S1`. */

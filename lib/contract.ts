@@ -5,7 +5,7 @@ import type { SettingName } from './settings.ts';
  * only the command line imports this file, so that it is part of no import cycle.
  */
 
-export { parts } from './base/aws/service-error.ts';
+export { parts } from './base/aws/fault.ts';
 export {
   METRIC_NAMESPACE,
   type MeasureName,

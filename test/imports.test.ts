@@ -157,7 +157,7 @@ describe('lib imports and reads', () => {
       /process\.env\b/.test(stripComments(readFileSync(file, 'utf8'))),
     );
 
-    expect(readers).toEqual(['lib/cli/terminal/process-terminal.ts']);
+    expect(readers).toEqual(['lib/cli/terminal/terminal.ts']);
   });
 
   test('DuckDB, which need not be installed, by the one file that says how to get it', () => {

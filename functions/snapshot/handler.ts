@@ -3,8 +3,12 @@ import type { Logger } from 'pino';
 import { once, sleep, withIds } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
-import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { takeDurableSnapshot, timesOf } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import {
+  type DurableRunOptions,
+  type RunEnd,
+  takeDurableSnapshot,
+  timesOf,
+} from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createCheckpointClient } from '../../lib/snapshot/durable/start-execution.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';

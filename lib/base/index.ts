@@ -5,9 +5,14 @@ export {
   asAwsError,
   CLOCK_ADVICE,
   entryError,
+  isOfDisk,
+  isPassing,
   kindOfFault,
+  lastingFailure,
+  type Part,
   readAwsFault,
   remedyOf,
+  ServiceError,
   UNSENT_CODES,
 } from './aws/fault.ts';
 export {
@@ -17,7 +22,6 @@ export {
   networkFaults,
   proxyOf,
 } from './aws/network.ts';
-export { isOfDisk, isPassing, lastingFailure, type Part, ServiceError } from './aws/service-error.ts';
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './bytes/growing.ts';
 export { createNumbersByText, createSeenTexts, type SeenTexts } from './bytes/texts-by-hash.ts';
 export { canonicalExact, canonicalJson, parseExact, printExact } from './json/exact-json.ts';

@@ -11,8 +11,14 @@ import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
-import { processTerminal } from './terminal/process-terminal.ts';
-import { type Ended, exitCodes, printFound, shownLines, type Terminal } from './terminal/terminal.ts';
+import {
+  type Ended,
+  exitCodes,
+  printFound,
+  processTerminal,
+  shownLines,
+  type Terminal,
+} from './terminal/terminal.ts';
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete, 130

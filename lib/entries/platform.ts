@@ -3,6 +3,7 @@
 export { createLocalPace, type LocalPaceOptions } from '../pace/fleet-pace.ts';
 export type { Pace, PaceCounts } from '../pace/pace.ts';
 export type { CallOptions } from '../platform/call.ts';
+export type { Page, PagesOptions } from '../platform/client.ts';
 export { createPlatform, type Platform } from '../platform/client.ts';
 export type { Observe, PlatformEvent } from '../platform/events.ts';
 export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
@@ -11,7 +12,6 @@ export type { SentimentRequest } from '../platform/operations/analyze-sentiment.
 export type { FunctionCall } from '../platform/operations/run-function.ts';
 export type { CalculationSearch } from '../platform/operations/search-calculations.ts';
 export type { FileSearch } from '../platform/operations/search-files.ts';
-export type { Page, PagesOptions } from '../platform/pages.ts';
 export { PlatformError } from '../platform/platform-error.ts';
 export type {
   Calculation,

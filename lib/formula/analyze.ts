@@ -1,13 +1,23 @@
-import { entryOf, referenceKindOf } from './catalog.ts';
-import { idOf } from './check.ts';
+import { nearestName } from '../base/index.ts';
 import { checkSum } from './checksum.ts';
-import type { ColumnTypes, DataType } from './data-type.ts';
-import type { FormulaFault } from './fault.ts';
-import { dataTypeOf } from './infer-data-type.ts';
-import { parseFormula } from './parse.ts';
-import { quoteColumn } from './quotes.ts';
-import type { Column, Expression, Operator } from './syntax.ts';
-import { isAggregate, type PlacedNode, walk } from './walk.ts';
+import { quoteColumn, readFormula } from './grammar.ts';
+import {
+  CLOCK_UNITS,
+  type ColumnTypes,
+  catalog,
+  DAY_UNITS,
+  type DataType,
+  DISTINCT_FUNCTIONS,
+  dataTypeOf,
+  entryOf,
+  type FunctionEntry,
+  INTERVAL_FUNCTIONS,
+  referenceKindOf,
+} from './infer-data-type.ts';
+import { precedence, precedenceOf } from './precedence.ts';
+import { FormulaSyntaxError } from './reader.ts';
+import type { Call, Column, Expression, Fixed, Operator } from './syntax.ts';
+import { type FormulaFault, faultAt, type Objection, shown, tokensOf } from './tokens.ts';
 
 /** What the platform reports about a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
 export type FormulaAnalysis =
@@ -123,4 +133,228 @@ function referenceOf(node: Expression): readonly FormulaReference[] {
   if (node.kind !== 'call' || entryOf(node.name)?.kind !== 'reference') return [];
   const id = idOf(node);
   return id === undefined ? [] : [{ kind: referenceKindOf(node.name), id }];
+}
+
+/**
+ * Checks what the grammar cannot express, in the order of the text: what is missing, which is a fault, and what the
+ * platform may refuse: functions, what they take, and FIXED, OVER and INTERVAL in other places.
+ */
+function* check(formula: Expression): Generator<Objection & { isFault: boolean }, void, undefined> {
+  for (const place of walk(formula)) {
+    const { offset } = place.node;
+    const missing = missingIn(place.node);
+    const message = missing ?? doubtOf(place);
+    if (message !== undefined) yield { offset, message, isFault: missing !== undefined };
+  }
+}
+
+function missingIn(node: Expression): string | undefined {
+  if (node.kind === 'column' && node.name === '') return 'Expected a column name between the backticks.';
+  if (node.kind !== 'call') return undefined;
+  const entry = entryOf(node.name);
+  // `SUBSTRING(a FROM 2)` has several values in one argument.
+  const isShort = entry !== undefined && node.args.length < entry.least && node.args.at(0)?.kind !== 'phrase';
+  return isShort ? argumentsOf(node, entry) : undefined;
+}
+
+function doubtOf(place: PlacedNode): string | undefined {
+  const { node } = place;
+  switch (node.kind) {
+    case 'call':
+      return doubtOfCall(node, place.parent);
+    case 'fixed':
+      return doubtOfFixed(node, place.inAggregate);
+    case 'interval':
+      return doubtOfInterval(node.unit, place);
+    default:
+      return undefined;
+  }
+}
+
+function doubtOfCall(call: Call, parent: Expression | undefined): string | undefined {
+  const entry = entryOf(call.name);
+  if (!entry?.isDocumented) return unknownFunction(call.name);
+  return (
+    doubtOfArguments(call, entry) ??
+    doubtOfWindow(call, entry, parent?.kind === 'window' && parent.call === call)
+  );
+}
+
+function unknownFunction(name: string): string {
+  const nearest = nearestName(name, catalog.keys());
+  return `The platform is not known to have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
+}
+
+function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined {
+  const { name, args, distinct } = call;
+  const [first, second] = args;
+  // MySQL counts the distinct combinations of several.
+  if (args.length > entry.most && !(name === 'COUNT' && distinct)) return argumentsOf(call, entry);
+  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} is not known to take DISTINCT.`;
+  if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
+  if (entry.kind === 'reference' && idOf(call) === undefined)
+    return `${name} takes the numeric id of a ${referenceKindOf(name)}.`;
+  if (
+    name === 'HLL_SKETCH_INIT' &&
+    second?.kind === 'number' &&
+    !(Number(second.source) >= 4 && Number(second.source) <= 21)
+  )
+    return `${name} takes a precision from 4 to 21, but got ${shown(second.source)}.`;
+  return undefined;
+}
+
+/** The id that a reference names: decimal digits, without leading zeros. Undefined if it names none. */
+function idOf({ args: [id] }: Call): string | undefined {
+  const digits = id?.kind === 'number' ? id.source : id?.kind === 'text' ? id.value : '';
+  return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
+}
+
+function argumentsOf({ name, args }: Call, { least, most }: FunctionEntry): string {
+  const plural = (count: number) => `argument${count === 1 ? '' : 's'}`;
+  const count =
+    most === Number.POSITIVE_INFINITY
+      ? `at least ${least} ${plural(least)}`
+      : `${least === most ? '' : `${least} to `}${most} ${plural(most)}`;
+  return `${name} takes ${count}, but got ${args.length}.`;
+}
+
+function doubtOfWindow(call: Call, entry: FunctionEntry, hasOver: boolean): string | undefined {
+  if (entry.kind === 'window' && !hasOver) return `Expected OVER (…) after ${call.name}.`;
+  const mayHaveOver = entry.kind === 'window' || entry.kind === 'aggregate';
+  return hasOver && !mayHaveOver ? `${call.name} does not take OVER.` : undefined;
+}
+
+function doubtOfFixed({ call, columns, filtered = [] }: Fixed, inAggregate: boolean): string | undefined {
+  // A column may be another calculation.
+  if (![...columns, ...filtered].every(({ kind }) => kind === 'column' || kind === 'call'))
+    return 'FIXED takes columns after BY, ADD, REMOVE, ALLOW and DENY.';
+  if (!isAggregate(call)) return `Expected an aggregate such as SUM before FIXED, but got ${call.name}.`;
+  return inAggregate ? undefined : 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
+}
+
+function doubtOfInterval(unit: string, { node, parent }: PlacedNode): string | undefined {
+  if (!DAY_UNITS.has(unit) && !CLOCK_UNITS.has(unit)) {
+    const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
+    return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
+  }
+  const isMoving =
+    parent?.kind === 'call'
+      ? INTERVAL_FUNCTIONS.has(parent.name) && parent.args[1] === node
+      : parent?.kind === 'operation' && precedenceOf(parent) === precedence.sum;
+  return isMoving
+    ? undefined
+    : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...INTERVAL_FUNCTIONS].join(', ')}.`;
+}
+
+/**
+ * A formula as a tree, with at most 20 warnings of what the platform may refuse; or what is wrong with it: at least one
+ * fault, and at most 20.
+ */
+export type ParsedFormula =
+  | { readonly kind: 'parsed'; readonly formula: Expression; readonly warnings: readonly FormulaFault[] }
+  | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
+
+/** How many faults are reported for one formula: more would help nobody. */
+const MAX_FAULTS = 20;
+
+/** How long a formula may be, in UTF-16 code units. At about ten times as many, the lexer's patterns give up. */
+export const MAX_LENGTH = 1_000_000;
+
+/**
+ * Parses a formula. Never throws, whatever the text. The faults are all of one kind, in the order of the text:
+ * characters that are unknown or quotes that are not closed; otherwise the first place that breaks the grammar;
+ * otherwise columns without a name and functions without their arguments.
+ */
+export function parseFormula(text: string): ParsedFormula {
+  const failed = (objections: readonly Objection[]): ParsedFormula => ({
+    kind: 'failed',
+    faults: placed(text, objections),
+  });
+  if (text.length > MAX_LENGTH)
+    return failed([{ offset: MAX_LENGTH, message: `Expected at most ${MAX_LENGTH} characters.` }]);
+  const { tokens, faults, warnings } = tokensOf(text);
+  if (faults.length > 0) return failed(faults);
+  try {
+    const read = readFormula(tokens, text);
+    const found = [...check(read.formula)];
+    const missing = found.filter(({ isFault }) => isFault);
+    if (missing.length > 0) return failed(missing);
+    const doubts = placed(text, [...warnings, ...read.warnings, ...found]);
+    return { kind: 'parsed', formula: read.formula, warnings: doubts };
+  } catch (error) {
+    if (error instanceof FormulaSyntaxError) return failed([error.objection]);
+    throw error;
+  }
+}
+
+function placed(text: string, objections: readonly Objection[]): readonly FormulaFault[] {
+  return objections
+    .toSorted((a, b) => a.offset - b.offset)
+    .slice(0, MAX_FAULTS)
+    .map(({ offset, message }) => faultAt(text, offset, message));
+}
+
+/** A node of a formula and where it is: under which node, and whether inside an aggregate's parentheses. */
+type PlacedNode = {
+  readonly node: Expression;
+  readonly parent: Expression | undefined;
+  readonly inAggregate: boolean;
+};
+
+/** Every node of a formula, in the order in which they start in its text. */
+function* walk(formula: Expression): Generator<PlacedNode, void, undefined> {
+  const pending: PlacedNode[] = [{ node: formula, parent: undefined, inAggregate: false }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    yield place;
+    const { node: parent } = place;
+    const inAggregate = place.inAggregate || isAggregate(parent);
+    for (const node of childrenOf(parent).toReversed()) pending.push({ node, parent, inAggregate });
+  }
+}
+
+/** Whether a node is a call of an aggregate. */
+function isAggregate(node: Expression): boolean {
+  return node.kind === 'call' && entryOf(node.name)?.kind === 'aggregate';
+}
+
+/** The direct children of a node, in the order of the text. */
+function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'column':
+    case 'number':
+    case 'text':
+    case 'constant':
+    case 'star':
+    case 'word':
+      return [];
+    case 'negation':
+    case 'not':
+      return [node.operand];
+    case 'operation':
+      return [node.first, ...node.rest.map(({ operand }) => operand)];
+    case 'in':
+      return [node.operand, ...node.list];
+    case 'like':
+      return [node.operand, node.pattern];
+    case 'between':
+      return [node.operand, node.low, node.high];
+    case 'case':
+      return [
+        node.subject,
+        ...node.branches.flatMap(({ when, result }) => [when, result]),
+        node.otherwise,
+      ].filter((part) => part !== undefined);
+    case 'interval':
+      return [node.amount];
+    case 'call':
+      return node.args;
+    case 'fixed':
+      return [node.call, ...node.columns, ...(node.filtered ?? [])];
+    case 'window':
+      return [node.call, ...node.partitionBy, ...node.orderBy, ...(node.frame?.parts ?? [])];
+    case 'phrase':
+      return node.parts;
+    default:
+      return node satisfies never;
+  }
 }

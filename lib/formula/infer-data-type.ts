@@ -1,6 +1,5 @@
-import { CLOCK_UNITS, castTypeOf, entryOf } from './catalog.ts';
-import { commonType, widestNumber } from './common-type.ts';
-import type { ColumnTypes, DataType } from './data-type.ts';
+/** The type of the values of a calculation or a column. A truth value is a LONG; a time of day is a STRING. */
+
 import { precedence, precedenceOf } from './precedence.ts';
 import type { Call, Expression, Operation } from './syntax.ts';
 
@@ -101,4 +100,231 @@ function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
     part.kind === 'interval' ? CLOCK_UNITS.has(part.unit) : typeOf(part) === 'DATETIME',
   );
   return hasClock ? 'DATETIME' : 'DATE';
+}
+
+/**
+ * The narrowest type that can hold values of every given type, for CASE and COALESCE. Unknown types are ignored;
+ * undefined if all are unknown.
+ */
+function commonType(types: readonly (DataType | undefined)[]): DataType | undefined {
+  const known = new Set(types.filter((type) => type !== undefined));
+  if (known.size <= 1) return known.values().next().value;
+  if (known.isSubsetOf(new Set(numbers))) return widestNumber([...known]);
+  return known.isSubsetOf(new Set(dates)) ? 'DATETIME' : 'STRING';
+}
+
+/** The type of arithmetic over values of these types: text is read as a DOUBLE, an unknown type as a DECIMAL. */
+function widestNumber(types: readonly (DataType | undefined)[]): DataType {
+  const numeric = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
+  return numbers.findLast((number) => numeric.has(number)) ?? 'DECIMAL';
+}
+
+/** From the narrowest to the widest. */
+const numbers: readonly DataType[] = ['LONG', 'DECIMAL', 'DOUBLE'];
+
+const dates: readonly DataType[] = ['DATE', 'DATETIME'];
+
+const asNumber: Readonly<Record<DataType, DataType>> = {
+  STRING: 'DOUBLE',
+  LONG: 'LONG',
+  DECIMAL: 'DECIMAL',
+  DOUBLE: 'DOUBLE',
+  DATE: 'LONG',
+  DATETIME: 'LONG',
+};
+
+/** The type of the values of a calculation or a column. A truth value is a LONG; a time of day is a STRING. */
+export type DataType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
+
+/** Types of columns by name, without backticks. */
+export type ColumnTypes = ReadonlyMap<string, DataType>;
+
+/**
+ * A function of the language.
+ *
+ * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a calculation
+ *   or a variable by its id and is not counted among the formula's functions.
+ * - `isDocumented`: the platform documents it; others are MySQL's and those seen in the wild, for their types.
+ * - `least` and `most`: how many arguments it takes, `Infinity` for any number.
+ * - `result`: the type of its value, or the rule that determines it (see `ResultRule`).
+ */
+export type FunctionEntry = {
+  readonly kind: 'scalar' | 'aggregate' | 'window' | 'reference';
+  readonly least: number;
+  readonly most: number;
+  readonly result: DataType | ResultRule;
+  readonly isDocumented: boolean;
+};
+
+/**
+ * `first`: the first argument's type. `common`: one that can hold every argument, `values` every one but the first.
+ * `widest`: of arithmetic over them. `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`:
+ * the type that the last argument ends with. `unknown`: the formula alone does not determine it.
+ */
+type ResultRule = 'first' | 'common' | 'values' | 'widest' | 'moved' | 'cast' | 'unknown';
+
+/** Functions that are alike, by their names in upper case. */
+type Line = readonly [
+  kind: FunctionEntry['kind'],
+  least: number,
+  most: number,
+  result: FunctionEntry['result'],
+  names: string,
+];
+
+const any = Number.POSITIVE_INFINITY;
+
+/**
+ * The functions that the platform documents: least and most arguments, the result, and the names. (assumed) What they
+ * take is MySQL's. A name that begins with `_` carries the platform's prefix, and is known by its end. There is no data
+ * type for a time of day: it is a STRING.
+ */
+const documented: readonly Line[] = [
+  ['aggregate', 1, 1, 'DOUBLE', 'AVG STDDEV_POP VAR_POP'],
+  ['aggregate', 1, 1, 'LONG', 'COUNT APPROXIMATE_COUNT_DISTINCT'],
+  ['aggregate', 1, 1, 'first', 'MAX MIN'],
+  ['aggregate', 1, 1, 'widest', 'SUM'],
+  ['aggregate', 1, 1, 'STRING', 'HLL_SKETCH_MERGE HLL_SKETCH_MERGE_PARTIAL'],
+  ['scalar', 1, 2, 'STRING', 'HLL_SKETCH_INIT'],
+  ['scalar', 1, 1, 'LONG', 'HLL_SKETCH_EXTRACT'],
+  ['window', 0, 0, 'LONG', 'RANK DENSE_RANK'],
+  ['window', 1, 3, 'first', 'LAG LEAD'],
+  ['reference', 1, 1, 'unknown', '_BEAST_MODE _VARIABLE'],
+
+  ['scalar', 1, 1, 'first', 'ABS'],
+  ['scalar', 1, 2, 'first', 'ROUND'],
+  ['scalar', 2, 2, 'common', 'MOD'],
+  ['scalar', 2, 2, 'DOUBLE', 'POWER'],
+  ['scalar', 0, 1, 'DOUBLE', 'RAND'],
+  ['scalar', 1, 1, 'LONG', 'CEILING FLOOR'],
+  ['scalar', 2, any, 'widest', '_OP_ADD _OP_SUBTRACT _OP_MULTIPLY _OP_DIVIDE'],
+  ['scalar', 2, 2, 'common', 'IFNULL'],
+  ['scalar', 1, any, 'common', 'COALESCE'],
+  ['scalar', 2, 2, 'first', 'NULLIF'],
+
+  ['scalar', 1, any, 'STRING', 'CONCAT'],
+  ['scalar', 2, 2, 'STRING', 'LEFT RIGHT'],
+  ['scalar', 3, 3, 'STRING', 'REPLACE'],
+  ['scalar', 2, 3, 'STRING', 'SUBSTRING'],
+  ['scalar', 1, 1, 'STRING', 'LOWER TRIM UPPER'],
+  ['scalar', 2, 2, 'LONG', 'INSTR'],
+  ['scalar', 1, 1, 'LONG', 'LENGTH'],
+
+  ['scalar', 0, 0, 'DATE', 'CURDATE CURRENT_DATE'],
+  ['scalar', 0, 1, 'DATETIME', 'CURRENT_TIMESTAMP NOW SYSDATE'],
+  ['scalar', 0, 1, 'STRING', 'CURRENT_TIME CURTIME'],
+  ['scalar', 0, 1, 'LONG', 'UNIX_TIMESTAMP'],
+  ['scalar', 2, 2, 'moved', 'ADDDATE DATE_ADD DATE_SUB SUBDATE'],
+  ['scalar', 2, 2, 'first', 'ADDTIME SUBTIME'],
+  ['scalar', 1, 1, 'DATE', 'DATE FROM_DAYS LAST_DAY'],
+  ['scalar', 1, 2, 'DATETIME', 'FROM_UNIXTIME TIMESTAMP'],
+  ['scalar', 2, 2, 'DATETIME', 'STR_TO_DATE'],
+  ['scalar', 1, 1, 'STRING', 'DAYNAME MONTHNAME SEC_TO_TIME TIME'],
+  ['scalar', 2, 2, 'STRING', 'DATE_FORMAT TIMEDIFF TIME_FORMAT'],
+  ['scalar', 1, 1, 'LONG', 'DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE MONTH QUARTER SECOND'],
+  ['scalar', 1, 1, 'LONG', 'TIME_TO_SEC TO_DAYS WEEKDAY WEEKOFYEAR YEAR'],
+  ['scalar', 2, 2, 'LONG', 'DATEDIFF PERIOD_ADD PERIOD_DIFF'],
+  ['scalar', 1, 2, 'LONG', 'WEEK YEARWEEK'],
+];
+
+/** MySQL's and others that were seen in the wild, for what they make: the platform is not known to have them. */
+const undocumented: readonly Line[] = [
+  ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
+  ['aggregate', 0, any, 'DOUBLE', 'CORR STD STDDEV STDDEV_SAMP VAR_SAMP VARIANCE'],
+  ['aggregate', 0, any, 'LONG', 'APPROX_COUNT_DISTINCT BIT_AND BIT_OR BIT_XOR COUNT_DISTINCT'],
+  ['aggregate', 0, any, 'STRING', 'GROUP_CONCAT LISTAGG STRING_AGG'],
+  ['window', 0, any, 'first', 'FIRST_VALUE LAST_VALUE NTH_VALUE'],
+  ['window', 0, any, 'LONG', 'NTILE ROW_NUMBER'],
+  ['window', 0, any, 'DOUBLE', 'CUME_DIST PERCENT_RANK'],
+  ['scalar', 0, any, 'values', 'IF IIF'],
+  ['scalar', 0, any, 'common', 'GREATEST LEAST NVL'],
+  ['scalar', 0, any, 'first', 'TRUNC TRUNCATE'],
+  ['scalar', 0, any, 'cast', 'CAST CONVERT TRY_CAST'],
+  ['scalar', 0, any, 'DOUBLE', 'ACOS ASIN ATAN COS DEGREES EXP LN LOG LOG10 LOG2'],
+  ['scalar', 0, any, 'DOUBLE', 'PI POW RADIANS SIN SQRT TAN'],
+  ['scalar', 0, any, 'LONG', 'ASCII CEIL CHAR_LENGTH EXTRACT FIELD FIND_IN_SET ISNULL LOCATE MICROSECOND'],
+  ['scalar', 0, any, 'LONG', 'POSITION SIGN STRCMP TIMESTAMPDIFF TO_SECONDS'],
+  ['scalar', 0, any, 'STRING', 'CONCAT_WS FORMAT INITCAP LCASE LPAD LTRIM MID REGEXP_REPLACE REGEXP_SUBSTR'],
+  ['scalar', 0, any, 'STRING', 'REPEAT REVERSE RPAD RTRIM SPACE SPLIT_PART SUBSTR'],
+  ['scalar', 0, any, 'STRING', 'SUBSTRING_INDEX TO_CHAR UCASE'],
+  ['scalar', 0, any, 'DATETIME', 'CONVERT_TZ LOCALTIMESTAMP TIMESTAMPADD UTC_TIMESTAMP'],
+  ['scalar', 0, any, 'DATE', 'MAKEDATE TO_DATE UTC_DATE'],
+];
+
+const entriesOf = (lines: readonly Line[], isDocumented: boolean): [string, FunctionEntry][] =>
+  lines.flatMap(([kind, least, most, result, names]) =>
+    names
+      .split(' ')
+      .map((name): [string, FunctionEntry] => [name, { kind, least, most, result, isDocumented }]),
+  );
+
+const functions: ReadonlyMap<string, FunctionEntry> = new Map([
+  ...entriesOf(documented, true),
+  ...entriesOf(undocumented, false),
+]);
+
+/** What is known of a function, by its name in upper case; undefined if nothing is. */
+export function entryOf(name: string): FunctionEntry | undefined {
+  return functions.get(name) ?? functions.get(PREFIXED.exec(name)?.[0] ?? '');
+}
+
+/** Names that carry the platform's prefix, by their ends. */
+const PREFIXED = /_(?:BEAST_MODE|VARIABLE|OP_(?:ADD|SUBTRACT|MULTIPLY|DIVIDE))$/;
+
+/** What a function of kind `reference` refers to. */
+export const referenceKindOf = (name: string): 'calculation' | 'variable' =>
+  name.endsWith('VARIABLE') ? 'variable' : 'calculation';
+
+/** The functions that the platform documents, by name, without those that carry its prefix. */
+export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
+  [...functions].filter(([name, { isDocumented }]) => isDocumented && !name.startsWith('_')),
+);
+
+/** The functions that may be written without parentheses. */
+export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
+
+/** The aggregates that take DISTINCT. */
+export const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
+
+/** The functions whose second argument may be an INTERVAL. */
+export const INTERVAL_FUNCTIONS: ReadonlySet<string> = setOf('ADDDATE DATE_ADD DATE_SUB SUBDATE');
+
+/** The units of INTERVAL that move a date by whole days. Source: MySQL manual, "Temporal Intervals". */
+export const DAY_UNITS: ReadonlySet<string> = setOf('DAY WEEK MONTH QUARTER YEAR YEAR_MONTH');
+
+/** The units of INTERVAL that change the time of day. Source: as above. */
+export const CLOCK_UNITS: ReadonlySet<string> = setOf(
+  `MICROSECOND SECOND MINUTE HOUR SECOND_MICROSECOND MINUTE_MICROSECOND MINUTE_SECOND HOUR_MICROSECOND HOUR_SECOND
+  HOUR_MINUTE DAY_MICROSECOND DAY_SECOND DAY_MINUTE DAY_HOUR`,
+);
+
+/** The functions whose first argument may be a part of a date, without quotes: `EXTRACT(YEAR FROM d)`. */
+export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
+  'DATEADD DATEDIFF DATENAME DATEPART DATE_PART DATE_TRUNC EXTRACT TIMESTAMPADD TIMESTAMPDIFF',
+);
+
+/** Those parts, in upper case. */
+export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
+  ...DAY_UNITS,
+  ...CLOCK_UNITS,
+  ...setOf('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
+]);
+
+/** The type that CAST makes, or that stands before a text as in `DATE '2026-01-31'`; undefined if it is unknown. */
+function castTypeOf(text: string): DataType | undefined {
+  return castTypes.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+const castTypes: readonly (readonly [RegExp, DataType])[] = [
+  [/^DATE$/, 'DATE'],
+  [/^(?:DATETIME|TIMESTAMP)/, 'DATETIME'],
+  [/^(?:UNSIGNED|SIGNED|LONG|\w*INT)\b|^INTEGER/, 'LONG'],
+  [/^(?:DEC|NUM)/, 'DECIMAL'],
+  [/^(?:DOUBLE|FLOAT|REAL)/, 'DOUBLE'],
+  [/^(?:\w*CHAR|\w*TEXT|STRING|TIME\b)/, 'STRING'],
+];
+
+/** Words with white space between them. */
+export function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/));
 }

@@ -14,7 +14,7 @@ export const precedence = {
   value: 10,
 } as const;
 
-export type Precedence = (typeof precedence)[keyof typeof precedence];
+type Precedence = (typeof precedence)[keyof typeof precedence];
 
 const byLevel: readonly (readonly [Precedence, readonly Operator[]])[] = [
   [precedence.or, ['OR']],

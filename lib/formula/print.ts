@@ -1,5 +1,5 @@
+import { quoteColumn, quoteText } from './grammar.ts';
 import { precedence, precedenceOf } from './precedence.ts';
-import { quoteColumn, quoteText } from './quotes.ts';
 import type { Call, Case, Expression, Fixed, Operation, Phrase, Window } from './syntax.ts';
 
 /**

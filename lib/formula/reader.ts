@@ -1,5 +1,4 @@
-import { type Objection, positionOf, shown } from './fault.ts';
-import type { Token } from './tokens.ts';
+import { type Objection, positionOf, shown, type Token } from './tokens.ts';
 
 /**
  * How deep parentheses, CASEs, NOTs and signs may be nested. The grammar recurses, and so does what reads its trees: on

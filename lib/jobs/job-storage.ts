@@ -9,8 +9,7 @@ import type { JobRow } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { ledgerCheckOf } from './ledger-check.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import type { CacheRow } from './texts/cache/score-cache.ts';
-import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
+import { type CacheRow, createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
 
 export type JobStorage = {
   readonly store: Store;

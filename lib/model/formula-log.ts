@@ -16,7 +16,7 @@ export async function storeFormula(
   return key;
 }
 
-export type FormulaResponse = {
+type FormulaResponse = {
   readonly calculationId: string;
   readonly finishedAtMs: number;
   /** What was sent. Absent: the response has it. */

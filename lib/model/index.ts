@@ -1,6 +1,6 @@
 export { asText, type RowGroup } from './columns/read-columns.ts';
+export type { Owner } from './compute/compute-model.ts';
 export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
-export type { Owner } from './compute/owners.ts';
 export { type BrokenFlag, brokenFlags, type Flag, flagBits, flagsOf, HELD } from './flags.ts';
 export { adjacencyOf, reach } from './graph/closure.ts';
 export type { UsesGraph } from './graph/uses-graph.ts';

@@ -1,7 +1,6 @@
 /* The client of the platform. What is imported from here is light; the client itself is made by `createPlatform` of client.ts. */
 
-export type { HoldLeft } from './attempt.ts';
-export type { Call, CallOptions, OnOdd, ReadAnswer } from './call.ts';
+export type { Call, CallOptions, HoldLeft, OnOdd, ReadAnswer } from './call.ts';
 export type { Platform } from './client.ts';
 export type { Endpoint, EndpointInput } from './endpoint.ts';
 export type { CallCounts, Observe, PlatformEvent } from './events.ts';

@@ -1,11 +1,9 @@
 import { type InHand, type NetworkEnvironment, proxyOf, sleep } from '../base/index.ts';
 import type { Pace } from '../pace/pace.ts';
-import type { HoldLeft } from './attempt.ts';
-import { type Call, createCall } from './call.ts';
+import { type Call, createCall, type HoldLeft } from './call.ts';
 import type { Observe } from './events.ts';
 import { createExchange } from './http/exchange.ts';
-import { type BodyBudget, createBodyBudget } from './http/read-body.ts';
-import { createTransport } from './http/transport.ts';
+import { type BodyBudget, createBodyBudget, createTransport } from './http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 

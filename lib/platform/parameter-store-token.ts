@@ -2,7 +2,7 @@ import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
 import { notAToken, secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
-export type ParameterStoreOptions = {
+type ParameterStoreOptions = {
   /** The ARN or the name of a SecureString, whose text is the token. */
   readonly parameter: string;
   readonly environment: AwsEnvironment;

@@ -32,7 +32,7 @@ export type RetryFacts = {
   readonly limits: RetryLimits;
 };
 
-export type RetryDecision =
+type RetryDecision =
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 

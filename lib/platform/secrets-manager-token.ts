@@ -2,7 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
 import { secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
-export type SecretsManagerOptions = {
+type SecretsManagerOptions = {
   readonly secretId: string;
   readonly environment: AwsEnvironment;
 };

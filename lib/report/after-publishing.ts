@@ -16,7 +16,7 @@ export const afterPublishingEvent = z.object({
 });
 
 /** The `signal` is aborted a little before the process is killed: what can still be recorded is recorded. */
-export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
+type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
   ReportToWrite & {
     /** Writes the report into the store, which is said to show these runs. */
     readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
@@ -27,7 +27,7 @@ export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
     readonly warn: (what: string, err: unknown) => void;
   };
 
-export type AfterPublishing = {
+type AfterPublishing = {
   readonly report: Awaited<ReturnType<typeof renewReport>>;
   readonly digests: readonly SentDigest[];
 };

@@ -15,7 +15,7 @@ export type ReportToWrite = {
 };
 
 /** A report that is not stored yet. */
-export type PrintedReport = { readonly page: Buffer; readonly facts: ReportFacts };
+type PrintedReport = { readonly page: Buffer; readonly facts: ReportFacts };
 
 /** Collects what the report shows, and prints its page. */
 export async function printReport(options: ReportToWrite): Promise<PrintedReport> {

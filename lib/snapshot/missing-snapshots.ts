@@ -13,9 +13,9 @@ const expectedSnapshot = z.object({ place: placeSchema, hours });
 export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
 
 /** A place without a run in time; `publishedAt` is undefined if there is none at all. */
-export type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
+type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
 
-export type CheckOptions = {
+type CheckOptions = {
   readonly store: Store;
   readonly now: () => number;
   /** Called for an object that is damaged: what it says does not count. */

@@ -40,7 +40,7 @@ export const assumptionNames = [
  * - `not-missed-twice`: no record that existed throughout was missed by two reads, one after the other, that found the
  *   same records
  */
-export type Assumption = (typeof assumptionNames)[number];
+type Assumption = (typeof assumptionNames)[number];
 
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
 export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;

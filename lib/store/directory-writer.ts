@@ -1,17 +1,26 @@
-import { createHash, hash } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
-import { mkdir, open, readdir, rmdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { constants, createReadStream, existsSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { once } from '../base/index.ts';
-import { type HeldLock, LOCKS, lockPath, withLock } from './directory-lock.ts';
-import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts';
+import { once, sleep } from '../base/index.ts';
 import { errorCode, StoreError, unlessCode } from './error.ts';
 import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder, modeIn } from './make-folder.ts';
 import { createReserve, isFullDisk, type Reserve } from './reserve.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
-import { linkToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
 const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 
@@ -162,4 +171,235 @@ async function syncFolders(root: string, folder: string): Promise<void> {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
   await handle?.sync().catch(unlessCode(['EPERM'], undefined));
   if (folder !== '.') await syncFolders(root, dirname(folder));
+}
+
+/** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
+type TemporaryFile = { readonly path: string } & AsyncDisposable;
+
+export const writeTemporary = (
+  folder: string,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<TemporaryFile> =>
+  createTemporary(folder, async (path) => {
+    await using file = await open(path, 'wx', (await modeIn(folder)) & 0o666);
+    await file.writeFile(body, signal ? { signal } : {});
+    await file.sync();
+  });
+
+/**
+ * A second name in `folder` for the file at `source`, which is on disk: no file of a store is ever written again, a new
+ * one takes its name. A copy where a file has only one name, or is another user's.
+ */
+const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
+  createTemporary(folder, async (path) => {
+    const isLinked = await link(source, path).then(
+      () => true,
+      () => false,
+    );
+    // An old file would be taken for an abandoned one.
+    if (isLinked) return utimes(path, new Date(), new Date()).catch(unlessCode(['EPERM'], undefined));
+    await copyFile(source, path, constants.COPYFILE_EXCL);
+    await using file = await open(path, 'r+');
+    await file.sync();
+  });
+
+/** Removes files not written to for an hour by the file system's own clock, which a new file tells. */
+async function sweepTemporary(folder: string): Promise<void> {
+  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  await using fresh = await writeTemporary(folder, Buffer.alloc(0));
+  const { mtimeMs: nowMs } = await lstat(fresh.path);
+  for (const path of paths) {
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: nowMs }));
+    if (nowMs - mtimeMs > ABANDONED_AFTER_MS)
+      await rm(path, { force: true, recursive: true }).catch(() => undefined);
+  }
+}
+
+const ABANDONED_AFTER_MS = 3_600_000;
+
+async function createTemporary(
+  folder: string,
+  fill: (path: string) => Promise<void>,
+): Promise<TemporaryFile> {
+  await makeFolder(folder);
+  const path = join(folder, randomUUID());
+  const remove = () => rm(path, { force: true });
+  try {
+    await fill(path);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path, [Symbol.asyncDispose]: remove };
+}
+
+/** What a directory holds under a key: `below-object` if a leading part of the key, `at`, is itself an object. */
+type Occupant =
+  | { readonly kind: 'object' | 'folder' | 'absent' }
+  | { readonly kind: 'below-object'; readonly at: string };
+
+/**
+ * Finds what a directory store holds under a key, segment by segment, so that no link on the way leads out. Throws
+ * `key-conflict` at a link, a socket or a device.
+ */
+export async function findOccupant(root: string, key: string): Promise<Occupant> {
+  const segments = key.split('/');
+  for (const [index] of segments.entries()) {
+    const at = segments.slice(0, index + 1).join('/');
+    const kind = await kindAt(root, at);
+    if (kind === 'absent' || index === segments.length - 1) return { kind };
+    if (kind === 'object') return { kind: 'below-object', at };
+  }
+  return { kind: 'absent' };
+}
+
+/** Throws `key-conflict` unless an object can be stored under the key. */
+async function checkRoom(root: string, key: string): Promise<void> {
+  const place = await findOccupant(root, key);
+  if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
+  if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
+}
+
+/** Throws `key-conflict` unless `folder`, one of the store's own, is or can become a folder and not a link. */
+async function checkOwnFolder(root: string, folder: string): Promise<void> {
+  const place = await findOccupant(root, folder);
+  if (place.kind === 'object') throw conflict(root, folder, 'a file');
+  if (place.kind === 'below-object') throw conflict(root, folder, `the file ${place.at}`);
+}
+
+async function kindAt(root: string, at: string): Promise<'object' | 'folder' | 'absent'> {
+  const stats = await lstat(join(root, at)).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+  if (stats === undefined) return 'absent';
+  if (stats.isFile()) return 'object';
+  if (stats.isDirectory()) return 'folder';
+  throw conflict(root, at, 'a symbolic link or a special file');
+}
+
+const conflict = (root: string, key: string, occupant: string): StoreError =>
+  new StoreError(`use ${key} in ${root}`, { kind: 'key-conflict', occupant });
+
+type Lock = {
+  readonly path: string;
+  readonly file: string;
+  readonly signal: AbortSignal | undefined;
+};
+
+type HeldLock = {
+  /** Moves the caller's file out of the lock to `path`, in one step that fails if the lock was lost. */
+  moveTo(path: string): void;
+  /** Makes sure of the lock: nobody takes it over for the next seconds. For an act that is no move of the file. */
+  renew(): void;
+};
+
+/**
+ * Runs `work` while no other process holds the lock at `path`, on this host or another one that shares the folder.
+ *
+ * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
+ * succeeds only if there is none or an empty one, and the holder renames the file every second. Who has seen one and
+ * the same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and whoever was
+ * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `PATIENCE_MS`.
+ */
+export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    await acquire(lock, giveUpAt);
+    await using held = hold(lock);
+    try {
+      return await work(held);
+    } catch (error) {
+      if (!(error instanceof LockLost)) throw error;
+    }
+  }
+}
+
+const LOCKS = `${RESERVED_FOLDER}/locks`;
+
+/** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */
+export const lockPath = (root: string, key: string): string =>
+  join(root, LOCKS, createHash('sha256').update(key).digest('hex'));
+
+const BEAT_MS = 1_000;
+const STALE_MS = 3_000;
+const PATIENCE_MS = 30_000;
+const POLL_MS = 10;
+const STILL_HELD = { kind: 'busy', code: `still held after ${PATIENCE_MS} ms` } as const;
+
+class LockLost extends Error {
+  override readonly name = 'LockLost';
+}
+
+async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<void> {
+  const folder = `${file}.lock`;
+  const first = join(folder, `${basename(file)}.0`);
+  const removeStale = createWatch(path, dirname(file));
+  await mkdir(folder);
+  await rename(file, first);
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      if (performance.now() > giveUpAt) throw new StoreError(`wait for the lock ${path}`, STILL_HELD);
+      await makeFolder(dirname(path));
+      if (await rename(folder, path).then(() => true, unlessCode(taken(), false))) return;
+      await removeStale();
+      await sleep(POLL_MS, signal);
+    }
+  } catch (error) {
+    await rename(first, file);
+    await rmdir(folder);
+    throw error;
+  }
+}
+
+/** Windows moves no folder to where one is, even an empty one. */
+const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
+
+/** Moves the file in the lock to `folder`, as it was called there, once it has had the same name for `STALE_MS`. */
+function createWatch(path: string, folder: string): () => Promise<void> {
+  let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
+  return async () => {
+    const askedMs = performance.now();
+    const [name] = await readdir(path).catch(unlessCode<string[]>(['ENOENT'], []));
+    if (name === undefined) await rmdir(path).catch(() => undefined);
+    if (seen === undefined || name !== seen.name) seen = { name, sinceMs: performance.now() };
+    else if (name !== undefined && askedMs - seen.sinceMs > STALE_MS)
+      await rename(join(path, name), join(folder, name.replace(/\.\d+$/, ''))).catch(
+        unlessCode(['ENOENT'], undefined),
+      );
+  };
+}
+
+function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
+  let beat = 0;
+  const at = (number: number) => join(path, `${basename(file)}.${number}`);
+  function moveTo(to: string): void {
+    try {
+      renameSync(at(beat), to);
+    } catch (error) {
+      const isLost = errorCode(error) === 'ENOENT' && !existsSync(at(beat));
+      throw isLost ? new LockLost(`lost the lock ${path}`) : error;
+    }
+  }
+  function renew(): void {
+    moveTo(at(beat + 1));
+    beat += 1;
+  }
+  function beatOn(): void {
+    try {
+      renew();
+    } catch {
+      // It shows when the lock is used.
+    }
+  }
+  const timer = setInterval(beatOn, BEAT_MS).unref();
+  return {
+    moveTo,
+    renew,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      // Both fail where the file was moved out and another holder's lock may be there.
+      await rename(at(beat), file).catch(() => undefined);
+      await rmdir(path).catch(() => undefined);
+    },
+  };
 }

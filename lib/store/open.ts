@@ -7,7 +7,7 @@ import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 
 /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
-export type OpenOptions = {
+type OpenOptions = {
   readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
 };
 

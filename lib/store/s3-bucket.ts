@@ -8,7 +8,7 @@ import {
 import { readAwsFault } from '../base/index.ts';
 
 /** What a bucket does by itself to what is stored: what is so, and what breaks a promise, a line each. */
-export type BucketSettings = { readonly facts: readonly string[]; readonly faults: readonly string[] };
+type BucketSettings = { readonly facts: readonly string[]; readonly faults: readonly string[] };
 
 /** Reads the region, versions and lifecycle of a bucket. What these credentials may not read is a fact that says so. */
 export async function examineBucket(

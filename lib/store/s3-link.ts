@@ -3,7 +3,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { AwsEnvironment } from '../base/index.ts';
 import { createS3Client } from './s3-client.ts';
 
-export type LinkOptions = {
+type LinkOptions = {
   readonly bucket: string;
   readonly key: string;
   /** At most seven days, the longest that S3 takes. */
@@ -11,7 +11,7 @@ export type LinkOptions = {
   readonly environment: AwsEnvironment;
 };
 
-export type ObjectLink = {
+type ObjectLink = {
   readonly url: string;
   /** When the credentials end that signed it, and the link with them; undefined if they do not end, or do not say when. */
   readonly credentialsEnd: Date | undefined;

@@ -1,30 +1,37 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  AbortMultipartUploadCommand,
   CopyObjectCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListObjectsV2Command,
   ListObjectVersionsCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { kindOfFault, readAwsFault } from '../base/index.ts';
+import { gatherBytes, kindOfFault, readAwsFault } from '../base/index.ts';
 import { type Boundary, createBoundary, withPieces } from './boundary.ts';
-import type { StoreFailure } from './error.ts';
+import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
-import { bytesOf, MOST_PAUSE_MS, wholeBody } from './s3-body.ts';
-import { abortedBy, putS3Object } from './s3-put.ts';
 import {
   type ListedObject,
   MOST_OBJECT_BYTES,
   type OldVersion,
+  type PutCondition,
+  type PutOptions,
+  type PutResult,
   type Store,
   type StoredObject,
   type Tag,
 } from './store.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
-export type S3StoreOptions = {
+type S3StoreOptions = {
   readonly client: S3Client;
   readonly bucket: string;
   readonly prefix?: string;
@@ -239,4 +246,174 @@ function explainS3Error(error: unknown): StoreFailure {
   const kind = kindOfFault(fault);
   if (kind !== 'other' && kind !== 'missing') return { kind, code };
   return { kind: 'other', code: status === undefined ? code : `${status} ${code}` };
+}
+
+/** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
+const MOST_PAUSE_MS = 60_000;
+
+/** Throws ETIMEDOUT if none arrive for `mostPauseMs` while the reader waits for them. */
+async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {
+  const giveUp = () =>
+    body.destroy(Object.assign(new Error(`no bytes for ${mostPauseMs} ms`), { code: 'ETIMEDOUT' }));
+  let timer = setTimeout(giveUp, mostPauseMs);
+  try {
+    for await (const chunk of body) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = setTimeout(giveUp, mostPauseMs);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Throws a `too-large` StoreError above `mostBytes`, before any is read if S3 reports the size. */
+async function wholeBody(
+  { body, sizeBytes }: { readonly body: Readable; readonly sizeBytes: number | undefined },
+  limits: { readonly tried: string; readonly mostBytes: number; readonly mostPauseMs: number },
+): Promise<Buffer> {
+  const { tried, mostBytes, mostPauseMs } = limits;
+  function refuseMore(bytes: number): void {
+    if (bytes <= mostBytes) return;
+    body.destroy();
+    throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes: bytes });
+  }
+  refuseMore(sizeBytes ?? 0);
+  const gathered = gatherBytes(sizeBytes);
+  for await (const chunk of bytesOf(body, mostPauseMs)) {
+    refuseMore(gathered.sizeBytes() + chunk.byteLength);
+    gathered.add(chunk);
+  }
+  return gathered.bytes();
+}
+
+type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
+
+/** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
+const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
+
+/**
+ * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
+ * condition when the object appears: with the last part. A stream must have no condition: it can be sent only once.
+ */
+async function putS3Object(
+  client: S3Client,
+  { Body, ...place }: S3Object,
+  { condition, contentType, tag, signal }: PutOptions,
+): Promise<PutResult> {
+  const write = randomUUID();
+  const sizeBytes = Body instanceof Uint8Array ? Body.byteLength : Number.POSITIVE_INFINITY;
+  const mayLookForIt = condition !== undefined || sizeBytes > PART_BYTES;
+  const input = {
+    ...place,
+    Body,
+    ...(contentType === undefined ? {} : { ContentType: contentType }),
+    ...(tag === undefined ? {} : { Tagging: new URLSearchParams({ [tag.name]: tag.value }).toString() }),
+    ...(condition === undefined ? {} : conditionHeaders(condition)),
+    ...(mayLookForIt ? { Metadata: { [WRITE_NAME]: write } } : {}),
+  };
+  for (let round = 1; ; round += 1) {
+    try {
+      return { kind: 'stored', etag: await send(client, input, sizeBytes > PART_BYTES, signal) };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const verdict = judge(error, condition, round);
+      if (verdict === 'throw') throw error;
+      if (verdict === 'condition-failed') return { kind: 'condition-failed' };
+      if (verdict === 'perhaps-ours') {
+        const found = await findOwn(client, place, write, signal);
+        // A put without a condition cannot fail one.
+        if (found.kind === 'condition-failed' && condition === undefined) throw error;
+        return found;
+      }
+    }
+    await sleep(CONFLICT_WAIT_MS * round, undefined, signal ? { signal } : {});
+  }
+}
+
+// Names the write in the object's metadata, so that a writer whose response was lost recognizes its own object.
+const WRITE_NAME = 'write';
+const CONFLICT_ROUNDS = 5;
+const CONFLICT_WAIT_MS = 50;
+// A single PutObject may carry 5 GiB; parts of this size limit how much is sent again after a broken connection.
+const PART_BYTES = 8 * 1024 * 1024;
+
+const conditionHeaders = (condition: PutCondition) =>
+  'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
+
+/**
+ * 412, or 404 under If-Match: somebody else's object is there, or none, unless the request was sent before and only its
+ * response was lost: then the object is ours. 409 ConditionalRequestConflict says only that another write was in
+ * progress: try again.
+ */
+function judge(error: unknown, condition: PutCondition | undefined, round: number) {
+  const { code, status, attempts } = readAwsFault(error);
+  // After a lost response, completing the parts again finds no upload to complete.
+  if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
+  if (condition === undefined) return 'throw';
+  // S3 may have begun a response of 200 before it checked: then only the code shows the refusal.
+  const isRefused =
+    status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
+  if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
+  return code === 'ConditionalRequestConflict' && round < CONFLICT_ROUNDS ? 'again' : 'throw';
+}
+
+async function findOwn(
+  client: S3Client,
+  place: Omit<S3Object, 'Body'>,
+  write: string,
+  signal: AbortSignal | undefined,
+): Promise<PutResult> {
+  try {
+    const { Metadata, ETag } = await client.send(new HeadObjectCommand(place), abortedBy(signal));
+    return Metadata?.[WRITE_NAME] === write && ETag
+      ? { kind: 'stored', etag: ETag }
+      : { kind: 'condition-failed' };
+  } catch (error) {
+    if (readAwsFault(error).status === 404) return { kind: 'condition-failed' };
+    throw error;
+  }
+}
+
+async function send(
+  client: S3Client,
+  input: PutObjectCommandInput,
+  isInParts: boolean,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { ETag } = isInParts
+    ? await sendParts(client, input, signal)
+    : await client.send(new PutObjectCommand(input), abortedBy(signal));
+  if (ETag === undefined) throw new Error('S3 responded without an ETag');
+  return ETag;
+}
+
+async function sendParts(client: S3Client, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
+  // Most functions store no large object.
+  const { Upload } = await import('@aws-sdk/lib-storage');
+  signal?.throwIfAborted();
+  // Upload takes a controller, where everything else takes a signal.
+  const abortController = new AbortController();
+  const abort = () => abortController.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const upload = new Upload({
+    client,
+    params: input,
+    partSize: PART_BYTES,
+    abortController,
+    // It would abort only some failed uploads, and throw what that said in place of the first error.
+    leavePartsOnError: true,
+  });
+  try {
+    return await upload.done();
+  } catch (error) {
+    // Parts that are left cost money. No error here may hide the first one.
+    const { Bucket, Key } = input;
+    const parts = { Bucket, Key, UploadId: upload.uploadId };
+    if (upload.uploadId !== undefined)
+      await client.send(new AbortMultipartUploadCommand(parts)).catch(() => undefined);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
 }

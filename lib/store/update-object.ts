@@ -5,7 +5,7 @@ import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 export const asRead = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
-export type UpdateOptions = Omit<PutOptions, 'condition'> & {
+type UpdateOptions = Omit<PutOptions, 'condition'> & {
   /** A larger object is a `too-large` failure. Default: that of `get`. */
   readonly mostBytes?: number;
   /** Most likely there is none, so it is read only if storing shows that there is one. Default: it is read first. */

@@ -4,7 +4,7 @@ import { sqlitePath } from '../places.ts';
 import type { ClientLimits } from './dynamo-table.ts';
 import type { Table } from './table.ts';
 
-export type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
+type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
 
 type OpenTableOptions = ClientLimits & { readonly leases?: readonly string[] };
 

@@ -4,7 +4,7 @@ import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
-export type SqliteTableOptions = {
+type SqliteTableOptions = {
   /** Members in epoch milliseconds, read as 0 once the process that wrote the row has ended. Default: none. */
   readonly leases?: readonly string[];
   readonly now?: () => number;

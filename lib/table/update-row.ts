@@ -1,7 +1,7 @@
 import type { Row, RowKey, StoredRow, Table, WriteOptions } from './table.ts';
 
 /** Of each write. `newToken`: a new name at each call, such as a UUID. */
-export type UpdateOptions = Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string };
+type UpdateOptions = Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string };
 
 /**
  * Replaces a row by what `decide` makes of it, if it still is as `decide` got it; else asks again, of the row that is

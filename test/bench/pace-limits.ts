@@ -1,4 +1,4 @@
-import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { type SimulatedWorker, simulateFleet } from '../pace/simulated-fleet.ts';
 import { bounded, percent, type Row } from './bench.ts';
 

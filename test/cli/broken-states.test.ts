@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { parquetFolder } from '../../lib/snapshot/keys.ts';
 import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
-import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { fileName } from '../../lib/tables/made/made-files.ts';

@@ -1,4 +1,4 @@
-import { createScreen } from '../../lib/cli/terminal/screen.ts';
+import { createScreen } from '../../lib/cli/terminal/terminal.ts';
 
 /** A terminal's last line, and all that was written to it. */
 export function createFakeScreen(columns: number) {

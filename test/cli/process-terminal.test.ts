@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { processTerminal } from '../../lib/cli/terminal/process-terminal.ts';
+import { processTerminal } from '../../lib/cli/terminal/terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const STREAMS = ['stdin', 'stdout', 'stderr'] as const;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { analyzeFormula } from '../../lib/formula/analyze.ts';
-import { quoteColumn, quoteText } from '../../lib/formula/quotes.ts';
+import { quoteColumn, quoteText } from '../../lib/formula/grammar.ts';
 import { anyCodePoint } from '../any-text.ts';
 import { column } from './arbitrary-expression.ts';
 

@@ -5,7 +5,7 @@ import {
   DAY_UNITS,
   type FunctionEntry,
   INTERVAL_FUNCTIONS,
-} from '../../lib/formula/catalog.ts';
+} from '../../lib/formula/infer-data-type.ts';
 import { operation } from '../../lib/formula/precedence.ts';
 import type { Call, Column, Expression, Interval, Operator, Phrase, Step } from '../../lib/formula/syntax.ts';
 import { anyCodePoint } from '../any-text.ts';

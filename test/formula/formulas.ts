@@ -1,4 +1,4 @@
-import { parseFormula } from '../../lib/formula/parse.ts';
+import { parseFormula } from '../../lib/formula/analyze.ts';
 import type { Expression } from '../../lib/formula/syntax.ts';
 
 /** The tree of a formula that parses. Throws if it does not. */

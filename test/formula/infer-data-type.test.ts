@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DataType } from '../../lib/formula/data-type.ts';
-import { dataTypeOf } from '../../lib/formula/infer-data-type.ts';
+import { type DataType, dataTypeOf } from '../../lib/formula/infer-data-type.ts';
 import { parsed } from './formulas.ts';
 
 const columnTypes = new Map<string, DataType>([

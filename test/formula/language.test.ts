@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { catalog } from '../../lib/formula/catalog.ts';
-import { parseFormula } from '../../lib/formula/parse.ts';
+import { parseFormula } from '../../lib/formula/analyze.ts';
+import { catalog } from '../../lib/formula/infer-data-type.ts';
 import { printFormula } from '../../lib/formula/print.ts';
 import { parsed } from './formulas.ts';
 

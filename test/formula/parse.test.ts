@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { MAX_LENGTH, parseFormula } from '../../lib/formula/parse.ts';
+import { MAX_LENGTH, parseFormula } from '../../lib/formula/analyze.ts';
 import { complaints, parsed } from './formulas.ts';
 
 describe('parseFormula', () => {

@@ -1,8 +1,7 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
-import { createTransport } from '../../lib/platform/http/transport.ts';
+import { createBodyBudget, createTransport } from '../../lib/platform/http/transport.ts';
 import { createPartWriter } from '../../lib/snapshot/run/part-writer.ts';
 import type { Scan } from '../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../lib/snapshot/sources/calculations/pages.ts';

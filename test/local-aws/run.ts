@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { processTerminal } from '../../lib/cli/terminal/process-terminal.ts';
+import { processTerminal } from '../../lib/cli/terminal/terminal.ts';
 import type { SettingName } from '../../lib/contract.ts';
 import { startAws } from './services/start-aws.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { scaled } from '../scale.ts';
 import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 

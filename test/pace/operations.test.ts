@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
-import { createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 import { learnedTo } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';

@@ -7,7 +7,7 @@ import {
   rested,
   type ThrottleState,
 } from '../../lib/pace/throttle-state.ts';
-import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/http/throttle.ts';
+import { createFixedWindow, createSlidingWindow } from '../../lib/sandbox/platform/options.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { type NetworkEnvironment, proxyOf } from '../../lib/base/aws/network.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';
-import { createBodyBudget } from '../../lib/platform/http/read-body.ts';
 import {
+  createBodyBudget,
   createTransport,
   type PlatformRequest,
   readAsJson,

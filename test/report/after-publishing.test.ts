@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { afterPublishing } from '../../lib/report/after-publishing.ts';
-import type { PrintedDigest } from '../../lib/report/digest/print-digest.ts';
+import type { PrintedDigest } from '../../lib/report/digest/digest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { publishLines, wednesday } from '../snapshot/changes/publish-lines.ts';

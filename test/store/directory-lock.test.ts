@@ -3,7 +3,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { lockPath, withLock } from '../../lib/store/directory-lock.ts';
+import { lockPath, withLock } from '../../lib/store/directory-writer.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 
 const directory = folderOfAll();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { lockPath } from '../../lib/store/directory-lock.ts';
+import { lockPath } from '../../lib/store/directory-writer.ts';
 import { describeStore } from './store-suite.ts';
 
 /*

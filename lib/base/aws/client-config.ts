@@ -3,7 +3,7 @@ import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 
 export type AwsEnvironment = NetworkEnvironment;
 
-export type AwsClientOptions = {
+type AwsClientOptions = {
   readonly service:
     | 'S3'
     | 'SQS'

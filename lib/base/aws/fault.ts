@@ -1,8 +1,9 @@
+/** What work needs besides the platform, as alarms name it. */
+
 import { firstLine, messageOf } from '../json/faults.ts';
-import { KEY_CODE, type Part, ServiceError } from './service-error.ts';
 
 /** The parts of an SDK error that decisions need. */
-export type AwsFault = {
+type AwsFault = {
   /**
    * The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code; and
    * `KMS.AccessDenied` if a key is what may not be used.
@@ -48,7 +49,7 @@ const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
 /** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
-export type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
+type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
 /** What waiting heals is `busy` or `unreachable`; what it does not has a remedy, unless the setting that led there is it. */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
@@ -86,6 +87,12 @@ export const UNSENT_CODES: readonly string[] = [
   'MissingRegion',
   'TokenProviderError',
 ];
+
+/**
+ * Codes about a key of KMS, which each service spells its own way: `KMS.DisabledException` of S3, `KmsDisabled` of SQS,
+ * `DecryptionFailure` of Secrets Manager, `InvalidKeyId` of Parameter Store.
+ */
+const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKeyId)/i;
 
 /**
  * The first that matches counts. Codes are without `Exception` at their end, which a service may write or not. Sources:
@@ -235,10 +242,19 @@ const SETTINGS = [
 ] as const;
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
-export type AwsFailure =
+type AwsFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
+
+/** A failure of a part. Its message says what was tried, on what, and what came back. */
+export abstract class ServiceError extends Error {
+  abstract override readonly name: string;
+  abstract readonly part: Part;
+  abstract readonly failure: Readonly<Partial<Record<'code' | 'what' | 'got', string>>> & {
+    readonly kind: string;
+  };
+}
 
 /** Of services without an error of their own. Its message says what was tried, on what, and what came back. */
 export class AwsError extends ServiceError {
@@ -282,4 +298,61 @@ export async function asAwsError<T>(
     if (signal?.aborted) throw signal.reason;
     throw new AwsError(part, tried, error);
   }
+}
+
+/** What work needs besides the platform, as alarms name it. */
+export const parts = [
+  'table',
+  'store',
+  'queue',
+  'event-bus',
+  'snapshot-function',
+  'token',
+  'catalog',
+  'topic',
+  'stack',
+  /** A key of KMS that one of the others is encrypted with. */
+  'key',
+] as const;
+
+export type Part = (typeof parts)[number];
+
+/** A failure that no time heals: the part does not exist, or refuses to be used. */
+type LastingFailure = {
+  readonly part: Part;
+  readonly problem: 'PartMissing' | 'PartRefused';
+  /** Of this machine's files, by the operating system's code or SQLite's: a full disk, a read-only or a broken one. */
+  readonly isOfDisk: boolean;
+};
+
+/** True if a part did not respond, or was at its limit: that passes. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ServiceError && PASSING.includes(error.failure.kind);
+
+const PASSING: readonly string[] = ['busy', 'unreachable'];
+
+/** What a part refuses whatever it is asked for; any other kind is about one key, row or object. */
+const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
+
+/** Causes of an error that are looked at: errors may be each other's. */
+const MAX_CAUSES = 10;
+
+/** The permanent failure, which no retry can cure, among an error and its causes; undefined if there is none. */
+export function lastingFailure(error: unknown, depth = 0): LastingFailure | undefined {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
+  if (error instanceof ServiceError) return lastingOf(error);
+  const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
+}
+
+/** Whether a disk of this machine is what failed, as it will until a person sees to it: no loop waits for that. */
+export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
+
+function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {
+  const { kind, code = '', what, got } = failure;
+  // An object that is missing is no failure of the store.
+  if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
+  const isMissing = kind === 'missing' || got === 'none';
+  const problem = isMissing ? 'PartMissing' : 'PartRefused';
+  return { part: KEY_CODE.test(code) ? 'key' : part, problem, isOfDisk: /^(E[A-Z]+|SQLITE_\w+)$/.test(code) };
 }

@@ -1,5 +1,5 @@
 /** Numbers that are appended to; room for them grows by a third whenever it is used up. */
-export type Growing<T> = {
+type Growing<T> = {
   length(): number;
   push(value: number): void;
   at(index: number): number;

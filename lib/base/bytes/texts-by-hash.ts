@@ -15,7 +15,7 @@ export function createSeenTexts(): SeenTexts {
 }
 
 /** Whole numbers from 1 to 2^32 - 1, each by a text, in 16 to 32 bytes each. */
-export type NumbersByText = {
+type NumbersByText = {
   get(text: string): number | undefined;
   set(text: string, number: number): void;
   count(): number;

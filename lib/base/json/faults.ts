@@ -75,7 +75,7 @@ const LONGEST_NAME = 60;
 /** Removes from a text what must not be shown: of at most `MOST_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
-export type FaultOptions = {
+type FaultOptions = {
   readonly place?: (path: readonly PropertyKey[]) => string;
   readonly hide?: Hide;
   readonly show?: (value: unknown) => string;

@@ -1,12 +1,12 @@
+import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
+import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
+import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import {
   type Change,
   type ChangeCounts,
   collectChanges,
   printChange,
-} from '../../snapshot/changes/change.ts';
-import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
-import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
-import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
+} from '../../snapshot/changes/side-by-side.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';

@@ -4,8 +4,13 @@ import { parseRetryAfter } from '../../platform/http/error-body.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
 import { decideRetry, defaultRetryLimits } from '../../platform/retry.ts';
 import { readJobs } from '../../report/collect/jobs.ts';
-import { collectDigest, type Digest } from '../../report/digest/digest.ts';
-import { type PrintedDigest, printDigest, safeLine } from '../../report/digest/print-digest.ts';
+import {
+  collectDigest,
+  type Digest,
+  type PrintedDigest,
+  printDigest,
+  safeLine,
+} from '../../report/digest/digest.ts';
 import { type WebhookService, webhookBody } from '../../report/digest/webhook.ts';
 import type { JobFacts } from '../../report/facts.ts';
 import type { PlatformLinks } from '../../report/link-to.ts';

@@ -9,13 +9,13 @@ import type { FlagsOf, Run } from '../commands.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import {
   type ChangeSet,
+  MAX_LINES,
   readSetRows,
   type SetRow,
   storeChangeSet,
   withFormulasBefore,
 } from '../formula/change-set.ts';
 import { checkRows } from '../formula/check-rows.ts';
-import { MAX_LINES } from '../formula/formulas-before.ts';
 import { checkedJobs, reportOdd, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';

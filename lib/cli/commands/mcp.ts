@@ -11,7 +11,7 @@ import { needed, readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
-import { lostFault, lostFormulas } from '../formula/formulas-before.ts';
+import { lostFault, lostFormulas } from '../formula/change-set.ts';
 import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';

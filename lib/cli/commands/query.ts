@@ -9,8 +9,7 @@ import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { printResult } from '../query/print-result.ts';
-import { runPrompt } from '../query/prompt.ts';
-import { listSaved } from '../query/prompt-commands.ts';
+import { listSaved, runPrompt } from '../query/prompt.ts';
 import { type Ended, shown, type Terminal } from '../terminal/terminal.ts';
 
 type QueryFlags = FlagsOf<'query'>;

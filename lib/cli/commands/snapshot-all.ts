@@ -2,7 +2,7 @@ import { openSession, type Session } from '../../session.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { isNamedAfter, requestAgain } from '../../snapshot/history/request-again.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../snapshot/publish/publish-parts.ts';
 import { beginRun } from '../../snapshot/run/begin-run.ts';
 import { requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
 import { sources } from '../../snapshot/sources/sources.ts';

@@ -8,7 +8,7 @@ import { type Place, placeOf, sourceOf } from '../../snapshot/keys.ts';
 import type { Publication } from '../../snapshot/publish/publish.ts';
 import { beginRun } from '../../snapshot/run/begin-run.ts';
 import { hasCheckpoint, readCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import type { Saved } from '../../snapshot/run/slice-progress.ts';
+import type { Saved } from '../../snapshot/run/take-slice.ts';
 import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';

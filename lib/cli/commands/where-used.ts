@@ -1,6 +1,13 @@
 import { shortened } from '../../base/index.ts';
-import type { Dependent, FindableKind, UsedThing, Way } from '../../report/graph/where-used.ts';
-import { knownColumns, type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
+import {
+  type Dependent,
+  type FindableKind,
+  knownColumns,
+  type UsedThing,
+  type Way,
+  type WhereUsed,
+  whereUsed,
+} from '../../report/graph/where-used.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';

@@ -7,12 +7,10 @@ import { StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { TextError } from '../../text/index.ts';
-import { OutputError } from '../terminal/process-output.ts';
-import { type Ended, shownLines, type Terminal } from '../terminal/terminal.ts';
-import { type ErrorJson, factsOf } from './error-json.ts';
+import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
-import { whatToDo } from './what-to-do.ts';
+import { type ErrorJson, factsOf, whatToDo } from './what-to-do.ts';
 
 /** The most characters of one message: more than 50 faults or a line of the log have. */
 export const LONGEST_MESSAGE = 32_768;

@@ -3,7 +3,7 @@ import { type CallOptions, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** What a call changes, in words, for when nobody knows whether it did. */
-export type SentOnce = {
+type SentOnce = {
   /** What may have happened: `the function may have run`. */
   readonly mayHave: string;
   /** What to look at before the command is repeated. */

@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
 import { judgeFormula } from '../../formula/index.ts';
-import { type FormulaLogEntry, readFormulaLog } from '../../model/formula-log.ts';
+import { type FormulaLogEntry, findFormula, formulaKeys, readFormulaLog } from '../../model/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkFile, sureEncoding } from '../options/files.ts';
 import { firstOf, type Terminal } from '../terminal/terminal.ts';
-import { formulaBefore, lostFault, MAX_LINES } from './formulas-before.ts';
 
 const rowSchema = z.object({
   /** Of the calculation, its digits. */
@@ -166,3 +165,52 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 /** The set that was applied under a name; undefined if none was. Throws `StoredObjectError` for a damaged one. */
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
   (await findStored(store, keyOf(name), setSchema, MOST_LIST_BYTES))?.value;
+
+/** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
+type FormulaBefore = { readonly expression: string; readonly time: string };
+
+/** What is stored of the formula that a calculation has now: as our last update left it; undefined if nothing is. */
+async function formulaBefore(store: Store, id: string): Promise<FormulaBefore | undefined> {
+  let last: string | undefined;
+  for await (const { key } of formulaKeys(store, new AbortController().signal, id)) last = key;
+  const entry = last === undefined ? undefined : await findFormula(store, last);
+  const expression = entry?.calculation['expression'];
+  return entry && typeof expression === 'string' ? { expression, time: entry.time } : undefined;
+}
+
+/** The calculations of which nothing that is stored says what their formulas are. */
+export async function lostFormulas(store: Store, ids: Iterable<string>): Promise<readonly string[]> {
+  const lost: string[] = [];
+  for (const id of ids) if ((await formulaBefore(store, id)) === undefined) lost.push(id);
+  return lost;
+}
+
+/**
+ * What every way to set formulas says of those that could not be taken back: the platform has no history, and returns a
+ * formula only to an update. `calculations`: what they are called. `from`: where else it could be known from.
+ */
+export const lostFault = (
+  calculations: readonly string[],
+  { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
+): string =>
+  `expected to know what each formula is now, ${from}from an update of ours, so that it can be taken back; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
+
+/** The most lines that an error has. */
+export const MAX_LINES = 50;
+
+/** Throws `UsageError` for updates of formulas that could not be taken back. */
+export async function refuseLost(
+  openStore: () => Promise<Store>,
+  ids: ReadonlySet<string>,
+  words: Parameters<typeof lostFault>[1],
+): Promise<void> {
+  if (ids.size === 0) return;
+  const lost = await lostFormulas(await openStore(), ids);
+  if (lost.length === 0) return;
+  throw new UsageError(
+    lostFault(
+      lost.map((id) => `calculation ${id}`),
+      words,
+    ),
+  );
+}

@@ -8,7 +8,7 @@ import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
-import { refuseLost } from '../formula/formulas-before.ts';
+import { refuseLost } from '../formula/change-set.ts';
 import { jsonOf, readText, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import {

@@ -2,7 +2,7 @@ import { AwsError, isPassing, sleep as realSleep } from '../../base/index.ts';
 import { batchesOf, type Queue, UnsentError, type UnsentMessage } from '../../jobs/queue/queue.ts';
 import { queueWaitMs } from '../../jobs/queue-wait.ts';
 
-export type SendOptions = {
+type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
   /** Ends the waits, and no further batch is sent. */
   readonly signal: AbortSignal;

@@ -27,7 +27,7 @@ type WorkParts = {
   readonly onEnded: (job: Ended) => void;
 };
 
-export type JobsHere<Back> = {
+type JobsHere<Back> = {
   readonly name: 'run' | 'work';
   readonly settings: Settings;
   readonly work: (parts: WorkParts) => Promise<Back>;

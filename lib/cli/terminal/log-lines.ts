@@ -8,7 +8,7 @@ type Facts = Readonly<Record<string, unknown>>;
 /** A text that was shown so recently, in milliseconds, is not repeated: a pause is reported by each job that meets it. */
 const REPEATED_MS = 60_000;
 
-export type LogLinesOptions = {
+type LogLinesOptions = {
   readonly err: (text: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;

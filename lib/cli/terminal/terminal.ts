@@ -1,18 +1,183 @@
+/** The last line of a terminal, which shows how far a command is, below what it says. */
+
+import { once } from 'node:events';
+import { fstatSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { printJson, shortened, shownText } from '../../base/index.ts';
+import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { printJson, shortened, shownText, systemReason } from '../../base/index.ts';
 import type { Polls } from '../../jobs/queue/queue.ts';
 import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
-import type { OutputFault } from './process-output.ts';
-import type { Screen } from './screen.ts';
+
+/** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
+const REPEAT_MS = 250;
+
+/** A stop that takes longer than this, without anything that is known to be waited for, is said. */
+const SILENT_MS = 1_000;
+
+/**
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
+ * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too.
+ */
+export function processTerminal(): Terminal {
+  const stop = new AbortController();
+  const awaits = createAwaits();
+  let fault: OutputFault | undefined;
+  const err = createOutput(process.stderr, (found) => {
+    // Work goes on without a log that a full disk cannot take.
+    if (found.kind === 'closed') stop.abort(new OutputError(found));
+  });
+  const out = createOutput(process.stdout, (found) => {
+    fault = found;
+    if (found.kind === 'lost')
+      say(
+        `platform-sync: standard output cannot be written: ${found.reason}; what was printed is incomplete`,
+      );
+    stop.abort(new OutputError(found));
+  });
+  const { screen, say } = createScreen(process.stderr, err);
+  stopOnSignals(stop, say, awaits);
+  return {
+    environment: process.env,
+    out: (line) => out(`${line}\n`),
+    err: say,
+    screen: process.stderr.isTTY ? screen : undefined,
+    readInput: () => readInput(stop.signal),
+    signal: stop.signal,
+    width: process.stdout.isTTY ? process.stdout.columns : undefined,
+    drained: async () => {
+      await untilDrained(process.stdout, stop.signal);
+      return fault === undefined;
+    },
+    dialog:
+      process.stdin.isTTY && process.stdout.isTTY
+        ? { input: process.stdin, output: process.stdout }
+        : undefined,
+    pipes: { input: process.stdin, output: process.stdout },
+    outputFault: () => fault,
+    awaits: awaits.hold,
+    holdLeft({ operation, timeoutMs }) {
+      const left = LEFT[operation];
+      const untilMs = performance.now() + timeoutMs;
+      return left === undefined ? { [Symbol.dispose]: () => undefined } : awaits.hold({ ...left, untilMs });
+    },
+  };
+}
+
+/** Resolves when the stream has room, or never will have. */
+async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
+  // The error of a write comes later.
+  await setImmediate();
+  if (!stream.writableNeedDrain || stop.aborted) return;
+  // Of one that was closed an error comes, which stops the command.
+  await once(stream, 'drain', { signal: stop }).catch(() => undefined);
+}
+
+type Awaits = ReturnType<typeof createAwaits>;
+
+function stopOnSignals(
+  stop: AbortController,
+  say: (line: string) => void,
+  { waitedFor, lost }: Pick<Awaits, 'waitedFor' | 'lost'>,
+): void {
+  let stoppedMs: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Stays until the second one: libraries that end the process when they find no other listener must find this one.
+    const onSignal = () => {
+      const nowMs = performance.now();
+      if (stoppedMs === undefined) {
+        stoppedMs = nowMs;
+        // A process that is exiting cannot catch signals, so it stays alive until the repeat has arrived.
+        setTimeout(() => undefined, REPEAT_MS);
+        stop.abort(new Error(`stopped by ${signal}`));
+        sayWhy(say, waitedFor);
+        return;
+      }
+      // The shell and the kernel each report a closed terminal, in their own time: nobody insists.
+      if (signal === 'SIGHUP' || nowMs - stoppedMs < REPEAT_MS) return;
+      const words = lost();
+      say(words === undefined ? 'ended at once; nothing is lost' : `ended at once; lost: ${words}`);
+      process.off(signal, onSignal);
+      process.kill(process.pid, signal);
+    };
+    process.on(signal, onSignal);
+  }
+}
+
+/** Says what a stop waits for: at once if that is known, otherwise if it takes a while. */
+function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): void {
+  const words = waitedFor();
+  if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
+  else
+    setTimeout(
+      () => say('stopping: what is in hand is being finished; Ctrl-C again ends at once'),
+      SILENT_MS,
+    ).unref();
+}
+
+/** Standard input; a stop ends it, since nobody may ever do so at a terminal. */
+async function readInput(signal: AbortSignal): Promise<Uint8Array> {
+  const end = () => process.stdin.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await buffer(process.stdin);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** Remembers what is waited for, and what an end at once would lose. */
+function createAwaits() {
+  const held = new Set<Awaited>();
+  const listed = (of: 'what' | 'lost') => {
+    const groups = Map.groupBy(held, (each) => each[of]);
+    return [...groups].flatMap(([words, { length }]) => words?.replace('#', `${length}`) ?? []);
+  };
+  return {
+    hold(awaited: Awaited): Disposable {
+      // One of its own, even if the same is held twice.
+      const one = { ...awaited };
+      held.add(one);
+      return { [Symbol.dispose]: () => void held.delete(one) };
+    },
+    /** `2 paid response(s), at most 50 s`; undefined if nothing is waited for. */
+    waitedFor() {
+      const untilMs = Math.max(...[...held].map((each) => each.untilMs ?? 0));
+      const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000));
+      return listed('what').length === 0
+        ? undefined
+        : `${listed('what').join(' and ')}, at most ${seconds} s`;
+    },
+    /** What an end at once loses; undefined if that is nothing. */
+    lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
+  };
+}
+
+/** What is waited for, and what is lost without it, by the operation; every other one can be sent again. */
+const LEFT: Readonly<Record<string, Awaited>> = {
+  analyzeSentiment: {
+    what: '# paid response(s)',
+    lost: '# paid response(s), whose texts are paid for again when they are scored',
+  },
+  runFunction: {
+    what: '# response(s) of functions',
+    lost: '# response(s) of functions, which may have run: look at what they change before they are run again',
+  },
+  updateFormula: {
+    what: '# response(s) to updates of formulas',
+    lost: '# response(s) to updates of formulas, which may be set: look at the calculations',
+  },
+};
 
 /** Somebody who types. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
 /** What a stop waits for, or what an end at once would lose. */
-export type Awaited = {
+type Awaited = {
   /** What is waited for, with `#` for how many: `# paid response(s)`. Absent: nothing is. */
   readonly what?: string;
   /** When it has ended at the latest, by `performance.now()`. */
@@ -163,4 +328,96 @@ export function inColumns(
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** The last line of a terminal, which shows how far a command is, below what it says. */
+type Screen = {
+  /** How many characters a line has now: people change the size of their windows. */
+  readonly columns: () => number;
+  /** Puts a line, which holds no control characters, in the place of the one before, cut to the width; undefined takes it off. */
+  readonly show: (line: string | undefined) => void;
+};
+
+/** Of a terminal that does not know its width. */
+const COLUMNS = 80;
+
+/** Moves to the beginning of the line, and erases to its end. Neither can leave the terminal in another state. */
+const START = '\r';
+const ERASE = '\u001b[K';
+
+/**
+ * A screen, and the way to write lines above it: whatever else is written to the terminal has to go through `say`. The
+ * line never reaches the last column, where terminals wrap.
+ */
+export function createScreen(
+  stream: { readonly columns?: number | undefined },
+  write: (text: string) => void,
+) {
+  let line = '';
+  const columns = () => stream.columns || COLUMNS;
+  const screen: Screen = {
+    columns,
+    show(given) {
+      const next = (given ?? '').slice(0, columns() - 1);
+      if (next === line) return;
+      line = next;
+      write(`${START}${line}${ERASE}`);
+    },
+  };
+  return {
+    screen,
+    say: (text: string) => write(line === '' ? `${text}\n` : `${START}${ERASE}${text}\n${line}`),
+  };
+}
+
+/** Why what a command prints goes nowhere. */
+type OutputFault =
+  /** Whoever read it is gone: a pipe or a terminal was closed. */
+  | { readonly kind: 'closed' }
+  /** It cannot be stored, such as on a full disk; `reason` in words. */
+  | { readonly kind: 'lost'; readonly reason: string };
+
+/** The reason of a stop: nobody can have what the command prints. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+  readonly fault: OutputFault;
+
+  constructor(fault: OutputFault) {
+    super(fault.kind === 'closed' ? 'its output was closed' : `its output is lost: ${fault.reason}`);
+    this.fault = fault;
+  }
+}
+
+/**
+ * Writes texts to an output of this process until one fails, and reports that once; it never throws. A file is written
+ * here: Node's stream for files takes a part of a text that still fits on a full disk for the whole of it.
+ */
+function createOutput(
+  stream: NodeJS.WriteStream & { readonly fd: number },
+  onFault: (fault: OutputFault) => void,
+): (text: string) => void {
+  let isBroken = false;
+  const broken = (fault: OutputFault) => {
+    if (!isBroken) onFault(fault);
+    isBroken = true;
+  };
+  // Without a listener Node would end the process, with a stack. What reads a pipe or a terminal can only go away.
+  stream.on('error', () => broken({ kind: 'closed' }));
+  const isFile = isStored(stream.fd);
+  return (text) => {
+    if (isBroken) return;
+    if (!isFile) stream.write(text);
+    else
+      try {
+        writeFileSync(stream.fd, text);
+      } catch (error) {
+        broken({ kind: 'lost', reason: systemReason(error) });
+      }
+  };
+}
+
+/** Neither a pipe, a socket nor a terminal. */
+function isStored(fd: number): boolean {
+  const stats = fstatSync(fd);
+  return !stats.isFIFO() && !stats.isSocket() && !isatty(fd);
 }

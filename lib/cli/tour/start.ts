@@ -1,6 +1,5 @@
 import { errorText } from '../../base/index.ts';
-import { processTerminal } from '../terminal/process-terminal.ts';
-import { exitCodes } from '../terminal/terminal.ts';
+import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
 /** How long the servers of a tour that is stopped may take to end: what is left of them ends with this process. */
 const LONGEST_END_MS = 1_000;

@@ -1,5 +1,5 @@
 /** Edges that lead from numbered nodes to others: edge `i` leads from `from[i]` to `to[i]`. */
-export type Edges = {
+type Edges = {
   readonly nodes: number;
   readonly from: ArrayLike<number>;
   readonly to: ArrayLike<number>;
@@ -27,7 +27,7 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   return { nodes, from, to, starts, edges };
 }
 
-export type ReachOptions = {
+type ReachOptions = {
   /** How many edges away, at most. Default: any number. */
   readonly hops?: number;
   /** The most nodes to list; all are counted. Default: any number. */
@@ -37,7 +37,7 @@ export type ReachOptions = {
 };
 
 /** What is reached from some nodes, nearest first. The start nodes themselves are not in it. */
-export type Reach = {
+type Reach = {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
   /** The edges that lead to `nodes` on a shortest way: from a start or one of `nodes`, one hop nearer. In order of hops. */

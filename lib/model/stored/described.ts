@@ -1,4 +1,4 @@
-import { recordKey } from '../../snapshot/changes/record-key.ts';
+import { recordKey } from '../../snapshot/changes/line-key.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../columns/read-columns.ts';
 import type { Model } from '../compute/compute-model.ts';

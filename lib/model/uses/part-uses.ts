@@ -59,7 +59,7 @@ export function createUsesMaker(source: StatingSource) {
   };
 }
 
-export type UsesToRead = {
+type UsesToRead = {
   readonly store: Store;
   readonly source: StatingSource;
   readonly part: Part;

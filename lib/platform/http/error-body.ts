@@ -1,7 +1,7 @@
 import { type Hide, MOST_READ, parseJson } from '../../base/index.ts';
 
 /** What an error body says: the platform's message and its reference (`toe`, or `errorCode`). */
-export type ErrorBody = { readonly detail?: string; readonly reference?: string };
+type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const LONGEST_DETAIL = 300;
 

@@ -62,7 +62,7 @@ const filesResponse = z.looseObject({
 
 /** A search of files, without `next`: the directory, filters, dates and the order. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
-export type FilesResponse = z.infer<typeof filesResponse>;
+type FilesResponse = z.infer<typeof filesResponse>;
 
 /** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */
 export const searchFiles: Endpoint<z.infer<typeof input>, FilesResponse> = {

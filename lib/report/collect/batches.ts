@@ -5,7 +5,7 @@ import { dateIn } from '../../jobs/texts/rows/date-column.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
-import { createCountedValues, createLargest } from './listed.ts';
+import { createCountedValues, createLargest } from './records.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
 type BatchesToRead = Reading & {

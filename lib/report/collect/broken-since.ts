@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/index.ts';
 import { flagBits } from '../../model/index.ts';
 import { canonicalId, eachUse, isBroken, isInvalid } from '../../model/rules.ts';
-import type { Change } from '../../snapshot/changes/change.ts';
+import type { Change } from '../../snapshot/changes/side-by-side.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';

@@ -1,5 +1,5 @@
 import { printExact } from '../../base/index.ts';
-import { type Change, fieldsOf } from '../../snapshot/changes/change.ts';
+import { type Change, fieldsOf } from '../../snapshot/changes/side-by-side.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';

@@ -1,21 +1,53 @@
 import { freeMemory } from '../../base/index.ts';
-import { openModel } from '../../model/index.ts';
+import {
+  asText,
+  HELD,
+  heldRows,
+  type Model,
+  openModel,
+  type RowGroup,
+  type UsesGraph,
+} from '../../model/index.ts';
+import { relations } from '../../model/rules.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import type { ReportFacts } from '../facts.ts';
+import {
+  type CalculationFacts,
+  type CardFacts,
+  type CardFlag,
+  calculationFlags,
+  cardFlags,
+  type DatasetFacts,
+  type Graph,
+  type OwnerFacts,
+  ownedCounts,
+  type ReportFacts,
+} from '../facts.ts';
 import type { PlatformLinks } from '../link-to.ts';
 import { readBatches } from './batches.ts';
 import { readBrokenSince } from './broken-since.ts';
 import { readFormulas } from './formulas.ts';
 import { readJobs } from './jobs.ts';
-import { type ListLimits, listLimits } from './listed.ts';
-import { readDataFiles, readFiles } from './records.ts';
+import {
+  chosenRows,
+  columnsOf,
+  countedEnum,
+  createCountedValues,
+  createFlags,
+  createLargest,
+  idText,
+  type ListLimits,
+  listLimits,
+  type RecordsToShow,
+  readDataFiles,
+  readFiles,
+  textsOf,
+} from './records.ts';
 import { readSnapshots } from './snapshots.ts';
-import { graphOf, listDatasets, listOwners, readCalculations, readCards } from './things.ts';
-import type { Reading } from './values.ts';
+import { NOT_STATED, type Reading, shownText } from './values.ts';
 
-export type FactsToCollect = {
+type FactsToCollect = {
   readonly store: Store;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -101,4 +133,229 @@ async function readThings(
     const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
     return { model: { asOfMs: now(), runs: {} }, narrowed: [], graph };
   }
+}
+
+/** The model, and the records that it is of. */
+type ThingsToShow = RecordsToShow & { readonly model: Model };
+
+/** What is shown, and the nodes of what is listed, in the order of the list. */
+type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
+
+/** A calculation that is listed, or may be. */
+type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
+  Readonly<Record<'node' | 'place' | 'flags', number>> & {
+    readonly modified: number | null;
+    readonly isChosen: boolean;
+  };
+
+/** How many are called the oldest. */
+const OLDEST = 100;
+
+/** So many calculations are global or hidden that nobody looks for those that are. */
+const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
+const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
+
+/** Counts the calculations of the model, and lists them. */
+async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
+  const { model, columns: of, limits, signal } = options;
+  const total = model.calculations.nodes.length;
+  const [statuses, days] = [createCountedValues(), new Map<number, number>()];
+  const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
+  const oldest = createLargest<Calculation>(OLDEST);
+  const listed: Calculation[] = [];
+  for await (const { nodes, first, ...held } of heldRows(model, of, 'calculations')) {
+    signal.throwIfAborted();
+    const own = readOwn(held.group);
+    const status = held.group.texts('status', countedEnum);
+    const modified = held.group.values('lastmodified_at');
+    const see = (row: number, at: number) => {
+      const node = nodes[at] ?? 0;
+      const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
+      const time = modified(row);
+      const ms = typeof time === 'number' ? time : null;
+      statuses.add(status(row));
+      const day = Math.floor((ms ?? 0) / DAY_MS);
+      if (ms !== null) days.set(day, (days.get(day) ?? 0) + 1);
+      const isChosen = flagged.see(flags);
+      if (!isChosen && (ms === null || !oldest.mayAdd(-ms))) return undefined;
+      return { node, place: first + at, flags, modified: ms, isChosen };
+    };
+    for (const row of chosenRows(held, see, readCalculation)) {
+      if (row.isChosen) listed.push(row);
+      if (row.modified !== null) oldest.add(-row.modified, row);
+    }
+  }
+  const old = new Set(oldest.values());
+  const rows = [...new Set([...listed, ...old])]
+    .sort((a, b) => a.place - b.place)
+    .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
+  const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
+  const list = { total, isWhole: rows.length === total, columns };
+  const flags = { ...flagged.counts(), oldest: old.size };
+  const said = { status: statuses.counts(), flags, lastModified: byMonth(days), brokenSince: undefined };
+  return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
+}
+
+const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
+
+/** What the records of a row group say of themselves, as bits. */
+function readOwn(group: RowGroup): (row: number) => number {
+  const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
+  for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
+    columns.push({ bit: calculationFlags[name], values: group.values(name) });
+  return (row) => {
+    let bits = 0;
+    for (const { bit, values } of columns) if (values(row) === true) bits |= bit;
+    return bits;
+  };
+}
+
+const readCalculation = textsOf({
+  name: ['name', asText],
+  owner: ['owner', idText],
+  status: ['status', countedEnum, NOT_STATED],
+});
+
+/** What the links of calculations say of themselves. */
+function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
+  const values = createCountedValues();
+  // Of a link's text, once for all that say the same.
+  const names = new Map<string | null, string>([[null, NOT_STATED]]);
+  let brokenLinks = 0;
+  for (let edge = 0; edge < graph.user.length; edge += 1) {
+    const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
+    if (relation === 'built on' || relation === 'drills from') continue;
+    const name = names.get(validity) ?? shownText(validity ?? '');
+    names.set(validity, name);
+    values.add(name);
+    if (graph.isBrokenAt(edge)) brokenLinks += 1;
+  }
+  return { links: values.counts(), brokenLinks };
+}
+
+const DAY_MS = 86_400_000;
+
+/** What was counted by days since 1970, by months: oldest first. */
+function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModified'] {
+  const months = new Map<string, number>();
+  for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
+    const month = new Date(day * DAY_MS).toISOString().slice(0, 7);
+    months.set(month, (months.get(month) ?? 0) + count);
+  }
+  return [...months];
+}
+
+const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
+
+/** Counts the cards of the model, and lists them. A card that several datasets list is as its first record says. */
+async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
+  const { model, columns: of, limits, signal } = options;
+  const total = model.cards.nodes.length;
+  const [types, chartTypes] = [createCountedValues(), createCountedValues()];
+  const wanted = Object.keys(cardFlags) as CardFlag[];
+  const flagged = createFlags(cardFlags, wanted, { total, ...limits });
+  const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
+  for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
+    signal.throwIfAborted();
+    const type = held.group.texts('type', countedEnum);
+    const chartType = held.group.texts('charttype', countedEnum);
+    const access = held.group.values('access');
+    const see = (row: number, at: number): CardSeen | undefined => {
+      const node = nodes[at] ?? 0;
+      const own = access(row) === false ? cardFlags.without_access : 0;
+      const flags = ((model.flags[node] ?? 0) & CARD_BITS) | own;
+      types.add(type(row));
+      chartTypes.add(chartType(row));
+      return flagged.see(flags) ? { node, id: idAt(model, node), flags } : undefined;
+    };
+    rows.push(...chosenRows(held, see, readCard));
+  }
+  const ownersOf = new Map(rows.map(({ node }) => [node, [] as string[]]));
+  for (const [at, node] of model.cardOwners.node.entries())
+    ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
+  const owned = rows.map(({ ownDataset, listedFor, ...row }) => ({
+    ...{ ...row, dataset: ownDataset || listedFor, owner: ownersOf.get(row.node) ?? [] },
+  }));
+  const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
+  const list = { total, isWhole: rows.length === total, columns };
+  const said = {
+    type: types.counts(),
+    chartType: chartTypes.counts(),
+    flags: flagged.counts(),
+  };
+  return { facts: { total, ...said, list }, nodes: rows.map(({ node }) => node) };
+}
+
+type CardSeen = { readonly node: number; readonly id: string; readonly flags: number };
+
+const readCard = textsOf({
+  title: ['title', asText],
+  type: ['type', countedEnum, NOT_STATED],
+  ownDataset: ['datasourceid', idText],
+  listedFor: ['_datasetid', idText],
+});
+
+/** Lists the datasets that are used, those with the most cards first. */
+function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
+  const total = datasets.length;
+  const listed = datasets
+    .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
+    .slice(0, total <= whole ? total : top);
+  const rows = listed.map((dataset) => ({ ...dataset, id: shownText(dataset.dataset_id) }));
+  const columns = columnsOf(rows, ['id', 'cards', 'calculations', 'broken_links']);
+  return {
+    facts: { total, list: { total, isWhole: total <= whole, columns } },
+    nodes: listed.map(({ node }) => node),
+  };
+}
+
+/** Lists whoever owns something, those who own the most calculations and cards first. */
+function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
+  const total = owners.length;
+  const rows = owners
+    .toSorted((a, b) => b.calculations + b.cards - a.calculations - a.cards)
+    .slice(0, total <= whole ? total : top)
+    .map((owner) => ({ ...owner, id: shownText(owner.user_id), name: shownText(owner.name ?? '') }));
+  const columns = columnsOf(rows, ['id', 'name', 'oldest_modified', ...ownedCounts]);
+  return { total, list: { total, isWhole: total <= whole, columns } };
+}
+
+/** The most edges of a graph, and the most things in it that no snapshot holds. */
+const MOST_EDGES = 1_000_000;
+const MOST_OTHERS = 50_000;
+
+/**
+ * The uses among what is listed, whose nodes are given in the order of the lists, and of things that no snapshot holds.
+ * What is in a snapshot, but not in its list, is left out, and so are uses beyond the first million.
+ */
+function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
+  // Of each node its number in the graph, and 1 more: 0 is none.
+  const numbers = new Uint32Array(things.count);
+  for (const [number, node] of listed.entries()) numbers[node] = number + 1;
+  const others: Graph['others'][number][] = [];
+  // A dataset is held by no snapshot.
+  const isOther = (node: number) => things.kindAt(node) !== 'dataset' && ((flags[node] ?? 0) & HELD) === 0;
+  const isShown = (node: number) => (numbers[node] ?? 0) !== 0 || isOther(node);
+
+  function numberOf(node: number): number | undefined {
+    if (numbers[node] !== 0) return (numbers[node] ?? 0) - 1;
+    const { kind, id } = things.thingAt(node);
+    if (others.length >= MOST_OTHERS || (kind !== 'calculation' && kind !== 'card')) return undefined;
+    numbers[node] = listed.length + others.push({ kind, id: shownText(id) });
+    return numbers[node] - 1;
+  }
+
+  const [user, used, relation]: [number[], number[], number[]] = [[], [], []];
+  const invalid: (readonly [number, string])[] = [];
+  for (let edge = 0; edge < graph.user.length && user.length < MOST_EDGES; edge += 1) {
+    const [by, of] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0];
+    if (!isShown(by) || !isShown(of)) continue;
+    const [from, to] = [numberOf(by), numberOf(of)];
+    if (from === undefined || to === undefined) continue;
+    if (graph.isBrokenAt(edge)) invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
+    user.push(from);
+    used.push(to);
+    relation.push(relations.indexOf(graph.relationAt(edge)));
+  }
+  return { others, user, used, relation, invalid };
 }

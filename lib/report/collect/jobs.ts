@@ -2,7 +2,7 @@ import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
 import { storedResults } from '../../jobs/results/stored-results.ts';
 import type { Store } from '../../store/index.ts';
 import { type JobFacts, MOST_LISTED } from '../facts.ts';
-import { createLargest } from './listed.ts';
+import { createLargest } from './records.ts';
 import { addOdd, type Members, membersOf, NOT_STATED, type Reading, shownText, textIn } from './values.ts';
 
 type JobsToRead = Reading & {

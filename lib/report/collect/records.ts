@@ -1,19 +1,8 @@
-import { asText, groupsOf } from '../../model/index.ts';
-import { spelled } from '../../model/rules.ts';
+import { asText, groupsOf, type ModelColumns, type RowGroup } from '../../model/index.ts';
+import { canonicalId, spelled } from '../../model/rules.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
 import { ISO_TIME } from '../../tables/catalog/view.ts';
-import type { DataFileFacts, FileFacts } from '../facts.ts';
-import {
-  chosenRows,
-  columnsOf,
-  countedEnum,
-  countedText,
-  createCountedValues,
-  createLargest,
-  idText,
-  type RecordsToShow,
-  recordsOf,
-  textsOf,
-} from './listed.ts';
+import { type Counts, type DataFileFacts, type FileFacts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
@@ -62,6 +51,25 @@ type FileRow = ReturnType<ReturnType<typeof readFile>> & {
   readonly fileset: string;
   readonly size: number | null;
 };
+
+/** Reads some texts of each row of a group, by their names. */
+export const textsOf =
+  <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
+  (group: RowGroup) => {
+    const texts: (readonly [N, (row: number) => string])[] = [];
+    for (const [name, [column, read, missing = '']] of Object.entries<ListedText>(wanted)) {
+      const at = group.texts(column, (utf8) => shownText(read(utf8)));
+      texts.push([name as N, (row) => at(row) ?? missing]);
+    }
+    return (row: number) =>
+      Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
+  };
+
+/** The same of a value of a list. */
+export const countedEnum = (utf8: Uint8Array): string => shownText(spelled(asText(utf8)) || NOT_STATED);
+
+/** An id, however it was written. */
+export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
 
 const readFile = textsOf({
   path: ['path', asText],
@@ -141,4 +149,130 @@ function momentIn(text: string): number | null {
 function rangeOf(ms: number | null, nowMs: number): string {
   if (ms === null) return NOT_STATED;
   return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
+}
+
+/** How many records a list may have and still be whole, and how many a list has that is not. */
+export type ListLimits = { readonly whole: number; readonly top: number };
+
+export const listLimits: ListLimits = { whole: MOST_WHOLE, top: MOST_LISTED };
+
+/** The records of a source, and how many of them to list. */
+export type RecordsToShow = {
+  readonly columns: ModelColumns;
+  readonly limits: ListLimits;
+  readonly signal: AbortSignal;
+};
+
+/** How many records a source has. */
+const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
+  (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
+
+/**
+ * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read`
+ * is called once for a group with any such row: so columns that are only listed are not read of others. Default: all rows.
+ */
+export function chosenRows<Seen extends object, Said extends object>(
+  { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
+  see: (row: number, place: number) => Seen | undefined,
+  read: (group: RowGroup) => (row: number) => Said,
+): readonly (Seen & Said)[] {
+  const chosen: { readonly row: number; readonly seen: Seen }[] = [];
+  // Not by its entries: each would be an object, a million of them.
+  for (let place = 0; place < (rows?.length ?? group.rows); place += 1) {
+    const row = rows?.[place] ?? place;
+    const seen = see(row, place);
+    if (seen !== undefined) chosen.push({ row, seen });
+  }
+  if (chosen.length === 0) return [];
+  const saidAt = read(group);
+  return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
+}
+
+/** A text that is listed: its column, what is made of it, and what stands where it is missing. Default: nothing. */
+type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
+
+/** The members of rows as columns. */
+export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[], names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as {
+    readonly [Name in N]: readonly R[Name][];
+  };
+
+/**
+ * Counts things by their flags, and says of one after another whether it is listed: all are if there are at most `whole`,
+ * or else the first `top`, and the first `top` with each of the flags `wanted`.
+ */
+export function createFlags<F extends string>(
+  bits: Readonly<Record<F, number>>,
+  wanted: readonly NoInfer<F>[],
+  { total, whole, top }: ListLimits & { readonly total: number },
+) {
+  const byBits = new Map<number, number>();
+  const left = new Map(wanted.map((flag) => [bits[flag], top]));
+  let listed = 0;
+  return {
+    see(flags: number): boolean {
+      byBits.set(flags, (byBits.get(flags) ?? 0) + 1);
+      let isListed = total <= whole || listed < top;
+      listed += 1;
+      for (const [bit, more] of left)
+        if ((flags & bit) !== 0) {
+          isListed = true;
+          if (more > 1) left.set(bit, more - 1);
+          else left.delete(bit);
+        }
+      return isListed;
+    },
+    counts(): Record<F, number> {
+      const having = (bit: number) => [...byBits].reduce((sum, [flags, n]) => sum + (flags & bit ? n : 0), 0);
+      const names = Object.keys(bits) as F[];
+      return Object.fromEntries(names.map((name) => [name, having(bits[name])])) as Record<F, number>;
+    },
+  };
+}
+
+/** How many values are listed. */
+const LISTED = 50;
+
+/** A text of a column, such as a status, as it is counted: `NOT_STATED` if it is empty. */
+const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
+
+/** Counts how often each value occurs; none, as `NOT_STATED`. */
+export function createCountedValues() {
+  const counted = new Map<string, number>();
+  return {
+    add: (value: string | null = NOT_STATED, count = 1): void =>
+      void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + count),
+    /** Most frequent first; of those that are not listed how many there are. */
+    counts(): Counts {
+      const sorted = [...counted].sort(([, a], [, b]) => b - a);
+      const others = sorted.slice(LISTED).reduce((sum, [, count]) => sum + count, 0);
+      return { values: sorted.slice(0, LISTED), others };
+    },
+  };
+}
+
+/** Holds the `most` entries of the highest size; of equal ones, those that came first. */
+export function createLargest<T>(most: number) {
+  const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
+  let [added, limit] = [0, Number.NEGATIVE_INFINITY];
+  const trim = () => {
+    held.sort((a, b) => b.size - a.size || a.at - b.at);
+    held.length = Math.min(held.length, most);
+    if (held.length === most) limit = held.at(-1)?.size ?? limit;
+  };
+  return {
+    /** True if an entry of this size would be held now. */
+    mayAdd: (size: number) => size > limit || held.length < most,
+    add(size: number, value: T) {
+      held.push({ size, at: added, value });
+      added += 1;
+      // Sorted now and then, so that an entry costs little.
+      if (held.length >= 2 * most + 16) trim();
+    },
+    /** The largest first. */
+    values(): readonly T[] {
+      trim();
+      return held.map(({ value }) => value);
+    },
+  };
 }

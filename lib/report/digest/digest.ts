@@ -1,3 +1,4 @@
+import { quoted, shownText } from '../../base/index.ts';
 import {
   type BrokenFlag,
   brokenFlags,
@@ -13,15 +14,143 @@ import {
   modelOf,
 } from '../../model/index.ts';
 import { canonicalId } from '../../model/rules.ts';
-import type { Change } from '../../snapshot/changes/change.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import type { Change } from '../../snapshot/changes/side-by-side.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
+import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { flagWords } from '../facts.ts';
 import { linkTo, type PlatformLinks } from '../link-to.ts';
+import { REPORT_PAGE_KEY } from '../stored-report.ts';
+
+/** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
+export type PrintedDigest = { readonly subject: string; readonly text: string };
+
+type PrintOptions = {
+  /** The store's, as SYNC_STORE names it. */
+  readonly location: string;
+  /** Whether a report is stored there. */
+  readonly hasReport: boolean;
+};
+
+/** Puts a digest into words. */
+export function printDigest(digest: Digest, { location, hasReport }: PrintOptions): PrintedDigest {
+  const { manifest, compared, changes, broken, newlyMissing } = digest;
+  const { source: place, run } = manifest;
+  const lines = [
+    `${place}: run ${run} was published.`,
+    '',
+    `Platform: ${manifest.platform}`,
+    `Taken: ${minute(manifest.startedAt)} to ${minute(manifest.finishedAt)} UTC`,
+    `Records: ${count(manifest.records)}`,
+    changedLine(compared),
+    ...warningsOf(manifest),
+    ...(broken === undefined ? [] : [wrongLine(broken)]),
+    ...brokenFlags.flatMap((flag) =>
+      sectionOf(`New ${flagWords[flag].which}`, broken?.[flag].newly, `. ${flagWords[flag].meaning}`),
+    ),
+    ...sectionOf('Removed', changes?.removed),
+    ...sectionOf('Added', changes?.added),
+    ...sectionOf('Changed', changes?.changed),
+    ...(manifest.missing.length === 0 ? [] : ['', `Could not be read: ${count(manifest.missing.length)}`]),
+    ...sectionOf('Could be read the time before', newlyMissing),
+    '',
+    ...(hasReport
+      ? [`Report: ${location}/${REPORT_PAGE_KEY}`, 'A link to it: npx platform-sync report --link']
+      : ['All of it on one page: npx platform-sync report --open']),
+    ...(compared === null
+      ? []
+      : [`All changes: npx platform-sync diff ${place} ${quoted(compared.against)} ${quoted(run)}`]),
+    `(with SYNC_STORE=${location})`,
+  ];
+  return { subject: subjectOf(digest), text: lines.map(safeLine).join('\n') };
+}
+
+const wrongLine = (broken: BrokenThings | null): string =>
+  broken === null
+    ? 'What is broken is not known: see the faults of the report.'
+    : `Wrong in all: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
+
+/** Apart, as the report and SQL count them. */
+const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
+  [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
+
+const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`;
+
+function changedLine(compared: Digest['compared']): string {
+  if (compared === null) return 'It was compared with no other run.';
+  const { against, added, removed, changed } = compared;
+  if (added + removed + changed === 0) return `Nothing has changed since run ${against}.`;
+  return `Since run ${against}: ${countsOf(compared)}`;
+}
+
+const warningsOf = ({ forced, refused, degradedPages, consistency }: Manifest): readonly string[] => [
+  ...(forced
+    ? [`It was published by force, although refused: ${refusedAs({ refused, degradedPages })}`]
+    : []),
+  ...(consistency === 'proved'
+    ? []
+    : [`${['It is not proved that it is complete', ...degradedWords(degradedPages)].join(': ')}.`]),
+];
+
+type Counts = { readonly added: number; readonly removed: number; readonly changed: number };
+
+const countsOf = ({ added, removed, changed }: Counts): string =>
+  `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed`;
+
+function sectionOf(heading: string, first: First | undefined, meaning = ''): readonly string[] {
+  if (first === undefined || first.total === 0) return [];
+  const more = first.total - first.items.length;
+  return [
+    '',
+    `${heading}: ${count(first.total)}${meaning}`,
+    ...first.items.flat().map((line) => `  ${line}`),
+    ...(more === 0 ? [] : [`  and ${count(more)} more`]),
+  ];
+}
+
+/** SNS takes fewer than 100 characters. */
+const LONGEST_SUBJECT = 99;
+const MOST_WHAT = 75;
+
+function subjectOf({ manifest, compared, broken }: Digest): string {
+  const { source: place, platform, records } = manifest;
+  const newly = brokenFlags.flatMap((flag) => {
+    const total = broken?.[flag].newly?.total ?? 0;
+    return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
+  });
+  const changed = compared === null ? `${count(records)} records` : countsOf(compared);
+  // What is worse comes first: of more there is no room.
+  const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
+    (all, each) => (all.length + each.length < MOST_WHAT ? `${all}, ${each}` : all),
+  );
+  const where = `${place} of ${platform}`.replaceAll(/[^ -~]/g, '?');
+  const room = LONGEST_SUBJECT - what.length - ': '.length;
+  return `${where.length <= room ? where : `${where.slice(0, Math.max(0, room - 3))}...`}: ${what}`;
+}
+
+const LONGEST_LINE = 400;
+
+/** What follows a scheme, but in the lines of our own that end with an address. */
+const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
+
+/**
+ * A line that does in a terminal and in a mail program what any other does: no control characters, nothing that turns
+ * its direction, and no address that becomes a link by itself.
+ */
+export const safeLine = (line: string): string =>
+  shownText(line, LONGEST_LINE)
+    .replaceAll(ADDRESS, ': //')
+    .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
+    .toWellFormed();
+
+const minute = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
+
+const count = (value: number): string => value.toLocaleString('en-US');
 
 /** Begins the line of a thing's address in the platform: `safeLine` leaves it one. */
 const LINK = '  in the platform: ';
@@ -30,7 +159,7 @@ const LINK = '  in the platform: ';
 export type Digest = {
   readonly manifest: Manifest;
   /** The run that it is compared with, and how many records differ; null if it is compared with none. */
-  readonly compared: ({ readonly against: string } & ReturnType<typeof countsOf>) | null;
+  readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
   /** Undefined if it is compared with none. */
   readonly changes: FirstChanges | undefined;
   /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
@@ -39,7 +168,7 @@ export type Digest = {
   readonly newlyMissing: First | undefined;
 };
 
-export type CollectOptions = {
+type CollectOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
@@ -71,7 +200,7 @@ export async function collectDigest({ old, sinceMs, run, ...options }: CollectOp
   const before = await runBefore(store, place, find(against));
   return {
     manifest,
-    compared: against !== null && changes ? { against, ...countsOf(changes) } : manifest.changes,
+    compared: against !== null && changes ? { against, ...changeCounts(changes) } : manifest.changes,
     changes,
     broken: await brokenThings({ store, run: { place, source, manifest, key }, before, links, signal }),
     newlyMissing: before && newlyMissing(manifest, before.manifest),
@@ -93,7 +222,7 @@ const kindOf = (fields: readonly string[]) =>
 
 type FirstChanges = Awaited<ReturnType<typeof firstChanges>>;
 
-const countsOf = ({ added, removed, changed }: FirstChanges) => ({
+const changeCounts = ({ added, removed, changed }: FirstChanges) => ({
   ...{ added: added.total, removed: removed.total, changed: changed.total },
 });
 
@@ -135,10 +264,10 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
 }
 
 /** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
-export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
+type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
 /** By flag: how many calculations and how many cards have it, and which of them had not; undefined if that is not known. */
-export type BrokenThings = Readonly<
+type BrokenThings = Readonly<
   Record<
     BrokenFlag,
     { readonly calculations: number; readonly cards: number; readonly newly: First | undefined }

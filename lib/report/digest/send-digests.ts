@@ -4,13 +4,12 @@ import { readLatest } from '../../snapshot/manifest.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { asRead, findStored, printStored, unlessDamaged } from '../../store/index.ts';
 import type { ReportToWrite } from '../write-report.ts';
-import { collectDigest } from './digest.ts';
-import { type PrintedDigest, printDigest } from './print-digest.ts';
+import { collectDigest, type PrintedDigest, printDigest } from './digest.ts';
 
 /** Sends a message to whoever wants it. Throws if nobody got it; a part of them is enough. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
-export type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
+type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
   readonly places: readonly Place[];
   readonly send: SendDigest;
   /** Called with what prevents a digest for good: it is not tried again. */

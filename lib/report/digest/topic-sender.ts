@@ -1,10 +1,10 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
-import type { PrintedDigest } from './print-digest.ts';
+import type { PrintedDigest } from './digest.ts';
 import type { SendDigest } from './send-digests.ts';
 import { slackCode, slackText } from './webhook.ts';
 
-export type TopicSenderOptions = {
+type TopicSenderOptions = {
   /** ARNs; each is in its own region. */
   readonly topics: readonly string[];
   readonly environment: AwsEnvironment;

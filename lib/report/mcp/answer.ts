@@ -35,7 +35,7 @@ const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? n
 export const bytesOf = (value: unknown): number => Buffer.byteLength(safeJson(value));
 
 /** What a client gets: `status` says what it is, and everything in `data` fits. */
-export type Answer = { readonly status: Status; readonly data: object; readonly nextCursor?: string };
+type Answer = { readonly status: Status; readonly data: object; readonly nextCursor?: string };
 
 export function answerOf({ status, head, data, isCut = false, cursorAfter }: ToolResult): Answer {
   const members = Object.entries(data);

@@ -7,13 +7,13 @@ import { answerOf, MOST_RESULT_BYTES, READ_STATUSES, SEND_STATUSES } from './ans
 import type { McpContext } from './context.ts';
 import { type JsonSchema, MOST_SECONDS, type Tool, type ToolCall } from './tool.ts';
 
-export type McpServerOptions = {
+type McpServerOptions = {
   readonly context: McpContext;
   readonly tools: Readonly<Record<string, Tool>>;
   readonly version: string;
 };
 
-export type ServeOptions = McpServerOptions & {
+type ServeOptions = McpServerOptions & {
   readonly pipes: { readonly input: Readable; readonly output: Writable };
   /** What is wrong with the connection, in words. */
   readonly err: (line: string) => void;

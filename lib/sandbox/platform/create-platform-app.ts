@@ -1,16 +1,16 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { type ChurnCounts, createChurn } from './churn.ts';
-import { createPlatformCounter, type PlatformCounts } from './counts.ts';
+import { printJson } from '../../base/index.ts';
+import { createPlatformCounter, type PlatformCounter, type PlatformCounts } from './counts.ts';
+import type { FileSet } from './files/file-set.ts';
+import { codePackages } from './functions/packages.ts';
 import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
 import { deliver } from './http/deliver.ts';
 import { createServe, type ServeOptions } from './http/serve-api.ts';
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/operations.ts';
 import { type AppOptions, checkAppOptions, type ResolvedAppOptions } from './options.ts';
-import { type PlatformIds, platformIds } from './platform-ids.ts';
-import { randomFor } from './records/random.ts';
-import { calculationRows, fileRows, type SandboxParts, sandboxRoutes } from './sandbox-routes.ts';
+import { type Random, randomFor } from './records/random.ts';
 import type { PlatformState } from './state.ts';
 
 /** The reference platform without a connection, and what tests need from it. */
@@ -105,4 +105,165 @@ function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
     throw error;
   });
   return app;
+}
+
+/** The ids of what can be requested: nothing in the contract lists these. */
+type PlatformIds = {
+  readonly fileSets: readonly string[];
+  readonly datasets: readonly string[];
+  readonly dataFiles: readonly string[];
+  readonly functions: readonly {
+    readonly packageId: string;
+    readonly version: string;
+    readonly functionName: string;
+  }[];
+};
+
+function platformIds({ fileSets, datasets, dataFileIds }: PlatformState): PlatformIds {
+  return {
+    fileSets: fileSets.map(({ id }) => id),
+    datasets: datasets.map(({ id }) => id),
+    dataFiles: dataFileIds,
+    functions: codePackages.flatMap(({ id, versions }) =>
+      versions
+        .filter(({ released }) => released)
+        .flatMap(({ version, functions }) =>
+          functions.map(({ name }) => ({ packageId: id, version, functionName: name })),
+        ),
+    ),
+  };
+}
+
+type SandboxParts = {
+  readonly state: PlatformState;
+  readonly counter: PlatformCounter;
+  readonly churn: Churn;
+};
+
+const MOST_STEPS = 100_000;
+
+/**
+ * What other processes can request from the sandbox, outside the contract and without a token:
+ * - `GET /_sandbox/counts`: `PlatformCounts`
+ * - `GET /_sandbox/ids`: `PlatformIds`, the ids of what can be requested
+ * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
+ * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON
+ * - `GET /_sandbox/lived-through?from=MS&to=MS[&fileset=ID]`: the ids of the calculations (or the files of a FileSet)
+ *   that existed the whole time between two moments in epoch milliseconds, a JSON list of strings
+ * - `POST /_sandbox/churn` `{steps}`: changes records; returns what was done
+ */
+function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
+  const app = new Hono().basePath('/_sandbox');
+  app.get('/counts', (context) =>
+    context.body(printJson(counter.read()), 200, { 'content-type': 'application/json; charset=utf-8' }),
+  );
+  app.get('/ids', (context) => context.json(platformIds(state)));
+  app.get('/truth/calculations', () => ndjson(calculationRows(state)));
+  app.get('/truth/files/:fileSetId', (context) => ndjson(fileRows(state, context.req.param('fileSetId'))));
+  app.get('/lived-through', (context) => {
+    const { from, to, fileset } = context.req.query();
+    const records =
+      fileset === undefined ? state.calculations : state.fileSets.find(({ id }) => id === fileset);
+    return context.json(records?.livedThrough(Number(from), Number(to)) ?? []);
+  });
+  app.post('/churn', async (context) => {
+    const body: unknown = await context.req.json().catch(() => undefined);
+    const steps = typeof body === 'object' && body !== null ? Number(Reflect.get(body, 'steps')) : Number.NaN;
+    if (!Number.isInteger(steps) || steps < 0 || steps > MOST_STEPS) {
+      return context.json({ message: `steps: expected a whole number from 0 to ${MOST_STEPS}` }, 400);
+    }
+    return context.json(churn.run(steps));
+  });
+  return app;
+}
+
+function* calculationRows({ calculations }: PlatformState): Generator<string> {
+  for (const sequence of [...calculations.byId()]) yield Buffer.from(calculations.row(sequence)).toString();
+}
+
+function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<string> {
+  for (const row of fileSets.find(({ id }) => id === fileSetId)?.rows() ?? []) yield JSON.stringify(row);
+}
+
+const LINES_A_BLOCK = 1000;
+
+/** Sends lines in blocks: one chunk per line would be slow. */
+function ndjson(lines: Iterable<string>): Response {
+  const iterator = lines[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const block: string[] = [];
+      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+        if (block.push(next.value) === LINES_A_BLOCK) break;
+      }
+      if (block.length === 0) controller.close();
+      else controller.enqueue(encoder.encode(`${block.join('\n')}\n`));
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } });
+}
+
+/** How often each change was made, by its name: `calculation added`, `file deleted`, … */
+type ChurnCounts = Readonly<Record<string, number>>;
+
+/** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
+type Churn = {
+  run(steps: number): ChurnCounts;
+};
+
+function createChurn(state: PlatformState, counter: PlatformCounter): Churn {
+  let taken = 0;
+  return {
+    run(steps) {
+      const done: Record<string, number> = {};
+      for (let step = 0; step < steps; step += 1) {
+        taken += 1;
+        const what = churnOne(state, randomFor(state.seed, 'churn', taken));
+        counter.churned(what);
+        done[what] = (done[what] ?? 0) + 1;
+      }
+      return done;
+    },
+  };
+}
+
+const FILE_SHARE = 0.25;
+
+function churnOne(state: PlatformState, random: Random): string {
+  const ofFile = random.chance(FILE_SHARE) && state.fileSets.length > 0;
+  return ofFile ? churnFile(random.pick(state.fileSets), random) : churnCalculation(state, random);
+}
+
+function churnFile(fileSet: FileSet, random: Random): string {
+  const draw = random.next();
+  const rows = fileSet.rows();
+  const row = rows[random.below(rows.length)];
+  if (draw < 0.35 || row === undefined) {
+    fileSet.add();
+    return 'file added';
+  }
+  if (draw < 0.65) {
+    fileSet.delete(row.id);
+    return 'file deleted';
+  }
+  fileSet.change(row.id, { indexStatus: random.pick(['QUEUED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']) });
+  return 'file changed';
+}
+
+function churnCalculation({ calculations }: PlatformState, random: Random): string {
+  const draw = random.next();
+  const live = calculations.byId();
+  const sequence = live[random.below(live.length)];
+  if (draw < 0.35 || sequence === undefined) {
+    calculations.add();
+    return 'calculation added';
+  }
+  const { id, name, archived } = calculations.at(sequence);
+  if (draw < 0.65) {
+    calculations.delete(id);
+    return 'calculation deleted';
+  }
+  calculations.change(id, random.chance(0.5) ? { name: `${name} ·` } : { archived: !archived });
+  return 'calculation changed';
 }

@@ -1,15 +1,34 @@
-import { createCalculationIds } from './calculations/calculation-ids.ts';
 import { type CalculationSearch, createCalculationSearch } from './calculations/calculation-search.ts';
-import { type CalculationTable, createCalculationTable } from './calculations/calculation-table.ts';
+import {
+  type Calculation,
+  type CalculationTable,
+  createCalculationTable,
+  type Link,
+  link,
+  type Reference,
+} from './calculations/calculation-table.ts';
 import { createFormulas, type Formulas } from './calculations/formulas.ts';
-import { seededCalculation, seededReferences } from './calculations/seeded-calculation.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
-import { type CardRow, cardAt, type Drills, holdsDrills, type SeededCard } from './records/cards.ts';
-import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
-import { type Dataset, datasetAt, goneDatasets } from './records/datasets.ts';
-import { randomFor } from './records/random.ts';
+import {
+  type CardRow,
+  cardAt,
+  type Drills,
+  holdsDrills,
+  ownerFor,
+  type SeededCard,
+  userIdAt,
+} from './records/cards.ts';
+import { type Dataset, datasetAt, goneDatasetId, goneDatasets } from './records/datasets.ts';
+import {
+  drawFor,
+  itemsOf,
+  type Random,
+  randomFor,
+  SEEDED_FROM_MS,
+  SEEDED_UNTIL_MS,
+} from './records/random.ts';
 
 /** Everything that the platform stores. Same options, same records; requests and churn change it. */
 export type PlatformState = {
@@ -131,3 +150,268 @@ function createCardIndex(seed: number, cards: number, datasets: readonly Dataset
         : of(datasetIndex).flatMap(({ row, rootId }) => (rootId === undefined ? [row] : [])),
   };
 }
+
+/** One upload of a data file. Hashes are upper-case hex. */
+type Revision = {
+  readonly dataFileRevisionId: number;
+  readonly dataFileId: number;
+  readonly contentType: string;
+  readonly uploadUserId: number;
+  readonly sizeBytes: number;
+  readonly uploadTimeMillis: number;
+  readonly md5Hash: string;
+  readonly datetimeUploaded: number;
+  readonly scanState: string;
+  readonly sha256HashValue: string;
+};
+
+type DataFile = {
+  readonly dataFileId: number;
+  readonly name: string;
+  readonly responsibleUserId: number;
+  readonly datetimeCreated: number;
+  readonly revisions: readonly Revision[];
+  readonly existing: boolean;
+};
+
+/** The id of data file `index`: ascending, with gaps. */
+function dataFileId(seed: number, index: number): number {
+  return 40_001 + index * 29 + randomFor(seed, 'data file id', index).below(29);
+}
+
+function dataFileAt(seed: number, index: number): DataFile {
+  const random = randomFor(seed, 'data file', index);
+  const id = dataFileId(seed, index);
+  const { extension, contentType } = random.pick(KINDS);
+  const datetimeCreated =
+    SEEDED_FROM_MS + Math.floor(random.next() * (SEEDED_UNTIL_MS - SEEDED_FROM_MS) * 0.8);
+  const revisions = Array.from({ length: 1 + random.below(6) }, (_, number) =>
+    revisionAt(seed, random, { id, number, contentType, createdMs: datetimeCreated }),
+  );
+  return {
+    dataFileId: id,
+    name: `${random.pick(NAMES)}.${extension}`,
+    responsibleUserId: userIdAt(seed, random.below(120)),
+    datetimeCreated,
+    revisions,
+    existing: !random.chance(0.04),
+  };
+}
+
+type RevisionFacts = {
+  readonly id: number;
+  readonly number: number;
+  readonly contentType: string;
+  readonly createdMs: number;
+};
+
+/** Revision `number` (0 is the first), about a month after the previous one. */
+function revisionAt(
+  seed: number,
+  random: Random,
+  { id, number, contentType, createdMs }: RevisionFacts,
+): Revision {
+  return {
+    dataFileRevisionId: id * 100 + number,
+    dataFileId: id,
+    contentType,
+    uploadUserId: userIdAt(seed, random.below(120)),
+    sizeBytes: 200 + Math.floor(random.next() ** 4 * 50_000_000),
+    uploadTimeMillis: 40 + random.below(9_000),
+    md5Hash: random.hex(32).toUpperCase(),
+    datetimeUploaded: createdMs + number * 2_592_000_000 + random.below(86_400_000),
+    scanState: random.chance(0.95) ? 'SAFE' : 'PENDING',
+    sha256HashValue: random.hex(64).toUpperCase(),
+  };
+}
+
+const NAMES = itemsOf`avatar|q3-forecast|customer list (final)|Kundenliste|logo|budget_2025|export|manual entries|
+  región-mapping|請求書|price list|targets`;
+
+const KINDS = [
+  { extension: 'csv', contentType: 'text/csv' },
+  { extension: 'xlsx', contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' },
+  { extension: 'png', contentType: 'image/png' },
+  { extension: 'pdf', contentType: 'application/pdf' },
+  { extension: 'json', contentType: 'application/json' },
+] as const;
+
+type Surroundings = {
+  readonly seed: number;
+  readonly seeded: number;
+  readonly ids: CalculationIds;
+  readonly datasets: readonly Dataset[];
+  readonly cardsOf: (datasetIndex: number) => readonly SeededCard[];
+};
+
+type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
+
+/** Calculation `sequence`, drawn from the seed alone. One that is added later has the last seeded creation time. */
+function seededCalculation(at: Surroundings, sequence: number): Calculation {
+  const random = randomFor(at.seed, 'calculation', sequence);
+  const kind = at.datasets.length === 0 ? 'free' : drawKind(random);
+  const onDataset = kind === 'on-dataset' || kind === 'on-card';
+  const datasetIndex = onDataset ? random.below(at.datasets.length) : undefined;
+  const created = createdMs(at, sequence);
+  const broken = kind === 'orphaned' || (kind !== 'variable' && random.chance(0.02));
+  return {
+    sequence,
+    id: at.ids.idOf(sequence),
+    name: calculationName(
+      random,
+      datasetIndex === undefined ? undefined : at.datasets[datasetIndex],
+      kind === 'variable',
+    ),
+    owner: userIdAt(at.seed, ownerFor(at.seed, 'calculation owner', sequence)),
+    lastModified: created + Math.floor(random.next() ** 3 * Math.max(0, SEEDED_UNTIL_MS - created)),
+    created,
+    global: random.chance(0.03),
+    locked: random.chance(0.04),
+    legacyId: `calculation_${random.uuid()}`,
+    status: broken ? 'INVALID' : 'VALID',
+    links: linksOf(at, random, kind, datasetIndex),
+    archived: random.chance(0.06),
+    hidden: random.chance(0.03),
+    variable: kind === 'variable',
+    cacheWindow: random.chance(0.7) ? 'non_dynamic' : 'day',
+    datasetIndex,
+    references: referencesOf(at, sequence, kind),
+    expression: undefined,
+  };
+}
+
+function drawKind(random: Random): Kind {
+  const draw = random.next();
+  if (draw < 0.72) return 'on-dataset';
+  if (draw < 0.92) return 'on-card';
+  if (draw < 0.96) return 'free';
+  return draw < 0.98 ? 'variable' : 'orphaned';
+}
+
+function createdMs(at: Surroundings, sequence: number): number {
+  return sequence < at.seeded ? seededCreationMs(at.seed, sequence, at.seeded) : SEEDED_UNTIL_MS;
+}
+
+const kindOf = (at: Surroundings, sequence: number): Kind =>
+  at.datasets.length === 0 ? 'free' : drawKind(randomFor(at.seed, 'calculation', sequence));
+
+/** What the formula of calculation `sequence` refers to, without drawing all of it. */
+const seededReferences = (at: Surroundings, sequence: number): readonly Reference[] =>
+  refers(at.seed, sequence) ? referencesOf(at, sequence, kindOf(at, sequence)) : [];
+
+/** An older calculation, so that references nest and never lead back: some refer to others themselves, some are variables. */
+function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly Reference[] {
+  if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
+  let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
+  const draw = drawFor(at.seed, 'refers to a kind', sequence);
+  const fits = (each: number) =>
+    draw < 0.3 ? refers(at.seed, each) : draw >= 0.4 || kindOf(at, each) === 'variable';
+  while (target > 0 && !fits(target)) target -= 1;
+  if (target === 0) return [];
+  const isVariable = kindOf(at, target) === 'variable';
+  return [{ kind: isVariable ? 'variable' : 'calculation', id: at.ids.idOf(target), valid: 'VALID' }];
+}
+
+function refers(seed: number, sequence: number): boolean {
+  return drawFor(seed, 'refers', sequence) < 0.05;
+}
+
+/** To datasets and cards. Which calculations refer to this one is added by the table. */
+function linksOf(
+  at: Surroundings,
+  random: Random,
+  kind: Kind,
+  datasetIndex: number | undefined,
+): readonly Link[] {
+  if (kind === 'orphaned')
+    return [link('DATA_SOURCE', goneDatasetId(at.seed, random), true, 'ILLEGAL_REFERENCE')];
+  if (datasetIndex === undefined) return [];
+  const links = [link('DATA_SOURCE', at.datasets[datasetIndex]?.id ?? '', kind === 'on-dataset', 'VALID')];
+  const cards = at.cardsOf(datasetIndex);
+  const uses = cards.length === 0 ? 0 : kind === 'on-card' ? 1 : Math.floor(random.next() ** 2 * 4);
+  for (let use = 0; use < Math.min(uses, cards.length); use += 1) {
+    const card = cards[(random.below(cards.length) + use) % cards.length];
+    if (card === undefined || links.some(({ resource }) => resource.id === cardLinkId(card))) continue;
+    links.push(link('CARD', cardLinkId(card), false, random.chance(0.02) ? 'INCOMPATIBLE_LINK' : 'VALID'));
+  }
+  return links;
+}
+
+/** `dr:<drill id>:<root card id>` for a card in a drill path; otherwise the ids of the card and its main page. */
+function cardLinkId({ row, rootId }: SeededCard): string {
+  return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
+}
+
+/** Records from one import share their creation time: blocks of these sizes, with these chances. */
+const IMPORTS = [
+  { size: 256, chance: 0.03 },
+  { size: 16, chance: 0.12 },
+] as const;
+
+/** Epoch milliseconds: never before the previous record, and not unique. */
+function seededCreationMs(seed: number, sequence: number, seeded: number): number {
+  for (const { size, chance } of IMPORTS) {
+    const block = Math.floor(sequence / size);
+    if (drawFor(seed, `import of ${size}`, block) < chance) return momentOf(seed, block * size, seeded);
+  }
+  return momentOf(seed, sequence, seeded);
+}
+
+function momentOf(seed: number, sequence: number, seeded: number): number {
+  const stepMs = (SEEDED_UNTIL_MS - SEEDED_FROM_MS) / (seeded + 1);
+  return Math.floor(SEEDED_FROM_MS + (sequence + drawFor(seed, 'created', sequence)) * stepMs);
+}
+
+/** Ids by the order of creation: ascending, with gaps; the last seeded ones and all added ones are above 2^53. */
+type CalculationIds = {
+  idOf(sequence: number): string;
+  sequenceOf(id: string): number | undefined;
+};
+
+const FIRST_ID = 1_003;
+const GAP = 37;
+/** Odd, like every id above it: up to 2^54, a JavaScript number rounds each of them to a different one. */
+const BIG_BASE = 2n ** 53n + 1n;
+const BIG_GAP = 1_010;
+/** One seeded record in this many is above 2^53, but at least three. */
+const BIG_SHARE = 4_000;
+
+function createCalculationIds(seed: number, seeded: number): CalculationIds {
+  const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / BIG_SHARE));
+  const firstBig = seeded - big;
+  const offset = (sequence: number, gap: number) =>
+    Math.floor(drawFor(seed, 'calculation id', sequence) * gap);
+  const idOf = (sequence: number) => {
+    if (sequence < firstBig) return String(FIRST_ID + sequence * GAP + offset(sequence, GAP));
+    return String(BIG_BASE + BigInt((sequence - firstBig) * BIG_GAP + 2 * offset(sequence, BIG_GAP / 2)));
+  };
+  const guess = (id: bigint) =>
+    id >= BIG_BASE
+      ? firstBig + Number((id - BIG_BASE) / BigInt(BIG_GAP))
+      : Math.floor((Number(id) - FIRST_ID) / GAP);
+  return {
+    idOf,
+    sequenceOf(id) {
+      const sequence = guess(BigInt(id));
+      return sequence >= 0 && Number.isSafeInteger(sequence) && idOf(sequence) === id ? sequence : undefined;
+    },
+  };
+}
+
+/** A name like those that people choose: about a column or a well-known measure. Many calculations share one. */
+function calculationName(random: Random, dataset: Dataset | undefined, variable: boolean): string {
+  if (variable) return random.pick(VARIABLES);
+  if (dataset === undefined || random.chance(0.35)) return `${random.pick(MEASURES)}${random.pick(ENDINGS)}`;
+  return random.pick(PATTERNS).replace('{}', random.pick(dataset.columns).name) + random.pick(ENDINGS);
+}
+
+const MEASURES = itemsOf`Margin %|Win Rate|Churn|YoY Growth|ARPU|Days Open|On-time %|Cohort|Fiscal Quarter|Is Late|Größe|
+  Émissions|Año fiscal|前年比|Средний чек|🔥 Hot leads|Gross Profit|Weighted Pipeline|SLA breached?|
+  Rolling 12 "months"|Tier\Band|margin %`;
+
+const PATTERNS = itemsOf`{}|Total {}|Avg {}|{} YTD|{} by Rep|Σ {}|{} YoY %|Max {}|{} bucket|Distinct {}|{} (fixed)|
+  Rank of {}|Ø {}|{} – label|合計 {}`;
+
+const ENDINGS = ['', '', '', '', '', '', '', ' (copy)', ' v2', ' OLD', ' - DO NOT USE', ' test'] as const;
+
+const VARIABLES = itemsOf`Target|Growth assumption|Währung|Selected Region|Discount rate|As-of date`;

@@ -7,9 +7,8 @@ import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { publishChanges } from '../publish/publish-changes.ts';
 import { runOfId } from '../run-id.ts';
-import type { Change } from './change.ts';
 import { type PublishedRun, publishedRuns } from './published-runs.ts';
-import type { Comparison } from './side-by-side.ts';
+import type { Change, Comparison } from './side-by-side.ts';
 import { storedChanges } from './stored-changes.ts';
 
 export type RunsToCompare = {
@@ -26,7 +25,7 @@ export type RunsToCompare = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type RunChanges =
+type RunChanges =
   | { readonly kind: 'nothing-published' }
   | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
   | {

@@ -1,6 +1,6 @@
 import { printExact, shortened } from '../../base/index.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import { type Change, fieldsOf } from './change.ts';
+import { type Change, fieldsOf } from './side-by-side.ts';
 
 /** The number of characters shown of a value. */
 const SHOWN = 60;

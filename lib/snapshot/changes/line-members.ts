@@ -14,7 +14,7 @@ import {
 import { bytesOf, type Line, type LineReader, lineOf } from './line-reader.ts';
 
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
-export type LineMembers = {
+type LineMembers = {
   count: number;
   hasEscapes: boolean;
   /** The first byte of the name, its opening quote, and the byte after its closing quote. */

@@ -23,7 +23,7 @@ export type LineReader = {
   close(): Promise<void>;
 };
 
-export type LinesToRead = {
+type LinesToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
   readonly parts: readonly PartToRead['part'][];
   readonly signal?: AbortSignal | undefined;

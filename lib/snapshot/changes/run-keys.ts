@@ -4,7 +4,7 @@ import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { createLineKey } from './line-key.ts';
 import { readLines } from './line-reader.ts';
 
-export type RunKeysOptions = {
+type RunKeysOptions = {
   readonly store: Store;
   readonly source: Source;
   readonly run: Pick<Manifest, 'parts'>;

@@ -1,12 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
+import { packFrame } from '../frames/frame-codec.ts';
 import type { Part } from '../manifest.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import { changeOf, changeOfOne, type LineChange } from './change.ts';
-import { differingByName, differingFields, differingInPlace, isSameText } from './differing-fields.ts';
-import { createLineKey } from './line-key.ts';
-import { noMembers, readLine } from './line-members.ts';
-import { bytesOf, lineOf, readLines } from './line-reader.ts';
-import { compareRecordKeys } from './record-key.ts';
+import {
+  differingByName,
+  differingFields,
+  differingInPlace,
+  exactValue,
+  isSameText,
+} from './differing-fields.ts';
+import { HASH_SPACE, keyHash } from './key-hash.ts';
+import { compareRecordKeys, createLineKey } from './line-key.ts';
+import { noMembers, readLine, valuesByName } from './line-members.ts';
+import { bytesOf, type LineReader, lineOf, readLines } from './line-reader.ts';
+import type { PartToRead } from './part-chunks.ts';
+
+/** What a byte of a part and a record are estimated to take in memory, at most. */
+const UNPACKED = 10;
+const RECORD_BYTES = 500;
+const MOST_BUCKETS = 512;
+
+function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison): number {
+  const parts = [...before.parts, ...after.parts];
+  const estimate = parts.reduce((sum, part) => sum + part.bytes * UNPACKED + part.records * RECORD_BYTES, 0);
+  return Math.min(MOST_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
+}
+
+/** Compares two runs in any order, by buckets of key hashes in a new folder of `scratch`. Each record is read twice. */
+export async function* compareInBuckets(
+  given: Comparison,
+  scratch: { readonly store: Store; readonly folder: string },
+): AsyncGenerator<readonly LineChange[]> {
+  const comparison = { ...given, ...withoutEqualParts(given) };
+  const count = bucketCount(comparison);
+  const { store } = scratch;
+  const folder = `${scratch.folder}buckets-${randomBytes(8).toString('hex')}/`;
+  const folderOf = (side: RunSide, bucket: number) => `${folder}${side}/${String(bucket).padStart(3, '0')}/`;
+  for (const side of ['before', 'after'] as const)
+    await putInBuckets(comparison, side, { store, count, folderOf: (bucket) => folderOf(side, bucket) });
+  for (let bucket = 0; bucket < count; bucket += 1) {
+    const partsOf = (side: RunSide) => Array.fromAsync(store.list(folderOf(side, bucket)));
+    const parts = { before: await partsOf('before'), after: await partsOf('after') };
+    yield await changesOf({ ...comparison, store }, parts);
+  }
+}
+
+type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
+
+async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<readonly LineChange[]> {
+  const { records: rules } = sourceDefinitions[comparison.source];
+  const held = new Map<string, Buffer>();
+  const changes: LineChange[] = [];
+  const members = noMembers();
+  await eachRecord(comparison, parts.before, (key, { line }) => {
+    held.set(key, Buffer.from(bytesOf(line)));
+  });
+  await eachRecord(comparison, parts.after, (key, { line }) => {
+    const before = held.get(key);
+    held.delete(key);
+    const fields = before && differingFields(rules, readLine(before, members), line);
+    if (fields?.length === 0) return;
+    const after = Buffer.from(bytesOf(line));
+    changes.push(before && fields ? changeOf(key, before, after, fields) : changeOfOne('after', key, after));
+  });
+  for (const [key, line] of held) changes.push(changeOfOne('before', key, line));
+  const compare = compareRecordKeys(rules.key);
+  return changes.sort((a, b) => compare(a.key, b.key));
+}
+
+async function eachRecord(
+  { store, source, signal }: Comparison,
+  parts: PartsOfRuns[RunSide],
+  take: (key: string, reader: LineReader) => void | Promise<void>,
+): Promise<void> {
+  const keyOf = createLineKey(sourceDefinitions[source].records.key);
+  const reader = readLines({ store, parts, signal });
+  try {
+    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
+      const taken = take(keyOf(reader), reader);
+      if (taken !== undefined) await taken;
+      reader.release();
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Of the memory, what the records of all buckets take when they are written. */
+const OPEN_SHARE = 0.5;
+const AT_ONCE = 8;
+
+type Buckets = {
+  readonly store: Store;
+  readonly count: number;
+  readonly folderOf: (bucket: number) => string;
+};
+
+/** Puts the records of a run into buckets, in their order: each becomes a series of objects. */
+async function putInBuckets(comparison: Comparison, side: RunSide, buckets: Buckets): Promise<void> {
+  const { store, count, folderOf } = buckets;
+  const mostBytes = OPEN_SHARE * (comparison.memoryBytes ?? MEMORY_BYTES);
+  const open = Array.from({ length: count }, () => gatherBytes(1024));
+  let [openBytes, writes] = [0, 0];
+
+  async function write(): Promise<void> {
+    const name = `${String(writes).padStart(5, '0')}.ndjson.zst`;
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const some = open.slice(from, from + AT_ONCE).map(async (lines, at) => {
+        if (lines.sizeBytes() === 0) return;
+        await store.put(`${folderOf(from + at)}${name}`, await packFrame(lines.bytes(), 'zstd'));
+        lines.clear();
+      });
+      await Promise.all(some);
+    }
+    [openBytes, writes] = [0, writes + 1];
+  }
+
+  await eachRecord(comparison, comparison[side].parts, (key, { line: { json, start, end } }) => {
+    const bucket = Math.floor((keyHash(key) / HASH_SPACE) * count);
+    // With its line feed.
+    (open[bucket] as GatheredBytes).add(json.bytes.subarray(start, end + 1));
+    openBytes += end + 1 - start;
+    return openBytes < mostBytes ? undefined : write();
+  });
+  await write();
+}
 
 /** Its records, and the ids whose records it lacks because they could not be read. */
 type ComparedRun = {
@@ -26,9 +146,9 @@ export type Comparison = {
 };
 
 /** A function of 1 GB has room for more, but none is needed. */
-export const MEMORY_BYTES = 64_000_000;
+const MEMORY_BYTES = 64_000_000;
 
-export type RunSide = 'before' | 'after';
+type RunSide = 'before' | 'after';
 
 /** More records wait than the memory bound allows: nothing that was yielded is certain. */
 export class NotSideBySideError extends Error {
@@ -155,10 +275,86 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
 }
 
 /** Two runs without the parts that both have: no record of them changed. */
-export function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
+function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
   const without = (own: Comparison['after'], others: Comparison['after']) => {
     const known = new Set(others.parts.map(({ sha256 }) => sha256));
     return { parts: own.parts.filter(({ sha256 }) => !known.has(sha256)) };
   };
   return { before: without(before, after), after: without(after, before) };
+}
+
+/** What happened to one record from one run to the next, with its lines as bytes. */
+export type LineChange =
+  | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
+  | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
+  | {
+      readonly change: 'changed';
+      readonly key: string;
+      readonly before: Buffer;
+      readonly after: Buffer;
+      /** The top-level fields that differ, in the order of their names; at least one. */
+      readonly fields: readonly string[];
+    };
+
+const changeOf = (key: string, before: Buffer, after: Buffer, fields: readonly string[]): LineChange => ({
+  change: 'changed',
+  key,
+  before,
+  after,
+  fields,
+});
+
+/** A record that only one of the two runs has. */
+const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
+  side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
+
+type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
+
+export type Change = AsText<LineChange>;
+
+/** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
+export function printChange(change: Change): string {
+  return piecesOf(change).join('');
+}
+
+/** The pieces of that line in order, texts of JSON and lines of records. */
+export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
+  const { key, before, after, fields = [] } = change;
+  const pieces: (string | L)[] = [];
+  let text = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
+  for (const [name, line] of [['before', before] as const, ['after', after] as const]) {
+    if (line === undefined) continue;
+    pieces.push(`${text},"${name}":`, line);
+    text = '';
+  }
+  pieces.push(`${text},"fields":${JSON.stringify(fields)}}`);
+  return pieces;
+}
+
+type ChangeOf<L> = {
+  readonly change: Change['change'];
+  readonly key: string;
+  readonly before?: L;
+  readonly after?: L;
+  readonly fields?: readonly string[];
+};
+
+/** The fields of a record by name, with exact numbers; one with too many values to be parsed is its text. */
+export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
+  new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
+
+export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
+
+/** Reads changes to their end: counts all, and collects the first `limit`. */
+export async function collectChanges(
+  found: AsyncIterable<Change>,
+  limit: number,
+): Promise<{ readonly counts: ChangeCounts; readonly changes: readonly Change[] }> {
+  const counts = { added: 0, removed: 0, changed: 0 };
+  const changes: Change[] = [];
+  for await (const change of found) {
+    counts[change.change] += 1;
+    if (changes.length < limit) changes.push(change);
+  }
+  return { counts, changes };
 }

@@ -1,11 +1,11 @@
 import { parseOwnJson } from '../../base/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
-import type { Change } from './change.ts';
 import { noMembers, type ReadLine, readMembers, valuesByName } from './line-members.ts';
 import { readLines } from './line-reader.ts';
+import type { Change } from './side-by-side.ts';
 
-export type StoredChangesOptions = {
+type StoredChangesOptions = {
   readonly store: Store;
   readonly changes: Manifest['changes'];
   readonly signal?: AbortSignal | undefined;

@@ -7,9 +7,7 @@ import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { OtherPlatformError } from '../same-platform.ts';
 
-export type AfterStepFailure =
-  | { readonly kind: 'retry'; readonly delayMs: number }
-  | { readonly kind: 'stop' };
+type AfterStepFailure = { readonly kind: 'retry'; readonly delayMs: number } | { readonly kind: 'stop' };
 
 /** Waits between retries of a step cost nothing, so they outlast an outage of an hour; those for a 429 have no limit. */
 const LIMITS: RetryLimits = {

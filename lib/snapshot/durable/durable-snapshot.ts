@@ -47,7 +47,7 @@ export type DurableRunOptions = Pick<
   };
 
 /** How a durable run ended. Small, however large the run. */
-export type EndedRun = {
+type EndedRun = {
   readonly kind: Publication['kind'];
   readonly place: Place;
   readonly run: string;
@@ -97,7 +97,7 @@ export type SnapshotAndFollowers = {
 };
 
 /** How the run ended. `followers` says how each of them ended, and is absent if none was taken. */
-export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
+type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
 
 /** Takes a run and, only if it was published (they read it), its followers in turn. The error reports all that stopped. */
 export async function takeDurableSnapshot(

@@ -7,7 +7,7 @@ type Execution = { readonly name: string; readonly input: string };
 /** Resolves once it is certain to run, once for each name: may be repeated. It may run even if this throws `AwsError`. */
 export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
 
-export type LambdaExecutionOptions = {
+type LambdaExecutionOptions = {
   /** A function with its version or alias, by ARN or name: Lambda starts durable executions only of these. */
   readonly functionName: string;
   readonly environment: AwsEnvironment;

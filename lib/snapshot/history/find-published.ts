@@ -1,8 +1,8 @@
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { publishedRuns } from '../changes/published-runs.ts';
 import type { Place } from '../keys.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
 import type { Publication } from '../publish/publish.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 
 /**
  * The publication of a run of which nothing is left under `work/`: undefined if it is not published, or damaged. Throws

@@ -2,7 +2,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { type Place, partsOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import { readAgain } from '../read-again.ts';
 import { runOfId } from '../run-id.ts';
 import { sources } from '../sources/sources.ts';

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/index.ts';
 import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { foldersOf, type Place, workFolder } from '../keys.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import { runOfId } from '../run-id.ts';
 import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
 

@@ -1,6 +1,13 @@
 import { parseStored, printStoredLine, type Store, updateObject } from '../../store/index.ts';
-import type { Place } from '../keys.ts';
-import { foldersOf, isManifestKey, latestKey, latestParquetFolder, runOfKey, sourceOf } from '../keys.ts';
+import {
+  foldersOf,
+  isManifestKey,
+  latestKey,
+  latestParquetFolder,
+  type Place,
+  runOfKey,
+  sourceOf,
+} from '../keys.ts';
 import { latestSchema } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { deleteWork } from './clear-work.ts';

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../base/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { readBy } from '../changes/record-key.ts';
+import { readBy } from '../changes/line-key.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { type Place, partsOf, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';

@@ -3,7 +3,7 @@ import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { isRunId, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { isSuperseded } from '../publish/gates.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { runOfId } from '../run-id.ts';
 
@@ -14,7 +14,7 @@ export type UnpublishedRun = { readonly run: string; readonly startedAt: string 
   | { readonly state: 'damaged'; readonly fault: string }
 );
 
-export type UnpublishedOptions = {
+type UnpublishedOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly published: readonly PublishedRun[];

@@ -53,7 +53,7 @@ for (const [first, type] of Object.entries({
 }
 
 /** A top-level field of a page's records. */
-export type RecordField = {
+type RecordField = {
   /** The first one is 0. */
   readonly number: number;
   /** The bits of the types seen in it. */

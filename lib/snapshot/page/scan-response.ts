@@ -23,7 +23,7 @@ import { textAt } from './value-at.ts';
  * a member that occurs twice the last one wins, as in `JSON.parse`; of a field that does, both types are recorded.
  */
 
-export type ScannedObject = {
+type ScannedObject = {
   /** An object, or null, which has no members. */
   readonly isObject: boolean;
   /** The records of the last array with the name; undefined if there is none, or if the response is no object. */

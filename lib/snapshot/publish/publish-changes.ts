@@ -1,8 +1,14 @@
 import type { Store } from '../../store/index.ts';
-import { type ChangeCounts, type LineChange, piecesOf } from '../changes/change.ts';
-import { compareInBuckets } from '../changes/hash-buckets.ts';
-import { readBy } from '../changes/record-key.ts';
-import { type Comparison, compareSideBySide, NotSideBySideError } from '../changes/side-by-side.ts';
+import { readBy } from '../changes/line-key.ts';
+import {
+  type ChangeCounts,
+  type Comparison,
+  compareInBuckets,
+  compareSideBySide,
+  type LineChange,
+  NotSideBySideError,
+  piecesOf,
+} from '../changes/side-by-side.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
 import { type Compression, compressionOf } from '../keys.ts';
 import { sourceDefinitions } from '../sources/sources.ts';

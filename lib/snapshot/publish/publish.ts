@@ -28,9 +28,8 @@ import type { Run } from '../run-id.ts';
 import type { GateName, MissingId } from '../scan.ts';
 import { type GatedRun, isSuperseded, refusals } from './gates.ts';
 import { missingSince } from './known-missing.ts';
-import { type LastPublication, readLastPublication } from './last-publication.ts';
 import { publishChanges } from './publish-changes.ts';
-import { publishParts } from './publish-parts.ts';
+import { type LastPublication, publishParts, readLastPublication } from './publish-parts.ts';
 import { untagLatest } from './tag-runs.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
@@ -51,7 +50,7 @@ export type Publication =
       readonly latest: Latest;
     };
 
-export type PublishOptions = {
+type PublishOptions = {
   readonly store: Store;
   readonly source: Place;
   readonly run: Run;

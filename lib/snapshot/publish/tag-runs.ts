@@ -11,7 +11,7 @@ import {
 import { readLatest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 
-export type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
+type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
 /** Tags all that is stored of a replaced run, so that the lifecycle may expire it. Recorded last (`TAGGED_NAME`). */
 export async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {

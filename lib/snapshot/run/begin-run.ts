@@ -5,17 +5,17 @@ import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../sto
 import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import { knownRefusals } from '../publish/gates.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, Scan } from '../scan.ts';
 import { placeOfRequest, type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { linkedIds } from './linked-ids.ts';
-import type { Saved } from './slice-progress.ts';
 import { type NewRun, type SnapshotOptions, startRun } from './take-run.ts';
+import type { Saved } from './take-slice.ts';
 
-export type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
+type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
   Pick<NewRun, 'compression' | 'idsFrom'> & {
     /** Begin it although it would be refused. Default: false. */
     readonly force?: boolean;

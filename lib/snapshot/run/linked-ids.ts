@@ -6,7 +6,7 @@ import { manifestOf, type Part, readLatest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { Source } from '../sources/sources.ts';
 
-export type LinkedIdsOptions = {
+type LinkedIdsOptions = {
   readonly store: Store;
   readonly from: Source;
   readonly fields: readonly string[];
@@ -18,7 +18,7 @@ export type LinkedIdsOptions = {
 };
 
 /** The ids that a published run links to, each once and sorted as text. `gone`: those that every link says are gone. */
-export type LinkedIds = {
+type LinkedIds = {
   readonly run: string;
   readonly ids: readonly string[];
   readonly gone: ReadonlySet<string>;

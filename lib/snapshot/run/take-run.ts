@@ -1,13 +1,12 @@
 import type { PaceCounts } from '../../pace/pace.ts';
-import { readLastPublication } from '../publish/last-publication.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import { createRun } from '../run-id.ts';
 import { checkPlatform } from '../same-platform.ts';
 import type { GateName, Scan } from '../scan.ts';
 import { type Checkpoint, readParts, saveCheckpoint } from './checkpoint.ts';
-import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
-import { type SliceOptions, takeSlice } from './take-slice.ts';
+import { type Saved, type SliceOptions, takeSlice } from './take-slice.ts';
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
   readonly platform: string;

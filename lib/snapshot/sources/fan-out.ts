@@ -1,13 +1,7 @@
 import * as z from 'zod/mini';
+import { PlatformError, type PlatformFailure } from '../../platform/index.ts';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
-import type { MissingId, Scan } from '../scan.ts';
-import {
-  afterFailure,
-  type Had,
-  type ReadOfId,
-  refuseBadRequests,
-  refusedForMissing,
-} from './missing-ids.ts';
+import type { GateName, MissingId, Scan } from '../scan.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
@@ -93,3 +87,119 @@ const readOrMissing = (options: ReadOfId<RecordBatch>): Promise<Had<RecordBatch>
     (result) => ({ kind: 'had', result }),
     (error: unknown) => afterFailure(error, options),
   );
+
+const failureOf = (error: unknown): PlatformFailure | undefined =>
+  error instanceof PlatformError ? error.failure : undefined;
+
+const statusOf = (error: unknown): number | undefined => {
+  const failure = failureOf(error);
+  return failure?.kind === 'status' ? failure.status : undefined;
+};
+
+/** True if the platform responded 400: it does not know an order that was requested, for one. */
+export const isBadRequest = (error: unknown): boolean => statusOf(error) === 400;
+
+/** True if the platform kept failing, after all retries. */
+export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
+
+/** What says of one id that it cannot be had: refused, gone, archived, in conflict, not an id. */
+const CANNOT_BE_HAD: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
+
+/** The status with which the platform says that this id cannot be had; undefined for any other failure. */
+function refusedStatus(error: unknown): number | undefined {
+  const failure = failureOf(error);
+  // A list without an end is the id's own, too.
+  if (failure?.kind === 'endless') return 200;
+  return failure?.kind === 'status' && CANNOT_BE_HAD.has(failure.status) ? failure.status : undefined;
+}
+
+/** The status of a failure that may be of one id alone, after all retries; 0 if no complete response was received. */
+function failedStatus(error: unknown): number | undefined {
+  const failure = failureOf(error);
+  switch (failure?.kind) {
+    case 'status':
+      return failure.status >= 500 ? failure.status : undefined;
+    case 'not-json':
+      return failure.status;
+    case 'shape':
+    case 'too-large':
+      return 200;
+    case 'cut':
+      return 0;
+    case 'timeout':
+    case 'connection':
+      return failure.phase === 'exchange' ? 0 : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Some ids may be missing. If all are, the token has no rights or the address is wrong: that is not a snapshot. */
+export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
+  missing > 0 && missing === requested ? ['incomplete'] : [];
+
+/** Throws the error of the last of the ids, of which none could be had, if it is a bad request: its words say more. */
+export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
+  if (missing === requested && isBadRequest(error)) throw error;
+}
+
+/** How many other ids are tried before the failure of one is taken for the platform's. */
+const MAX_WITNESSES = 3;
+
+type ReadOfId<Result> = {
+  readonly id: string;
+  readonly read: (id: string) => Promise<Result>;
+  /** All ids, of which others show whether the platform answers at all. */
+  readonly ids: readonly string[];
+  /** One that was answered before, which is tried first. */
+  readonly answered?: string | undefined;
+  /** Called with what was read of another id, which is not used. */
+  readonly drop?: (result: Result) => void;
+};
+
+/** What was read of an id, or that it is missing, and the error that said so. */
+type Had<Result> =
+  | { readonly kind: 'had'; readonly result: Result }
+  | { readonly kind: 'missing'; readonly missing: MissingId; readonly error: unknown };
+
+/**
+ * Decides after a read of an id failed: the id is missing if the platform says so (400, 403, 404, 409, 410), or if it keeps
+ * failing while another id is answered, before and after. Throws any other error: it is not of this id alone.
+ */
+export async function afterFailure<Result>(error: unknown, options: ReadOfId<Result>): Promise<Had<Result>> {
+  const { id, read } = options;
+  const refused = refusedStatus(error);
+  if (refused !== undefined) return { kind: 'missing', missing: { id, status: refused }, error };
+  if (failedStatus(error) === undefined || !(await isAnyAnswered(options))) throw error;
+  try {
+    // The platform answers, and may have begun to since.
+    return { kind: 'had', result: await read(id) };
+  } catch (again) {
+    const status = refusedStatus(again) ?? failedStatus(again);
+    if (status === undefined) throw again;
+    return { kind: 'missing', missing: { id, status }, error: again };
+  }
+}
+
+/** True if the platform answers for another id, be it that it cannot be had. */
+async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean> {
+  for (const other of witnessesOf(options)) {
+    try {
+      const result = await options.read(other);
+      options.drop?.(result);
+      return true;
+    } catch (error) {
+      if (refusedStatus(error) !== undefined) return true;
+      if (failedStatus(error) === undefined) throw error;
+    }
+  }
+  return false;
+}
+
+/** The one that was answered before, or else some next to this one. */
+function witnessesOf({ id, ids, answered }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
+  if (answered !== undefined) return [answered];
+  const at = ids.indexOf(id);
+  const before = ids.slice(Math.max(0, at - MAX_WITNESSES), Math.max(0, at));
+  return [...ids.slice(at + 1, at + 1 + MAX_WITNESSES), ...before].slice(0, MAX_WITNESSES);
+}

@@ -1,9 +1,36 @@
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { once } from '../../base/index.ts';
+import { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import type { Warn } from '../../snapshot/history/clear-work.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
-import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
-import { StoredObjectError } from '../../store/index.ts';
-import { type MadeRun, makeRun, type RunToMake } from './make-run.ts';
+import {
+  type Place,
+  parquetFolder,
+  parsePlace,
+  publishedFolder,
+  sourceOf,
+  TAGGED_NAME,
+} from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf, type Part, readLatest } from '../../snapshot/manifest.ts';
+import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
+import { type Run, runOfId } from '../../snapshot/run-id.ts';
+import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import {
+  fileName,
+  type MadeFile,
+  madeOf,
+  type RecordedParquet,
+  readMade,
+  soundParquet,
+  writeMade,
+} from '../made/made-files.ts';
+import { createParquetMaker } from '../made/make-parquet.ts';
+import { parquetFormat } from '../parquet/hive-type.ts';
+import type { MadeParquet } from '../parquet/parquet-writer.ts';
+import type { Partitions } from '../partitions/partitions.ts';
 import { listRuns, pointAtLatest } from './make-runs.ts';
 
 export type TablesToMake = Pick<
@@ -110,3 +137,204 @@ export async function writeTables({
   }
   return { ...written, skipped, left };
 }
+
+export type RunToMake = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly run: PublishedRun;
+  readonly isLatest: boolean;
+  /** The names in the folder of its Parquet, as far as they were listed. */
+  readonly made: ReadonlySet<string>;
+  /** Runs that may have parts with the same bytes: what these have of them is copied. */
+  readonly neighbours: readonly string[];
+  /** The tables over the published runs. Default: none. */
+  readonly partitions?: Partitions | undefined;
+  /** Trust what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
+  readonly isSparse?: boolean | undefined;
+  /** Asked after each part: true ends the work. */
+  readonly isOver: () => boolean;
+  readonly warn: Warn;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What was made: of how many parts; `isLeft` if there is more to do. */
+export type MadeRun = {
+  readonly files: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly other: number;
+  readonly isLeft: boolean;
+};
+
+/** Recorded once all of a run's Parquet, so many files, and uses are made, and its partitions are added. Other columns, other names. */
+function markOf({ place, partitions }: Pick<RunToMake, 'place' | 'partitions'>, files: number): string {
+  const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
+  return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
+}
+
+type Making = RunToMake & { readonly at: Run };
+
+/** `isChanged`: something was stored. */
+type Outcome = MadeRun & { readonly isChanged: boolean };
+
+const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
+
+/**
+ * Makes what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
+ * Several may do it at once: the bytes depend on the parts alone. Undefined if the run is gone. Throws
+ * `StoredObjectError` if a part is damaged.
+ */
+export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
+  const { run, made, isSparse = false } = options;
+  const files = [...made].filter((name) => name.endsWith('.parquet')).length;
+  const making = { ...options, at: runOfId(run.run) };
+  const isDone = isSparse && made.has(markOf(options, files));
+  const outcome = isDone ? NOTHING : await unlessGone(making);
+  if (outcome?.isLeft === false) await tagAsItIs(making, outcome.isChanged);
+  return outcome;
+}
+
+/** Makes the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
+async function unlessGone(making: Making): Promise<Outcome | undefined> {
+  const made = await makeFiles(making).catch((error: unknown) => {
+    if (error instanceof StoredObjectError) return error;
+    throw error;
+  });
+  if ((await manifestNow(making)) === undefined) return await withdraw(making);
+  if (made instanceof Error) throw made;
+  return made;
+}
+
+async function makeFiles(making: Making): Promise<Outcome | undefined> {
+  const { store, place, at, run, partitions, isSparse = false, isOver } = making;
+  const manifest = await manifestNow(making);
+  if (manifest === undefined) return undefined;
+  const folder = parquetFolder(place, at);
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
+  const recorded: MadeFile[] = [...(await readMade(store, place, at))];
+  const files = await openPartFiles(making);
+  const parts = manifest.parts.map((part, index) => {
+    const [key, known] = [`${folder}${fileName(index)}`, recorded[index]];
+    const isMade = known?.of === madeOf(place, part) && sizes.get(key) === known.bytes;
+    sizes.delete(key);
+    return { part, index, key, isMade };
+  });
+  const lacking = parts.filter(({ part, isMade }) => !isMade || files.lacksUses(part));
+  const mark = markOf(making, parts.length);
+  const isMarked = making.made.has(mark);
+  const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
+  // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
+  if (counts.isChanged && run.isTagged) await store.delete(`${publishedFolder(place, at)}${TAGGED_NAME}`);
+  for (const { part, index, key, isMade } of lacking) {
+    counts.files += 1;
+    if (!isMade) {
+      const { body, records, other, sha256 = hash('sha256', body) } = await files.parquet(part);
+      const bytes = body.byteLength;
+      await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256 });
+      recorded[index] = { of: madeOf(place, part), records, bytes, sha256, other };
+      await writeMade(store, place, at, recorded.slice(0, parts.length));
+      counts.records += records;
+      counts.bytes += bytes;
+      counts.other += other;
+    }
+    if (files.lacksUses(part)) await files.uses(part);
+    if (isOver()) return { ...counts, isLeft: true };
+  }
+  for (const key of sizes.keys()) if (key.endsWith('.parquet')) await store.delete(key);
+  const isAdded = !counts.isChanged && (isSparse || isSource(place));
+  if (!isAdded) await partitions?.add(place, at, manifest);
+  if (!isMarked) await store.put(`${folder}${mark}`, printStored({ run: at.id }));
+  return counts;
+}
+
+/** The manifest of a run; undefined if it is gone, or being removed. */
+async function manifestNow({ store, place, at, run }: Making): Promise<Manifest | undefined> {
+  if ((await readLatest(store, place))?.removed.includes(at.id)) return undefined;
+  try {
+    return await manifestOf(store, run.manifest, { place, run: at.id });
+  } catch (error) {
+    if (error instanceof StoredObjectError && error.kind === 'missing') return undefined;
+    throw error;
+  }
+}
+
+async function withdraw({ store, place, at, partitions }: Making): Promise<undefined> {
+  await partitions?.remove(place, at);
+  for (const prefix of [parquetFolder(place, at), usesFolder(place, at)])
+    for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
+}
+
+/** Tags a run that was replaced, unless all of it has the tag; takes it from the newest. A store that refuses costs a warning. */
+async function tagAsItIs(
+  { store, place, at, run, isLatest, warn }: Making,
+  isChanged: boolean,
+): Promise<void> {
+  const hasTags = run.isTagged && !isChanged;
+  try {
+    if (isLatest && run.wasReplaced) await untagLatest({ store, place, run: at });
+    if (!isLatest && !hasTags) await tagReplaced({ store, place, run: at });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    warn(
+      `run ${at.id} of ${place} could not be tagged as what it is: ${isLatest ? 'the newest' : 'replaced'}`,
+      error,
+    );
+  }
+}
+
+/** The folder of the uses of a run. Ends in a slash. */
+const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
+
+/** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
+async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
+  const source = sourceOf(place);
+  const usesMaker = isStating(source) ? createUsesMaker(source) : undefined;
+  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns, usesMaker?.add));
+  const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
+  const stored = new Set<string>();
+  if (isStating(source)) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => isStating(source) && !stored.has(usesKey(part));
+
+  async function putUses(part: Part, body: Uint8Array): Promise<void> {
+    await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
+    stored.add(usesKey(part));
+  }
+
+  return {
+    lacksUses,
+    /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
+    async parquet(part: Part): Promise<MadeParquet & Partial<Pick<MadeFile, 'sha256'>>> {
+      const equal = (await known()).parquet.get(madeOf(place, part));
+      const body = await soundParquet(store, equal);
+      if (equal !== undefined && body !== undefined) return { ...equal, body };
+      const make = await makeParquet();
+      const made = await make({ store, part, signal });
+      const uses = usesMaker?.end();
+      if (uses !== undefined && lacksUses(part)) await putUses(part, uses);
+      return made;
+    },
+    async uses(part: Part): Promise<void> {
+      const equal = (await known()).uses.get(contentOf(usesKey(part)));
+      // Not looked through: whoever reads damaged ones makes them again.
+      const copied = equal === undefined ? undefined : await store.get(equal);
+      if (copied !== undefined) await putUses(part, copied.body);
+      else if (isStating(source)) await usesOfPart({ store, source, part, signal });
+    },
+  };
+}
+
+/** What runs have of their parts: Parquet by what it was made of, the keys of uses by the hash of their parts. */
+async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
+  const parquet = new Map<string, RecordedParquet>();
+  const uses = new Map<string, string>();
+  for (const run of runs) {
+    for (const file of await readMade(store, place, run)) parquet.set(file.of, file);
+    for await (const { key } of store.list(usesFolder(place, run))) uses.set(contentOf(key), key);
+  }
+  return { parquet, uses };
+}
+
+/** What the key of uses says of their content: the hash of the part, and the format. */
+const contentOf = (key: string): string =>
+  key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

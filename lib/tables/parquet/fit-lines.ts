@@ -17,9 +17,8 @@ import {
   type NumberLeaf,
 } from './leaf.ts';
 import { nameAt, type Reading } from './names.ts';
-import { createNode, type NamedNode, structOf } from './nodes.ts';
 import { onlyLast, withoutRepeats } from './only-last.ts';
-import { readObject } from './read-node.ts';
+import { createNode, type NamedNode, readObject, structOf } from './read-node.ts';
 import { addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
 import { addWaiting } from './texts.ts';
 

@@ -7,7 +7,7 @@ import { storeFormula } from '../../../lib/model/formula-log.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
-import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BodyShare, createBodyBudget } from '../../../lib/platform/http/read-body.ts';
+import { type BodyShare, createBodyBudget } from '../../../lib/platform/http/transport.ts';
 import { json, startServer } from '../scripted-server.ts';
 import { sendOnce } from '../send-once.ts';
 

@@ -7,7 +7,7 @@ import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { settleWrite } from '../../../lib/table/dynamo-failure.ts';
+import { settleWrite } from '../../../lib/table/dynamo-table.ts';
 import type { StoredRow, Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';

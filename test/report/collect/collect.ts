@@ -1,5 +1,5 @@
 import { collectFacts } from '../../../lib/report/collect/collect-facts.ts';
-import type { ListLimits } from '../../../lib/report/collect/listed.ts';
+import type { ListLimits } from '../../../lib/report/collect/records.ts';
 import type { Place } from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { publishLines, wednesday } from '../../snapshot/changes/publish-lines.ts';

@@ -1,9 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { collectDigest } from '../../../lib/report/digest/digest.ts';
-import { printDigest } from '../../../lib/report/digest/print-digest.ts';
-import { type Change, printChange } from '../../../lib/snapshot/changes/change.ts';
+import { collectDigest, printDigest } from '../../../lib/report/digest/digest.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { type Change, printChange } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSlidingWindow } from '../../../lib/sandbox/platform/http/throttle.ts';
+import { createSlidingWindow } from '../../../lib/sandbox/platform/options.ts';
 import { type Call, call, smallPlatform } from './call-platform.ts';
 
 const path = '/api/query/v1/functions/search';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formulaFacts } from '../../../lib/sandbox/platform/calculations/formula-facts.ts';
+import { formulaFacts } from '../../../lib/sandbox/platform/calculations/formulas.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { cpuMs } from '../../cpu-time.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';

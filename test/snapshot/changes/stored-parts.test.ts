@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import type { Store } from '../../../lib/store/store.ts';

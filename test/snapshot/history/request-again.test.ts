@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestAgain } from '../../../lib/snapshot/history/request-again.ts';
-import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { givenIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines } from '../changes/publish-lines.ts';

@@ -5,7 +5,7 @@ import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { latestKey, MANIFEST_NAME, publishedFolder, workFolder } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
-import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';

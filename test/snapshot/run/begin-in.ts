@@ -1,6 +1,5 @@
-import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
 import { type NewRun, type SnapshotOptions, startRun } from '../../../lib/snapshot/run/take-run.ts';
-import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { type Saved, type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;

@@ -1,8 +1,7 @@
 // Takes the lock of "object", and never releases it.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockPath, withLock } from '../../../lib/store/directory-lock.ts';
-import { writeTemporary } from '../../../lib/store/temporary-file.ts';
+import { lockPath, withLock, writeTemporary } from '../../../lib/store/directory-writer.ts';
 
 const directory = process.argv[2] ?? '';
 const { path: file } = await writeTemporary(join(directory, '.store/temporary'), Buffer.from('never seen'));

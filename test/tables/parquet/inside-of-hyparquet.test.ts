@@ -22,8 +22,7 @@ test('the inside of hyparquet and its writer is used for this alone, in the vers
     'hyparquet-writer/src/metadata.js writeMetadata',
     'hyparquet/src/column.js parquetHeader',
     'hyparquet/src/encoding.js readRleBitPackedHybrid',
-    'hyparquet/src/schema.js getMaxDefinitionLevel',
-    'hyparquet/src/schema.js getSchemaPath',
+    'hyparquet/src/schema.js getMaxDefinitionLevel, getSchemaPath',
   ]);
   for (const name of ['hyparquet', 'hyparquet-writer']) expect(dependencies[name]).toMatch(/^\d+\.\d+\.\d+$/);
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { Change } from '../../../snapshot/changes/change.ts';
 import { changesBetween } from '../../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
+import type { Change } from '../../../snapshot/changes/side-by-side.ts';
 import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
 import { sources } from '../../../snapshot/sources/sources.ts';
 import { shownChange } from '../../collect/changes.ts';

@@ -5,7 +5,7 @@ import { findResult, storedResults } from '../../../jobs/results/stored-results.
 import { spelled } from '../../../model/rules.ts';
 import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
-import { createLargest } from '../../collect/listed.ts';
+import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** Those first that somebody must look at. */

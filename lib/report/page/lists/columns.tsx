@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
-import type { flagWords } from '../../flag-words.ts';
+import type { flagWords } from '../../facts.ts';
 import { Badges, NodeLink } from '../parts/parts.tsx';
 import { hashOf } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';

@@ -1,7 +1,6 @@
 import { brokenFlags } from '../../../model/flags.ts';
 import { reach } from '../../../model/graph/closure.ts';
-import { calculationFlags, cardFlags, ownedCounts, type ReportFacts } from '../../facts.ts';
-import { flagWords } from '../../flag-words.ts';
+import { calculationFlags, cardFlags, flagWords, ownedCounts, type ReportFacts } from '../../facts.ts';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';
 import {

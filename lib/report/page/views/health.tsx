@@ -1,6 +1,5 @@
 import { brokenFlags, flagsOf } from '../../../model/flags.ts';
-import type { CalculationFacts, Counts, ReportFacts } from '../../facts.ts';
-import { flagWords } from '../../flag-words.ts';
+import { type CalculationFacts, type Counts, flagWords, type ReportFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';

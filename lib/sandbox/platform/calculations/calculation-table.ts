@@ -1,13 +1,9 @@
+/**
+ * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
+ * formula names this one; what it names itself is in `functionTemplateDependencies`.
+ */
+
 import { createLifetimes } from '../records/lifetimes.ts';
-import {
-  type Calculation,
-  type CalculationChanges,
-  type Link,
-  link,
-  type Reference,
-  rowText,
-} from './calculation.ts';
-import { createReferenceIndex } from './references.ts';
 
 /** All calculations that exist now, by the sequence of their creation or by the digits of their ids. */
 export type CalculationTable = {
@@ -33,7 +29,7 @@ export type CalculationTable = {
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
-export type TableOptions = {
+type TableOptions = {
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
   readonly sequenceOf: (id: string) => number | undefined;
@@ -241,4 +237,132 @@ function insertSorted(sorted: number[], item: number, compare: Compare): void {
 function removeSorted(sorted: number[], item: number, compare: Compare): void {
   const position = positionOf(sorted, item, compare);
   if (sorted[position] === item) sorted.splice(position, 1);
+}
+
+/** Who refers to whom, the other way round: read from the formulas once, and changed with them. */
+type ReferenceIndex = {
+  /** Of the calculations that refer to this one, by their sequence in ascending order, what is known of the reference. */
+  usersOf(id: string): readonly (readonly [user: number, valid: Link['valid']])[];
+  /** Replaces what a calculation refers to. Returns the ids of all whose users are others now. */
+  set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string>;
+};
+
+function createReferenceIndex(
+  seeded: number,
+  referencesOf: (sequence: number) => readonly Reference[],
+): ReferenceIndex {
+  let byTarget: Map<string, Map<number, Link['valid']>> | undefined;
+
+  const add = (users: Map<string, Map<number, Link['valid']>>, user: number, all: readonly Reference[]) => {
+    for (const { id, valid } of all) {
+      const ofTarget = users.get(id) ?? new Map<number, Link['valid']>();
+      users.set(id, ofTarget.set(user, valid));
+    }
+  };
+  const index = () => {
+    if (byTarget !== undefined) return byTarget;
+    byTarget = new Map();
+    for (let user = 0; user < seeded; user += 1) add(byTarget, user, referencesOf(user));
+    return byTarget;
+  };
+
+  return {
+    usersOf: (id) => [...(index().get(id) ?? [])].sort(([a], [b]) => a - b),
+    set(user, before, after) {
+      for (const { id } of before) index().get(id)?.delete(user);
+      add(index(), user, after);
+      return new Set([...before, ...after].map(({ id }) => id));
+    },
+  };
+}
+
+/**
+ * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
+ * formula names this one; what it names itself is in `functionTemplateDependencies`.
+ */
+export type Link = {
+  readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
+  /** True for a dataset that the calculation is saved on. */
+  readonly visible: boolean;
+  readonly active: boolean;
+  readonly valid: 'VALID' | 'ILLEGAL_REFERENCE' | 'INCOMPATIBLE_LINK';
+};
+
+/** A calculation as the sandbox stores it: a search row, and what it is based on. */
+export type Calculation = {
+  readonly sequence: number;
+  readonly id: string;
+  readonly name: string;
+  readonly owner: number;
+  readonly lastModified: number;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  readonly global: boolean;
+  readonly locked: boolean;
+  readonly legacyId: string;
+  readonly status: 'VALID' | 'INVALID';
+  readonly links: readonly Link[];
+  readonly archived: boolean;
+  readonly hidden: boolean;
+  readonly variable: boolean;
+  readonly cacheWindow: 'day' | 'non_dynamic';
+  readonly datasetIndex: number | undefined;
+  readonly references: readonly Reference[];
+  /** The formula if it has been set; otherwise undefined, and it is drawn when read. */
+  readonly expression: string | undefined;
+};
+
+/** False for one that never had a dataset; a deleted dataset counts. */
+export const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
+  links.some(({ resource }) => resource.type === 'DATA_SOURCE');
+
+export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
+
+/** Another calculation that the formula names, and what is known of it: a missing one is ILLEGAL_REFERENCE. */
+export type Reference = FormulaReference & { readonly valid: Link['valid'] };
+
+type CalculationChanges = Partial<
+  Pick<Calculation, 'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'references' | 'expression'>
+>;
+
+/** In the form of `activeLinks`. */
+export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
+  const active: Record<string, string[]> = {};
+  for (const link of calculation.links) {
+    if (!link.active) continue;
+    const ids = active[link.resource.type];
+    if (ids === undefined) active[link.resource.type] = [link.resource.id];
+    else ids.push(link.resource.id);
+  }
+  return active;
+}
+
+/** The JSON of a search row: the twelve fields of contract 4.2, with the id as an integer with all its digits. */
+function rowText(calculation: Calculation): string {
+  const { name, owner, lastModified, created, global, locked, legacyId, status, links, archived } =
+    calculation;
+  const activeLinks = activeLinksOf(calculation);
+  const rest = {
+    name,
+    owner,
+    lastModified,
+    created,
+    global,
+    locked,
+    legacyId,
+    status,
+    links,
+    archived,
+    activeLinks,
+  };
+  return `{"id":${calculation.id},${JSON.stringify(rest).slice(1)}`;
+}
+
+export function link(
+  type: Link['resource']['type'],
+  id: string,
+  visible: boolean,
+  valid: Link['valid'],
+): Link {
+  return { resource: { type, id }, visible, active: valid === 'VALID', valid };
 }

@@ -1,15 +1,18 @@
-import type { Column, Dataset } from '../records/datasets.ts';
+import { printJson } from '../../../base/index.ts';
+import { analyzeFormula, checkSum } from '../../../formula/index.ts';
+import { assumptions } from '../assumptions.ts';
+import type { Column, ColumnType, Dataset } from '../records/datasets.ts';
+import { type Random, randomFor } from '../records/random.ts';
 import {
   activeLinksOf,
   type Calculation,
+  type CalculationTable,
+  type FormulaReference,
   hasDataset,
   type Link,
   link,
   type Reference,
-} from './calculation.ts';
-import type { CalculationTable } from './calculation-table.ts';
-import { calculationText, type FormulaFacts, formulaFacts } from './formula-facts.ts';
-import { formulaText } from './formula-text.ts';
+} from './calculation-table.ts';
 
 /** The formulas of all calculations. Those that nobody has set are drawn and analysed only when needed. */
 export type Formulas = {
@@ -64,12 +67,12 @@ function shapeOf(expression: string, columns: readonly Column[] | undefined): st
   );
 }
 
-export type FormulaUpdate =
+type FormulaUpdate =
   | { readonly kind: 'updated'; readonly text: string }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly message: string };
 
-export type UpdateRequest = {
+type UpdateRequest = {
   readonly id: string;
   readonly expression: string;
   /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
@@ -116,3 +119,188 @@ function leadsTo(table: CalculationTable, from: string, id: string): boolean {
   for (const each of reached) for (const next of table.get(each)?.references ?? []) reached.add(next.id);
   return reached.has(id);
 }
+
+/** What the platform reports about a formula (contract 2.1). */
+type FormulaFacts = {
+  readonly status: Calculation['status'];
+  readonly dataType: string;
+  readonly checkSum: string;
+  readonly functions: readonly string[];
+  readonly columnPositions: readonly { readonly columnName: string; readonly columnPosition: number }[];
+  readonly aggregated: boolean;
+  readonly analytic: boolean;
+  readonly nonAggregatedColumns: readonly string[];
+  readonly references: readonly FormulaReference[];
+  /** Why `strict` refuses it. */
+  readonly objection: string | undefined;
+};
+
+/** Analyses a formula over the columns of its dataset; without a dataset, unknown columns are not an error. */
+export function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
+  const types = new Map(columns?.map(({ name, type }) => [name, type]));
+  const analysis = analyzeFormula(expression, types);
+  const missing = columns === undefined ? [] : analysis.columns.filter((name) => !types.has(name));
+  const objection =
+    analysis.status === 'INVALID'
+      ? `the formula does not parse: ${analysis.faults[0]?.message ?? ''}`
+      : missing.length > 0
+        ? `the dataset has no column ${missing.map((name) => `\`${name}\``).join(', ')}`
+        : undefined;
+  const { functions, columnPositions, aggregated, analytic, nonAggregatedColumns, references } = analysis;
+  return {
+    status: objection === undefined ? 'VALID' : 'INVALID',
+    dataType: analysis.status === 'VALID' ? analysis.dataType : assumptions.dataTypeOfInvalid,
+    checkSum: checkSum(expression),
+    functions,
+    columnPositions,
+    aggregated,
+    analytic,
+    nonAggregatedColumns,
+    references,
+    objection,
+  };
+}
+
+/** The JSON of a whole calculation: every field of contract 2.1 in order, ids as integers with all their digits. */
+function calculationText(
+  calculation: Calculation,
+  expression: string,
+  facts: FormulaFacts,
+  activeLinks: unknown,
+): string {
+  const { id, name, owner, locked, global, links, legacyId, lastModified, created, status } = calculation;
+  const { aggregated, analytic, nonAggregatedColumns, dataType, columnPositions, functions } = facts;
+  const { cacheWindow, archived, hidden, variable } = calculation;
+  return printJson({
+    id: BigInt(id),
+    name,
+    owner,
+    locked,
+    global,
+    expression,
+    checkSum: facts.checkSum,
+    links,
+    legacyId,
+    lastModified,
+    created,
+    aggregated,
+    analytic,
+    nonAggregatedColumns,
+    dataType,
+    status,
+    cacheWindow,
+    columnPositions,
+    functions,
+    functionTemplateDependencies: calculation.references.map((reference) => BigInt(reference.id)),
+    archived,
+    hidden,
+    variable,
+    activeLinks,
+  });
+}
+
+type FormulaSource = {
+  readonly seed: number;
+  readonly calculation: Pick<Calculation, 'sequence' | 'status' | 'variable' | 'references' | 'links'>;
+  readonly columns: readonly Column[] | undefined;
+};
+
+/** The text of a formula as people write them; of an INVALID one it does not parse, or names a missing column. */
+function formulaText({ seed, calculation, columns }: FormulaSource): string {
+  const random = randomFor(seed, 'formula', calculation.sequence);
+  if (calculation.variable) return random.pick(CONSTANTS);
+  const picker = columnPicker(random, columns ?? []);
+  const [reference] = calculation.references;
+  if (columns === undefined && hasDataset(calculation)) return random.pick(FORMULAS)(picker, random);
+  const isBroken = calculation.status === 'INVALID';
+  if (reference !== undefined) {
+    const name = reference.kind === 'variable' ? 'SERVICE_VARIABLE' : 'SERVICE_BEAST_MODE';
+    return `${name}(${reference.id}) / NULLIF(SUM(${isBroken ? GONE_COLUMN : picker.number()}), 0)`;
+  }
+  if (isBroken) return random.pick(columns === undefined ? UNPARSABLE : BROKEN)(picker, random);
+  return random.pick(columns === undefined ? FREE : FORMULAS)(picker, random);
+}
+
+type Columns = { text(): string; number(): string; date(): string };
+type Draw = (columns: Columns, random: Random) => string;
+
+const DATES: readonly ColumnType[] = ['DATE', 'DATETIME'];
+const NUMBERS: readonly ColumnType[] = ['LONG', 'DECIMAL', 'DOUBLE'];
+
+function columnPicker(random: Random, columns: readonly Column[]): Columns {
+  const pick = (types: readonly ColumnType[], fallback: string) => {
+    const fitting = columns.filter(({ type }) => types.includes(type));
+    return `\`${fitting.length === 0 ? fallback : random.pick(fitting).name}\``;
+  };
+  return {
+    text: () => pick(['STRING'], 'Region'),
+    number: () => pick(NUMBERS, 'Amount'),
+    date: () => pick(DATES, 'Order Date'),
+  };
+}
+
+const FORMULAS: readonly Draw[] = [
+  ({ number }) => `SUM(${number()})`,
+  ({ number }) => `SUM(${number()}) - SUM(${number()})`,
+  ({ number }) => `(SUM(${number()}) - SUM(${number()})) / NULLIF(SUM(${number()}), 0) * 100`,
+  ({ text }) => `COUNT(DISTINCT ${text()})`,
+  ({ number, text }) => `SUM(${number()}) / COUNT(DISTINCT ${text()})`,
+  ({ number }) => `STDDEV_POP(${number()}) / AVG(${number()})`,
+  ({ text }) => `APPROXIMATE_COUNT_DISTINCT(${text()})`,
+  ({ number }) => `-- agreed with finance\nROUND(AVG(${number()}), 2) /* two places */`,
+  ({ text, number }) => `SUM(CASE WHEN ${text()} = 'Closed Won' THEN ${number()} ELSE 0 END)`,
+  ({ number }) =>
+    `CASE WHEN ${number()} >= 1000 THEN 'Large' WHEN ${number()} >= 100 THEN 'Medium' ELSE 'Small' END`,
+  ({ text }) => `CASE ${text()} WHEN 'DE' THEN 'Deutschland' WHEN 'FR' THEN 'France' ELSE 'Övriga' END`,
+  ({ text, number }) => `CASE WHEN ${text()} IN ('A', 'B', 'C''s') AND ${number()} > -5 THEN 1 ELSE 0 END`,
+  ({ text }) => `CASE WHEN ${text()} LIKE '%test%' OR ${text()} IS NULL THEN 'exclude' ELSE 'keep' END`,
+  ({ text }) => `CASE WHEN NOT ${text()} LIKE 'Z%' AND ${text()} IS NOT NULL THEN ${text()} ELSE '—' END`,
+  ({ date }) => `DATEDIFF(CURRENT_DATE(), ${date()})`,
+  ({ date }) =>
+    `CASE WHEN DateDiff(Current_Date(), ${date()}) <= 30 AND ${date()} < AddDate(Current_Date(), 1) THEN 1 ELSE 0 END`,
+  ({ date }) => `DATE_ADD(${date()}, INTERVAL 3 MONTH)`,
+  ({ date }) => `DATE_SUB(${date()}, INTERVAL 1 YEAR)`,
+  ({ date }) => `CONCAT(YEAR(${date()}), '-Q', QUARTER(${date()}))`,
+  ({ date }) => `DATE_FORMAT(${date()}, '%Y-%m')`,
+  ({ date }) => `LAST_DAY(${date()})`,
+  ({ date, number }) => `SUM(CASE WHEN YEAR(${date()}) = YEAR(CURDATE()) THEN ${number()} END)`,
+  ({ text }) => `CONCAT(UPPER(LEFT(${text()}, 1)), LOWER(SUBSTRING(${text()}, 2)))`,
+  ({ text }) => `TRIM(REPLACE(${text()}, '  ', ' '))`,
+  ({ text }) => `IFNULL(${text()}, 'Unbekannt')`,
+  ({ text }) => `LENGTH(${text()}) - INSTR(${text()}, '@')`,
+  ({ text }) => `COALESCE(${text()}, ${text()}, 'n/a')`,
+  ({ number }) => `${number()} * (1 + ${number()} / 100)`,
+  ({ number }) => `-ABS(${number()}) + MOD(CEILING(${number()}), 7)`,
+  ({ number }) => `POWER(1 + ${number()} / NULLIF(${number()}, 0), 12) - 1`,
+  ({ number, text }) => `SUM(SUM(${number()})) OVER (PARTITION BY ${text()} ORDER BY ${text()})`,
+  ({ number }) => `RANK() OVER (ORDER BY SUM(${number()}) DESC)`,
+  ({ number, date }) => `SUM(${number()}) - LAG(SUM(${number()}), 1) OVER (ORDER BY ${date()})`,
+  ({ number, text }) => `SUM(SUM(${number()}) FIXED (BY ${text()}))`,
+  ({ number }) => `SUM(${number()}) / SUM(SUM(${number()}) FIXED ())`,
+  ({ number, text, date }) => `AVG(SUM(${number()}) FIXED (ADD ${text()}, ${date()}))`,
+  ({ number, text }) => `MAX(MAX(${number()}) FIXED (REMOVE ${text()}))`,
+];
+
+const FREE: readonly Draw[] = [
+  () => 'CURRENT_DATE()',
+  (_, random) => `${1 + random.below(500)} * 1.19`,
+  () => "DATE_FORMAT(NOW(), '%Y-%m-%d')",
+  () => "CASE WHEN DAYOFWEEK(CURDATE()) IN (1, 7) THEN 'weekend' ELSE 'weekday' END",
+];
+
+const UNPARSABLE: readonly Draw[] = [
+  () => 'SUM(1',
+  () => "CASE WHEN DAYOFWEEK(CURDATE()) = 1 THEN 'x'",
+  () => '100 * / 3',
+];
+
+const GONE_COLUMN = '`Column that was deleted`';
+
+const BROKEN: readonly Draw[] = [
+  ({ number }) => `SUM(${number()}`,
+  ({ number }) => `SUM(${number()}) / `,
+  ({ text }) => `CASE WHEN ${text()} = 'x' THEN 1`,
+  () => `SUM(${GONE_COLUMN})`,
+];
+
+const CONSTANTS = ["'EMEA'", '10', '0.075', "'2025-01-01'", "'€'"] as const;

@@ -1,6 +1,7 @@
+import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
+import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
 import type { FileRow } from './file-row.ts';
-import { createFileDraw } from './seeded-files.ts';
 
 /** One FileSet; its rows are drawn when it is first read. */
 export type FileSet = {
@@ -15,7 +16,7 @@ export type FileSet = {
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
-export type FileSetOptions = {
+type FileSetOptions = {
   readonly seed: number;
   readonly id: string;
   readonly seeded: number;
@@ -79,3 +80,139 @@ function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<st
   const rows = Array.from({ length: count }, (_, sequence) => draw(sequence));
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+/** One row in this many is a directory, starting with the first row. */
+const ROWS_A_DIRECTORY = 60;
+
+/** Draws the rows of one FileSet in the order of creation; each path occurs once. */
+function createFileDraw(seed: number, fileSetId: string): (sequence: number, createdMs?: number) => FileRow {
+  const stream = `file of ${fileSetId}`;
+  const directories: string[] = [''];
+  const parents: string[] = [''];
+  const taken = new Set<string>();
+
+  const freePath = (directory: string, stem: string, ending: string) => {
+    let path = `${directory}/${stem}${ending}`;
+    for (let copy = 2; taken.has(path); copy += 1) path = `${directory}/${stem} (${copy})${ending}`;
+    taken.add(path);
+    return path;
+  };
+
+  const drawDirectory = (random: Random, facts: RowFacts): FileRow => {
+    const path = freePath(random.pick(parents), random.pick(DIRECTORIES), '');
+    directories.push(path);
+    if (path.split('/').length <= MOST_DEPTH) parents.push(path);
+    return directoryRow(path, facts);
+  };
+
+  return (sequence, createdMs) => {
+    const random = randomFor(seed, stream, sequence);
+    const facts = {
+      fileSetId,
+      id: random.uuid(),
+      createdMs: createdMs ?? seededMs(random),
+      createdBy: userIdAt(seed, random.below(120)),
+    };
+    if (sequence % ROWS_A_DIRECTORY === 0) return drawDirectory(random, facts);
+    const kind = random.pick(KINDS);
+    const stem = `${random.pick(STEMS)}${random.pick(ENDINGS)}${random.chance(0.6) ? `-${random.below(10_000)}` : ''}`;
+    return fileRow(freePath(random.pick(directories), stem, `.${kind.extension}`), kind, random, facts);
+  };
+}
+
+type RowFacts = {
+  readonly fileSetId: string;
+  readonly id: string;
+  readonly createdMs: number;
+  readonly createdBy: number;
+};
+
+const MOST_DEPTH = 4;
+
+function seededMs(random: Random): number {
+  return SEEDED_FROM_MS + Math.floor(random.next() * (SEEDED_UNTIL_MS - SEEDED_FROM_MS));
+}
+
+function directoryRow(path: string, { id, createdMs, createdBy }: RowFacts): FileRow {
+  return {
+    id,
+    path,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    fileType: 'DIRECTORY',
+    contentType: null,
+    size: null,
+    created: new Date(createdMs).toISOString(),
+    createdBy,
+    hash: null,
+    hashAlgorithm: null,
+    downloadUrl: null,
+    connectorKey: null,
+    indexStatus: 'SKIPPED',
+    indexReason: null,
+  };
+}
+
+function fileRow(path: string, kind: (typeof KINDS)[number], random: Random, facts: RowFacts): FileRow {
+  const algorithm = random.pick(HASHES);
+  const index = random.pick(INDEX_STATES);
+  return {
+    id: facts.id,
+    path,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    fileType: kind.fileType,
+    contentType: kind.contentType,
+    size: Math.floor(random.next() ** 5 * 2_000_000_000),
+    created: new Date(facts.createdMs).toISOString(),
+    createdBy: facts.createdBy,
+    hash: random.hex(algorithm.digits),
+    hashAlgorithm: algorithm.name,
+    downloadUrl: `/api/files/v1/filesets/${facts.fileSetId}/files/${facts.id}/download`,
+    connectorKey: random.chance(0.1) ? random.pick(['amazon-s3', 'sharepoint-online']) : null,
+    indexStatus: index.status,
+    indexReason: index.reason,
+  };
+}
+
+const DIRECTORIES = itemsOf`Finance|Contracts|2023|2024|2025|Q1|Q2|Q3|Q4|Archive|HR|Marketing|Invoices|Verträge|写真|raw|
+  Meeting notes|Legal & Compliance|tmp|Übergabe`;
+
+const STEMS = itemsOf`report|invoice|scan|contract|notes|photo|Rechnung|présentation|議事録|call|data|README|
+  client's brief|plan 100%|a+b|draft`;
+
+const ENDINGS = ['', '_final', ' v2', '-EMEA', '_2024', ' copy', '.signed'] as const;
+
+const KINDS = [
+  { extension: 'pdf', contentType: 'application/pdf', fileType: 'DOCUMENT' },
+  {
+    extension: 'docx',
+    contentType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    fileType: 'DOCUMENT',
+  },
+  { extension: 'txt', contentType: 'text/plain', fileType: 'TEXT' },
+  { extension: 'md', contentType: 'text/markdown', fileType: 'TEXT' },
+  { extension: 'jpg', contentType: 'image/jpeg', fileType: 'IMAGE' },
+  { extension: 'png', contentType: 'image/png', fileType: 'IMAGE' },
+  { extension: 'mp4', contentType: 'video/mp4', fileType: 'VIDEO' },
+  { extension: 'mp3', contentType: 'audio/mpeg', fileType: 'AUDIO' },
+  { extension: 'zip', contentType: 'application/zip', fileType: 'OTHER' },
+  { extension: 'bin', contentType: 'application/octet-stream', fileType: 'UNKNOWN' },
+] as const;
+
+const HASHES = [
+  { name: 'SHA_256_HEX', digits: 64 },
+  { name: 'SHA_256_HEX', digits: 64 },
+  { name: 'SHA_1', digits: 40 },
+  { name: 'MD5', digits: 32 },
+] as const;
+
+const INDEX_STATES = [
+  { status: 'COMPLETED', reason: null },
+  { status: 'COMPLETED', reason: null },
+  { status: 'COMPLETED', reason: null },
+  { status: 'PENDING', reason: null },
+  { status: 'QUEUED', reason: null },
+  { status: 'IN_PROGRESS', reason: null },
+  { status: 'RAG_RECEIVED', reason: null },
+  { status: 'SKIPPED', reason: 'File type is not supported' },
+  { status: 'FAILED', reason: 'Text could not be extracted' },
+] as const;

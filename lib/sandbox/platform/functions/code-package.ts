@@ -45,7 +45,7 @@ export type FunctionAddress = {
   readonly functionName: string;
 };
 
-export type FunctionLookup =
+type FunctionLookup =
   | { readonly kind: 'found'; readonly packageId: string; readonly definition: CodeFunction }
   | { readonly kind: 'not-found'; readonly message: string };
 

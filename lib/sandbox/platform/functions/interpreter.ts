@@ -9,14 +9,14 @@ export type Outcome =
   | { readonly kind: 'memory-limit'; readonly memoryLimitBytes: number }
   | { readonly kind: 'broken'; readonly message: string };
 
-export type InterpreterLimits = {
+type InterpreterLimits = {
   readonly timeLimitMs: number;
   readonly memoryLimitBytes: number;
   readonly monotonicMs: () => number;
 };
 
 /** Calls a function and waits for its result; never throws because of what the function does. */
-export type Interpret = (call: GuestCall) => Promise<Outcome>;
+type Interpret = (call: GuestCall) => Promise<Outcome>;
 
 /**
  * JavaScript in WebAssembly (QuickJS), a runtime a call. A function blocks the event loop until it ends or reaches the

@@ -1,7 +1,6 @@
 import { assumed } from './assumed.ts';
 import { type CapturedLog, createCapturedLog } from './captured-log.ts';
-import type { FunctionInput } from './code-package.ts';
-import { type CodePackage, type FunctionAddress, findFunction } from './code-package.ts';
+import { type CodePackage, type FunctionAddress, type FunctionInput, findFunction } from './code-package.ts';
 import { type FunctionExecution, judgeOutcome, type Verdict } from './execution.ts';
 import { createInterpreter } from './interpreter.ts';
 import { codePackages } from './packages.ts';

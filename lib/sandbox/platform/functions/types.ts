@@ -13,7 +13,7 @@ export type ValueType =
 export type DeclaredType = { readonly type: ValueType; readonly isList: boolean; readonly nullable: boolean };
 
 /** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */
-export type ActualType = { readonly type: string; readonly isList: boolean };
+type ActualType = { readonly type: string; readonly isList: boolean };
 
 export function matchesType(value: unknown, declared: DeclaredType): boolean {
   if (value === null) return declared.nullable;

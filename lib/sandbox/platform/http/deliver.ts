@@ -1,10 +1,9 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
-import type { Delivery } from './faults.ts';
-import type { PlainResponse } from './responses.ts';
+import type { Delivery, PlainResponse } from './faults.ts';
 
-export type DeliverOptions = {
+type DeliverOptions = {
   readonly gzip: boolean;
 };
 

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { faultsOf, parseJson } from '../../../base/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 
-export type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };
+type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };
 
-export type BodyRead = { readonly kind: 'body'; readonly value: unknown } | WrongRequest;
+type BodyRead = { readonly kind: 'body'; readonly value: unknown } | WrongRequest;
 
 export async function readJsonBody(request: Request, maxBytes: number): Promise<BodyRead> {
   const tooLarge: WrongRequest = {

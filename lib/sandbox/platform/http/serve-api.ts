@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
-import { type Delivery, faultFor, faults, faultyDelivery } from './faults.ts';
-import { oddErrors, oddResponse } from './odd-answers.ts';
+import { createThrottle } from '../options.ts';
+import {
+  type Delivery,
+  type ErrorContext,
+  errorResponse,
+  faultFor,
+  faults,
+  faultyDelivery,
+  oddErrors,
+  oddResponse,
+  type PlainResponse,
+  usualErrors,
+} from './faults.ts';
 import { readJsonBody, readQuery } from './read-request.ts';
-import { type ErrorContext, errorResponse, type PlainResponse, usualErrors } from './responses.ts';
-import { createThrottle } from './throttle.ts';
 
 export type ServeOptions = Backend & {
   readonly closing: AbortSignal;
@@ -50,7 +59,7 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
   };
 }
 
-export type ApiRequest = {
+type ApiRequest = {
   readonly request: Request;
   readonly operation: Operation | undefined;
   readonly path: Readonly<Record<string, string>>;

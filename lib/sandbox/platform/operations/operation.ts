@@ -2,9 +2,8 @@ import * as z from 'zod/mini';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
-import type { Oddity } from '../http/odd-answers.ts';
+import { type ErrorShapes, type Oddity, usualErrors } from '../http/faults.ts';
 import { checkInput } from '../http/read-request.ts';
-import { type ErrorShapes, usualErrors } from '../http/responses.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -16,7 +15,7 @@ export type OperationContext = {
   readonly number: number;
 };
 
-export type OperationResult =
+type OperationResult =
   | { readonly kind: 'ok'; readonly body: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'refused'; readonly status: 400 | 403 | 404 | 410; readonly message: string };
 
@@ -37,7 +36,7 @@ export type Operation<Input extends EndpointInput = EndpointInput, Output = unkn
   readonly oddity: (raw: RawInput) => Oddity;
 };
 
-export type OperationOptions = {
+type OperationOptions = {
   /** What decides in its answers, and so keeps its meaning where they are odd. */
   readonly oddity: Oddity | ((raw: RawInput) => Oddity);
   readonly errors?: ErrorShapes;

@@ -1,16 +1,21 @@
 import { printJson } from '../../../base/index.ts';
 import type { endpoints } from '../../../platform/endpoints.ts';
+import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { listCards } from '../../../platform/operations/list-cards.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
+import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
+import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { assumptions } from '../assumptions.ts';
+import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { updateFormula as update } from '../calculations/formulas.ts';
-import { eachOf, type Form, forms } from '../http/odd-answers.ts';
-import { analyzeSentimentOperation } from './analyze-sentiment.ts';
-import { type Operation, ok, operation, refused } from './operation.ts';
-import { searchCalculationsOperation } from './search-calculations.ts';
-import { searchFilesOperation } from './search-files.ts';
+import type { FilePage, FileQuery, SearchFiles } from '../files/file-search.ts';
+import type { FileSet } from '../files/file-set.ts';
+import { anomalyFor, eachOf, type Form, forms, membersOf } from '../http/faults.ts';
+import { drawFor, type Random, randomFor } from '../records/random.ts';
+import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
+import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
 /** A card is named by `id`, or else by `urn` or `kpiId`; so are the drills that it holds inside. */
 const oddCard: Form = (card, random) => {
@@ -129,6 +134,113 @@ const runFunctionOperation = operation(
 
 type Endpoints = typeof endpoints;
 
+/** Contract 4.2. Without `sort` it returns no rows and no error, as in practice. */
+const searchCalculationsOperation = operation(
+  searchCalculations,
+  ({ body }, context, raw) => {
+    const { options } = context;
+    const missing = ['filters', 'limit'].filter((name) => memberOf(raw.body, name) === undefined);
+    if (missing.length > 0) return refused(400, `${missing.join(' and ')} must be given`);
+    if (!hasSort(raw)) return ok(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
+    if (options.refusedSortFields.includes(body.sort.field)) {
+      return refused(400, `cannot sort by ${body.sort.field}`);
+    }
+    const offset = body.offset ?? 0;
+    const limit = Math.min(body.limit, options.pageCap ?? body.limit);
+    const page = flawedPage({ ...body, name: body.name ?? '', offset, limit }, context);
+    if (page.kind === 'refused') return refused(400, page.message);
+    const { rows, degraded } = served(page.sequences, context);
+    const hasMore =
+      rows.length === 0 && options.hasMoreWhenEmpty ? true : offset + page.sequences.length < page.totalHits;
+    return ok(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
+  },
+  {
+    tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }),
+    oddity: ({ body }) => ({
+      list: 'results',
+      decides: {
+        [String(Object(memberOf(body, 'sort')).field)]: forms.time,
+        // Whoever asks for a calculation by its name wants to know whether it was changed.
+        ...(memberOf(body, 'name') ? { name: forms.same, lastModified: forms.time } : {}),
+        id: forms.id,
+        // Which cards are fetched follows from the links.
+        links: eachOf(
+          membersOf({ resource: membersOf({ type: forms.lowered, id: forms.same }), valid: forms.lowered }),
+        ),
+      },
+      beside: { totalHits: forms.count, degraded: forms.no },
+    }),
+  },
+);
+
+/** Contract 4.3. */
+const searchFilesOperation = operation(
+  searchFiles,
+  ({ path, query, body }, context) => {
+    const { state } = context;
+    const search = state.searchFiles(path.filesetId);
+    if (search === undefined) return refused(404, `there is no FileSet ${path.filesetId}`);
+    const limit = query?.limit ?? assumptions.defaultFileLimit;
+    if (limit > assumptions.maxFileLimit) {
+      return refused(
+        400,
+        `limit: expected a whole number from 1 to ${assumptions.maxFileLimit}, got ${limit}`,
+      );
+    }
+    const page = flawedFilesPage(search, { ...query, ...body, limit }, path.filesetId, context);
+    if (page.kind === 'refused') return refused(400, page.message);
+    const { rows, next, offset, total } = page;
+    return ok(JSON.stringify({ files: rows, pageContext: { next, offset, limit, total } }));
+  },
+  {
+    errors: { usual: 'PlatformError', forbidden: 'TextError' },
+    oddity: ({ body }) => ({
+      list: 'files',
+      decides: { id: forms.same, ...sortedBy(body) },
+      beside: { pageContext: membersOf({ next: forms.same, total: forms.count }) },
+    }),
+  },
+);
+
+/** Contract 4.6: by topic if topics are given, otherwise for the text as a whole. Only TEXT messages are read. */
+const analyzeSentimentOperation = operation(
+  analyzeSentiment,
+  async ({ body }, { state, counter, number }) => {
+    const texts = body.input.flatMap(({ type, text }) =>
+      type.toUpperCase() === 'TEXT' && text !== undefined ? [text] : [],
+    );
+    if (texts.length === 0)
+      return refused(400, 'input: expected at least one message of type TEXT with a text');
+    const text = texts.join('\n');
+    const analysis = await analyze({ text, topics: body.topics });
+    counter.analyzedSentiment(text);
+    const model = body.model ?? assumptions.sentimentModel;
+    const isCustomerModel = model !== assumptions.sentimentModel;
+    const ids = randomFor(state.seed, 'sentiment', number);
+    const verdict =
+      analysis.kind === 'targeted'
+        ? { type: 'TARGETED', topicSentiments: analysis.topicSentiments }
+        : { type: 'DEFAULT', sentiment: analysis.sentiment };
+    return ok(
+      JSON.stringify({
+        ...verdict,
+        model,
+        isCustomerModel,
+        sessionId: body.sessionId ?? ids.uuid(),
+        requestId: ids.uuid(),
+        modelProviderUsage: isCustomerModel
+          ? null
+          : countUsage({ texts, topics: body.topics, instructions: body.instructions }),
+      }),
+    );
+  },
+  {
+    tolerate: withoutNullTopics,
+    errors: { usual: 'PlatformError', forbidden: 'TextError' },
+    oddity: { decides: { topicSentiments: oddTopics, sentiment: forms.lowered } },
+  },
+);
+
 const table = {
   searchCalculations: searchCalculationsOperation,
   updateFormula: updateFormulaOperation,
@@ -144,3 +256,120 @@ const table = {
 };
 
 export const operations: readonly Operation[] = Object.values(table);
+
+/** A topic that the text does not mention may have no value, or not be there. */
+function oddTopics(value: unknown, random: Random) {
+  const topics = Object.entries(value as Readonly<Record<string, string>>).map(([topic, sentiment]) => [
+    topic,
+    sentiment.toUpperCase() === 'NOT_APPLICABLE'
+      ? random.pick([sentiment, null, undefined])
+      : random.pick([sentiment, sentiment.toLowerCase()]),
+  ]);
+  return Object.fromEntries(topics);
+}
+
+function withoutNullTopics(raw: RawInput): RawInput {
+  if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)
+    return raw;
+  return { ...raw, body: Object.fromEntries(Object.entries(raw.body).filter(([name]) => name !== 'topics')) };
+}
+
+function flawedPage(
+  query: Parameters<CalculationSearch>[0],
+  { state, options, number }: OperationContext,
+): ReturnType<CalculationSearch> {
+  const vanishes = anomalyFor(state.seed, options, number) === 'vanish';
+  if (options.lagMs === 0 && !vanishes) return state.searchCalculations(query);
+  const hidden = state.calculations.addedAfter(
+    options.lagMs === 0 ? Number.POSITIVE_INFINITY : state.now() - options.lagMs,
+  );
+  const page = state.searchCalculations({ ...query, hidden });
+  if (!vanishes || page.kind === 'refused' || page.sequences.length === 0) return page;
+  const vanished = randomFor(state.seed, 'anomaly of a page', number).pick(page.sequences);
+  return state.searchCalculations({ ...query, hidden: new Set([...hidden, vanished]) });
+}
+
+type Page = {
+  readonly totalHits: number;
+  readonly rows: readonly Uint8Array[];
+  readonly hasMore: boolean;
+  readonly degraded: boolean;
+};
+
+function pageBytes({ totalHits, rows, hasMore, degraded }: Page): Uint8Array<ArrayBuffer> {
+  const separated = rows.flatMap((row, index) => (index === 0 ? [row] : [COMMA, row]));
+  const head = Buffer.from(`{"totalHits":${totalHits},"results":[`);
+  return Buffer.concat([head, ...separated, Buffer.from(`],"hasMore":${hasMore},"degraded":${degraded}}`)]);
+}
+
+const COMMA = Buffer.from(',');
+
+/** The rows of a page; a degraded one lacks about one in ten, and at least one. */
+function served(sequences: readonly number[], { options, state, number }: OperationContext) {
+  const random = randomFor(state.seed, 'page', number);
+  const ordered = options.ignoreOrder ? shuffled(sequences, () => random.next()) : sequences;
+  const degraded = drawFor(state.seed, 'degraded', number) < options.degraded;
+  const left = degraded
+    ? ordered.filter(() => !random.chance(0.1)).slice(0, Math.max(0, ordered.length - 1))
+    : ordered;
+  return { degraded, rows: left.map((sequence) => state.calculations.row(sequence)) };
+}
+
+function shuffled(sequences: readonly number[], next: () => number): readonly number[] {
+  const mixed = [...sequences];
+  for (let end = mixed.length - 1; end > 0; end -= 1) {
+    const other = Math.floor(next() * (end + 1));
+    [mixed[end], mixed[other]] = [mixed[other] ?? 0, mixed[end] ?? 0];
+  }
+  return mixed;
+}
+
+function memberOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null ? (Reflect.get(body, name) ?? undefined) : undefined;
+}
+
+function hasSort({ body }: RawInput): boolean {
+  return memberOf(body, 'sort') !== undefined;
+}
+
+/** Adds a sort so that the rest of the body can be checked. */
+function withSort(body: unknown): unknown {
+  return typeof body === 'object' && body !== null
+    ? { ...body, sort: { field: 'id', ascending: true } }
+    : body;
+}
+
+/** What the rows are sorted by is what the pages are told apart by. */
+function sortedBy(body: unknown): Readonly<Record<string, Form>> {
+  const fields: unknown = Object(body).fieldSort;
+  return Object.fromEntries(
+    (Array.isArray(fields) ? fields : []).map(({ field }) => [String(field), forms.same]),
+  );
+}
+
+function flawedFilesPage(
+  search: SearchFiles,
+  query: FileQuery,
+  fileSetId: string,
+  { state, options, number }: OperationContext,
+): FilePage {
+  const anomaly = anomalyFor(state.seed, options, number);
+  const random = randomFor(state.seed, 'anomaly of a page', number);
+  const fileSet = state.fileSets.find(({ id }) => id === fileSetId.toLowerCase());
+  if (anomaly === 'rename' && fileSet !== undefined) renameOne(fileSet, random);
+  const young = options.lagMs === 0 ? undefined : fileSet?.addedAfter(state.now() - options.lagMs);
+  const flaws = { hidden: young ?? new Set<string>(), anomaly, nonce: number };
+  const page = search(query, flaws);
+  if (anomaly !== 'vanish' || page.kind === 'refused' || page.rows.length === 0) return page;
+  return search(query, { ...flaws, hidden: new Set([...flaws.hidden, random.pick(page.rows).id]) });
+}
+
+const FIRST_LETTERS = [...'0ADGJMPSVYadgjmpsvy'];
+
+function renameOne(fileSet: FileSet, random: Random): void {
+  const rows = fileSet.rows();
+  const row = rows[random.below(rows.length)];
+  if (row === undefined) return;
+  const name = `${random.pick(FIRST_LETTERS)}-${random.hex(12)}`;
+  fileSet.change(row.id, { name, path: `/${name}` });
+}

@@ -1,5 +1,5 @@
 /** When records were added and deleted. Those that were never added have existed from the start. */
-export type Lifetimes<Key> = {
+type Lifetimes<Key> = {
   added(key: Key, atMs: number): void;
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;

@@ -3,13 +3,13 @@ type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 /** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
 type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
-export type SentimentRequest = {
+type SentimentRequest = {
   readonly text: string;
   readonly topics?: readonly Topic[] | null | undefined;
 };
 
 /** `targeted` has one entry for each topic, under the given name and in the given order. */
-export type SentimentAnalysis =
+type SentimentAnalysis =
   | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
   | { readonly kind: 'overall'; readonly sentiment: Sentiment };
 
@@ -72,14 +72,14 @@ const assumed = {
 } as const;
 
 /** What a call would have cost with a model provider, in tokens; `totalTokens` is the sum of the others. */
-export type ModelProviderUsage = {
+type ModelProviderUsage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly reasoningTokens: number;
 };
 
-export type UsageRequest = {
+type UsageRequest = {
   readonly texts: readonly string[];
   readonly topics?: readonly Topic[] | null | undefined;
   readonly instructions?: string | null | undefined;

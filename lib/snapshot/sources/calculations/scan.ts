@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNPROVED } from '../../scan.ts';
-import { isBadRequest, isServerError } from '../missing-ids.ts';
+import { isBadRequest, isServerError } from '../fan-out.ts';
 import {
   type Judgement,
   type ReadEnd,

@@ -18,7 +18,7 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
-export type CardsScanOptions = {
+type CardsScanOptions = {
   readonly call: Call;
   /** In any order; duplicates are skipped. */
   readonly datasetIds: readonly string[];

@@ -10,7 +10,7 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
-export type DataFilesScanOptions = {
+type DataFilesScanOptions = {
   readonly call: Call;
   /** In any order; duplicates are skipped. */
   readonly ids: readonly Id[];

@@ -12,19 +12,19 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
-import { afterFailure, refuseBadRequests, refusedForMissing } from '../missing-ids.ts';
+import { afterFailure, refuseBadRequests, refusedForMissing } from '../fan-out.ts';
 import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
 import {
   type FilesetOutcome,
   type FilesetPosition,
   type FilesetReadOptions,
+  filePageReader,
   filesetPosition,
   judgeRead,
   readFileset,
 } from './fileset-read.ts';
-import { filePageReader } from './pages.ts';
 
-export type FilesScanOptions = {
+type FilesScanOptions = {
   readonly call: Call;
   /** UUIDs in upper or lower case, read in this order; duplicates are skipped. */
   readonly filesetIds: readonly string[];
@@ -51,7 +51,7 @@ export const filesPosition = z.object({
   missing: z.number(),
 });
 
-export type FilesPosition = z.infer<typeof filesPosition>;
+type FilesPosition = z.infer<typeof filesPosition>;
 
 const LIMIT = 1000;
 

@@ -7,15 +7,14 @@ import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definitio
 import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
 import { formulaRunner } from '../../../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../../../lib/platform/client.ts';
-import { createBodyBudget } from '../../../../lib/platform/http/read-body.ts';
-import { createTransport } from '../../../../lib/platform/http/transport.ts';
+import { createBodyBudget, createTransport } from '../../../../lib/platform/http/transport.ts';
 import type { RecordBatch } from '../../../../lib/snapshot/page/record-batch.ts';
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
-import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
+import { filePageReader } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import { worker } from '../../../jobs/texts/fakes.ts';
 import { createFakePace } from '../../../pace/fake-pace.ts';
 import { clientOver } from '../../../platform/client-over.ts';

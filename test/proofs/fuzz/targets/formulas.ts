@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { analyzeFormula } from '../../../../lib/formula/analyze.ts';
+import { analyzeFormula, parseFormula } from '../../../../lib/formula/analyze.ts';
 import { checkSum } from '../../../../lib/formula/checksum.ts';
-import { type FormulaFault, positionOf } from '../../../../lib/formula/fault.ts';
-import { parseFormula } from '../../../../lib/formula/parse.ts';
 import { printFormula } from '../../../../lib/formula/print.ts';
 import type { Expression } from '../../../../lib/formula/syntax.ts';
+import { type FormulaFault, positionOf } from '../../../../lib/formula/tokens.ts';
 import { expression } from '../../../formula/arbitrary-expression.ts';
 import { withoutOffsets } from '../../../formula/formulas.ts';
 import { defineTarget, must } from '../target.ts';

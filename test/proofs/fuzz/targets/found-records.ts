@@ -4,7 +4,7 @@ import type { FieldTypes, RecordBatch } from '../../../../lib/snapshot/page/reco
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
 import { cardsIn } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
-import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
+import { filePageReader } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import { recordsIn } from '../../../snapshot/batches.ts';
 import { UUID } from './response-inputs.ts';
 

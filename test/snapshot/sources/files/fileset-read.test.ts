@@ -3,9 +3,9 @@ import { keyHash } from '../../../../lib/snapshot/changes/key-hash.ts';
 import {
   type FilesetPosition,
   type FilesetResult,
+  filePageReader,
   readFileset,
 } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
-import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
 import { recordsIn } from '../../batches.ts';
 import { respondingCall, scriptedCall, statusError } from '../../responding-call.ts';
 import { fromBeginning } from '../../scanned.ts';

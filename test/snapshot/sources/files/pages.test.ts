@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
+import { filePageReader } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import { caught } from '../../../platform/caught.ts';
 import { recordsIn } from '../../batches.ts';
 import { respondingCall } from '../../responding-call.ts';

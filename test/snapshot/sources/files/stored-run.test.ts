@@ -3,8 +3,8 @@ import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.t
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
-import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';
 import { publishTaken } from '../../../../lib/snapshot/run/take-run.ts';
+import type { Saved } from '../../../../lib/snapshot/run/take-slice.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
