@@ -65,6 +65,12 @@ export const scenarios = {
     isHeldUp: true,
     only: ['a pause', 'a kill'],
   },
+  /** As an operation whose limit is learned, or whose credits are used up: refused, put off, and taken up by others. */
+  'an operation that is throttled again and again': {
+    ...base,
+    messages: 2,
+    only: ['a 429', 'no slot', 'a kill'],
+  },
   'a table with lost responses': { ...base, table: 'settled' },
   'a renewed lease, and a table that loses each response to SENT': {
     ...base,
@@ -89,6 +95,7 @@ const MOST_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute:
   'a renewed lease and two messages': [0, 0, 1],
   'a renewed lease and a function that may be repeated': [0, 1, 1],
   'a process that is held up, and dies': [1, 2, 2],
+  'an operation that is throttled again and again': [1, 2, 3],
   'a table with lost responses': [1, 2, 3],
   'a renewed lease, and a table that loses each response to SENT': [1, 1, 1],
 };
