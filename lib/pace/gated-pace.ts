@@ -1,5 +1,4 @@
 import PQueue from 'p-queue';
-import { BLOCK_MS } from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
 import { type SlotSource, waitsTooLong } from './fleet-slots.ts';
@@ -14,11 +13,8 @@ export type GateOptions = {
   readonly clock: Clock;
 };
 
-/** The weight of the newest call in the moving average of how long calls take. */
-const NEWEST = 0.2;
-
-/** Longer calls free no place within a block; a process that was stopped during one recovers within a few calls. */
-const LONG_CALL_MS = 2 * BLOCK_MS;
+/** A call that prepares for longer is not ready for a slot of the block in which it arrives. */
+const SHORT_MS = 50;
 
 /**
  * Calls take their slots one after another in a fair order of their shares, once they have a place in flight. The slot
@@ -27,22 +23,14 @@ const LONG_CALL_MS = 2 * BLOCK_MS;
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
   const [placesOrder, turnsOrder] = [createFairOrder(), createFairOrder()];
-  const leaving = createLeaving({
-    source,
-    clock,
-    latency: createLatency(LONG_CALL_MS * inFlight.concurrency),
-  });
+  const leaving = createLeaving(source);
   const ready = () => turns.size + turns.pending;
   const preparation = createPreparation({ source, clock, ready });
   let arrived = 0;
 
   const demand = (): Demand => ({
     waiting: preparation.expected() + ready(),
-    queued: preparation.expected() < preparation.calls() ? 0 : inFlight.size,
     arrived,
-    concurrency: inFlight.concurrency,
-    latencyMs: leaving.latencyMs() + preparation.leadMs(),
-    leadMs: preparation.leadMs(),
   });
 
   const refuseLongWait = (calledAtMs: number) => {
@@ -56,7 +44,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
       { signal, prepare, share = 'normal', isAccepted = () => true, operation }: RunOptions<T> = {},
     ) {
       signal?.throwIfAborted();
-      arrived += 1;
+      if (preparation.leadMs() <= SHORT_MS) arrived += 1;
       const request = { calledAt: momentOf(clock), signal, demand, operation };
       const inPlace = async () => {
         refuseLongWait(request.calledAt());
@@ -71,22 +59,17 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   };
 }
 
-type LeavingOptions = Pick<GateOptions, 'source' | 'clock'> & { readonly latency: Latency };
-
 /** Runs calls in their slots, and reports to the source how each of them ended. */
-function createLeaving({ source, clock, latency }: LeavingOptions) {
+function createLeaving(source: SlotSource) {
   const throttledSlots = new WeakSet<Slot>();
   return {
-    latencyMs: latency.ms,
     async run<T>(slot: Slot, call: (slot: Slot) => Promise<T>, isAccepted: (result: T) => boolean) {
-      const leftAt = momentOf(clock);
       let accepted = false;
       try {
         const result = await call(slot);
         accepted = !throttledSlots.has(slot) && isAccepted(result);
         return result;
       } finally {
-        latency.add(clock.now() - leftAt());
         source.ended(slot, accepted);
       }
     },
@@ -110,19 +93,6 @@ async function takeInTime(
     if (clock.now() <= (slot.untilMs ?? Number.POSITIVE_INFINITY)) return slot;
     source.giveBack(slot);
   }
-}
-
-type Latency = ReturnType<typeof createLatency>;
-
-function createLatency(mostMs: number) {
-  let averageMs = 0;
-  return {
-    add(tookMs: number) {
-      const countedMs = Math.min(tookMs, mostMs);
-      averageMs = averageMs === 0 ? countedMs : averageMs + NEWEST * (countedMs - averageMs);
-    },
-    ms: () => averageMs,
-  };
 }
 
 export function checkLimits(options: {

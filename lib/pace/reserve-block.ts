@@ -245,27 +245,9 @@ type BlockOptions = {
   readonly followers: number;
 };
 
-/** For the calls that wait, and the following ones that will be ready in time; at least one, none beyond `spanMs`. */
-export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: BlockOptions): number {
-  const { waiting, queued } = demand;
-  const most = Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + queued + followers));
-  let size = Math.min(most, Math.max(1, waiting));
-  while (size < most && waiting + readyAgain(demand, { atMs: size * intervalMs, intervalMs }) > size)
-    size += 1;
-  return size;
-}
-
-/** Places in flight that will be free by then: calls that end soon enough, and those that left in the first slots. */
-function readyAgain(
-  { waiting, concurrency, latencyMs, leadMs }: Demand,
-  { atMs, intervalMs }: { readonly atMs: number; readonly intervalMs: number },
-): number {
-  const callMs = Math.max(1, latencyMs - leadMs);
-  const inFlight = Math.max(0, concurrency - waiting);
-  const ended = Math.floor(inFlight * Math.min(1, Math.max(0, atMs - leadMs) / callMs));
-  const left = Math.max(0, Math.floor((atMs - leadMs - callMs) / intervalMs) + 1);
-  return ended + left;
-}
+/** For the calls that wait, and as many as followed while the last block was in use; at least one, none beyond `spanMs`. */
+export const blockSize = ({ waiting }: Demand, { spanMs, intervalMs, followers }: BlockOptions): number =>
+  Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + followers));
 
 /** Where calls may leave later than the spacing pays for, the end stays empty: no other worker's slot begins before. */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>

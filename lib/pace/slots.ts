@@ -1,13 +1,8 @@
 export type Demand = {
   /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
   readonly waiting: number;
-  readonly queued: number;
+  /** Calls so far, of those that are ready soon after they arrive. */
   readonly arrived: number;
-  readonly concurrency: number;
-  /** How long recent calls took, from the start of what precedes them to their end; 0 until one has finished. */
-  readonly latencyMs: number;
-  /** How long calls prepare before they may leave; 0 if they need not. */
-  readonly leadMs: number;
 };
 
 export type SlotRequest = {

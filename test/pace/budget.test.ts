@@ -11,20 +11,13 @@ import { blockSize } from '../../lib/pace/reserve-block.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 
 describe('the size of a block', () => {
-  const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20, leadMs: 0 };
+  const demand = { waiting: 3, arrived: 3 };
   const options = { spanMs: BLOCK_MS, intervalMs: 20.4, followers: 0 };
-  const slowToPrepare = { ...demand, waiting: 8, latencyMs: 220, leadMs: 200 };
-  const quickToPrepare = { ...slowToPrepare, latencyMs: 160, leadMs: 140 };
 
   test.each([
     ['one slot for each waiting call', demand, options, 3],
-    ['more if more calls wait for a place', { ...demand, queued: 4 }, options, 7],
     ['more if more calls will follow', demand, { ...options, followers: 2 }, 5],
-    ['never more than 250 ms of the rate', { ...demand, queued: 1_000 }, options, 12],
-    ['no more than there will be places in flight', { ...demand, queued: 9, latencyMs: 1_000 }, options, 3],
-    ['no more because others wait', { ...demand, waiting: 7, queued: 40, latencyMs: 1_000 }, options, 7],
-    ['no more than will have prepared again', slowToPrepare, { ...options, followers: 7 }, 8],
-    ['more if those that follow will have prepared', quickToPrepare, { ...options, followers: 7 }, 12],
+    ['never more than 250 ms of the rate', { ...demand, waiting: 1_000 }, options, 12],
     ['one if the rate is slow', demand, { ...options, intervalMs: 505 }, 1],
     ['one for a worker that takes one at a time', demand, { ...options, spanMs: 0 }, 1],
     ['one if no call waits any more', { ...demand, waiting: 0 }, options, 1],

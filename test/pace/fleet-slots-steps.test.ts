@@ -7,7 +7,7 @@ import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
+const demand: Demand = { waiting: 2, arrived: 2 };
 
 type Given = {
   readonly budget?: Partial<Budget>;

@@ -6,7 +6,7 @@ import { type Demand, momentOf } from '../../lib/pace/slots.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
+const demand: Demand = { waiting: 2, arrived: 2 };
 
 /** A worker at 10 requests a second: a block spans two slots. */
 function createWorker({

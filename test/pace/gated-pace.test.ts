@@ -28,28 +28,6 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
 
 const limits = { maxWaitMs: Number.POSITIVE_INFINITY, sleep: async () => undefined };
 
-test('a process that was stopped during a call does not take its calls for hour-long ones', async () => {
-  const clock = createVirtualClock();
-  const { source, demands } = createSource(clock);
-  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency: 8 }), ...limits, clock });
-  const call = (tookMs: number) => clock.finish(pace.run(() => clock.sleep(tookMs)));
-
-  for (const tookMs of [20, 20, 3_600_000, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20])
-    await call(tookMs);
-
-  expect(demands.at(-1)?.latencyMs).toBeLessThan(100);
-});
-
-test('calls that wait for a place in flight are part of the demand', async () => {
-  const clock = createVirtualClock();
-  const { source, demands } = createSource(clock);
-  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency: 1 }), ...limits, clock });
-
-  await Promise.all([1, 2, 3].map(() => pace.run(async () => 200)));
-
-  expect(demands.map(({ queued }) => queued)).toEqual([0, 1, 0]);
-});
-
 test('a slot may be used until its last moment', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };

@@ -9,7 +9,7 @@ import { TableError } from '../../lib/table/table-error.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-const demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
+const demand = { waiting: 2, arrived: 2 };
 const punctual = { aheadMs: 0, lateMs: 10, followers: 0 };
 
 type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'greed'>> & {
