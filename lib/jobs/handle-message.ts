@@ -123,7 +123,7 @@ async function handleInPlace(
     if (definitionOf(job).isClaimedFirst || message.receives > 1) await held.claim();
     return await run(given, worker, lease);
   } catch (error) {
-    if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker);
+    if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker, lease);
     throw error;
   }
 }
@@ -140,6 +140,7 @@ async function notClaimed(
   given: Given,
   answer: NotClaimedError['answer'],
   worker: Worker,
+  { leaseMs }: Lease,
 ): Promise<Handled | Alone> {
   const { sinceMs: _, ...before } = given;
   switch (answer.kind) {
@@ -148,7 +149,11 @@ async function notClaimed(
         `id: expected an id that no other job has, got ${JSON.stringify(given.job.id)}`,
       ]);
     case 'busy':
-      return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
+      // A clock that was set back meanwhile would hide the message for as long: the other lease is most likely like this one.
+      return {
+        kind: 'later',
+        delayMs: Math.min(leaseMs, Math.max(0, answer.untilMs - worker.now())) + AFTER_LEASE_MS,
+      };
     case 'ended':
       // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
       return settle(given.message.receives > 1 ? before : given, answer.row, worker);

@@ -57,6 +57,12 @@ export type Pace = {
   counts(): PaceCounts;
 };
 
+/** No line, `Retry-After` or allowed wait explains a longer one: the clock was set meanwhile, and says nothing of the turn. */
+const LONGEST_WAIT_MS = 1_260_000;
+
+/** How soon a call comes back after that. */
+const CLOCK_SET_MS = 1_000;
+
 /**
  * A call was refused: it would wait longer for its turn than it may, or the budget is paused. Nothing was reserved and
  * nothing was called.
@@ -68,7 +74,8 @@ export class PaceWaitError extends Error {
   readonly maxWaitMs: number;
   readonly isPaused: boolean;
 
-  constructor(waitMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
+  constructor(dueInMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
+    const waitMs = dueInMs > LONGEST_WAIT_MS ? CLOCK_SET_MS : dueInMs;
     super(
       why === 'paused'
         ? PAUSED

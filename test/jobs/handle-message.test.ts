@@ -170,6 +170,18 @@ describe('a message that is delivered again', () => {
   });
 });
 
+test('a message whose job another worker has comes back within a lease, although the clock was set back by a month', async () => {
+  await using fake = await fakeWorker({ 'run-function': succeeds });
+  const month = 31 * 86_400_000;
+  const request = { id: 'job-1', type: 'run-function', sender: 'other', ...(await hashOf()) };
+  await fake.ledger.claim(request, { leaseMs: 40_000 });
+  fake.clock.nowMs -= month;
+
+  const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+  expect(handled).toEqual({ kind: 'later', delayMs: 126_000 });
+});
+
 describe('a worker that is stopped', () => {
   const reason = new HandBackError('the worker is stopping', 7_000);
   const around = (cause: unknown, depth: number): Error =>

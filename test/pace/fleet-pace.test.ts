@@ -226,3 +226,10 @@ test('a pace that is opened later is opened once, by its first call', async () =
   expect(opened).toBe(1);
   expect(pace.counts().used).toBe(2);
 });
+
+test.each([
+  ['twenty minutes', 1_200_000, 1_200_000],
+  ['a month, which only a clock that was set explains,', 31 * 86_400_000, 1_000],
+])('a call whose turn is in %s is tried again then, or soon', (_, dueInMs, waitMs) => {
+  expect(new PaceWaitError(dueInMs, 20_000).waitMs).toBe(waitMs);
+});
