@@ -62,7 +62,9 @@ export const rows = defineTarget({
     fc.record({ bytes: csv, format: fc.constantFrom('csv', 'csv', ''), ...options }),
     fc.record({ bytes: ndjson, format: fc.constantFrom('ndjson', ''), ...options }),
   ) as fc.Arbitrary<Input>,
-  async check(given) {
+  async check(made) {
+    // A mutation may make a character of more than a byte.
+    const given = { ...made, bytes: Buffer.from(made.bytes, 'latin1').toString('latin1') };
     const whole = await readAll(given, { pieceBytes: 1_000_000, gzip: false });
     const pieces = await readAll(given, { pieceBytes: Math.max(1, given.pieceBytes), gzip: given.gzip });
     const isGzip = given.bytes.startsWith('\x1f\x8b');

@@ -31,9 +31,10 @@ function strictCsv(bytes: string): readonly unknown[] | undefined {
       skip_empty_lines: true,
     });
     // A line of spaces is blank here, and a row of one field there: then the file has two numbers of fields.
-    return read.map(([id = '', value = '']) =>
-      /\S/.test(value) && id.trim() !== '' ? [id, value] : 'fault',
-    );
+    // A row whose cells are all blank, as of cleared ones, is none here.
+    return read
+      .filter((cells) => cells.some((cell) => /\S/.test(cell)))
+      .map(([id = '', value = '']) => (/\S/.test(value) && id.trim() !== '' ? [id, value] : 'fault'));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     return undefined;
