@@ -61,7 +61,7 @@ async function* csvOf(result: QueryResult, wishes: CsvWishes, { width }: Termina
   const safe = width === undefined ? (text: string) => text : shownLines;
   let mark = wishes.csvFor === undefined ? '' : '\uFEFF';
   for await (const lines of csvBlocks(result, wishes)) {
-    yield `${mark}${safe(lines.join('\r\n'))}\r`;
+    yield `${mark}${safe(lines.slice(0, -2))}\r`;
     mark = '';
   }
 }
@@ -73,24 +73,21 @@ async function writeCsv(
   wishes: CsvWishes,
   { out, signal }: Terminal,
 ): Promise<void> {
-  const lines = async function* () {
-    for await (const each of csvBlocks(result, wishes)) yield each.map((line) => `${line}\r\n`).join('');
-  };
   const { isMarked } = csvOutput({ isTabbed: false }, {}, wishes);
+  const lines = () => csvBlocks(result, wishes);
   const written = writeTextFile(file, lines, { isGzipped: /\.gz$/i.test(file), isMarked, signal });
   await written.catch(asFlagFault('--csv', file));
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/** The header, and then the rows in batches, as lines without their ends. */
+/** The header, and then the rows in batches, each as its lines. */
 async function* csvBlocks({ columns, batches }: QueryResult, { csvSafe }: CsvWishes) {
-  yield [
-    csvRow(
-      columns.map(({ name }) => name),
-      csvSafe,
-    ),
-  ];
-  for await (const batch of batches()) yield batch.map((row) => csvRow(row, csvSafe));
+  yield csvRow(
+    columns.map(({ name }) => name),
+    csvSafe,
+  );
+  for await (const batch of batches())
+    if (batch.length > 0) yield batch.map((row) => csvRow(row, csvSafe)).join('');
 }
 
 const asFlagFault = (flag: string, file: string) => (error: unknown) => {
@@ -127,17 +124,14 @@ async function writeFile(result: QueryResult, file: string, { out }: Terminal): 
   out(`${file}: ${counted(result.rows, 'row')}`);
 }
 
-/**
- * A row as CSV (RFC 4180), without the end of its line. Nothing between two commas is null; an empty text has quotes.
- * What is nested is JSON.
- */
+/** A row as CSV (RFC 4180). Nothing between two commas is null; an empty text has quotes. What is nested is JSON. */
 function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string {
   const cells = values.map((value) => {
     if (value === '') return '""';
     const text = cellOf(value);
     return csvCell(isSafe && typeof value === 'string' ? safeCell(text) : text, ',');
   });
-  return cells.join(',');
+  return `${cells.join(',')}\r\n`;
 }
 
 /** The space between two columns. */
