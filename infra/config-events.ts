@@ -78,26 +78,25 @@ const NARROWER: Readonly<Record<string, string>> = {
 const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1,256}$/);
 
 /** Any event becomes a `run-function` message with the whole event in it. */
-export const eventRuleSchema = z.strictObject(
-  {
-    /** Names the rule, and goes into the ids of its jobs: another name is another job. Required. */
-    name: atSynth(name),
-    /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
-    pattern,
-    /** Where the events are put. Default: the bus of the account, on which AWS's own events are. */
-    bus: z.optional(bus),
-    /** The package of the function. Required, as its version and its name. */
-    packageId: uuid('a package'),
-    /** A released version. */
-    packageVersion: pathSegment,
-    /** The function that an event runs, once for each event. */
-    functionName: pathSegment,
-    /** What it gets: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: nothing. */
-    inputVariables: z.optional(inputVariables),
-    /** Whether it may run again where nobody knows if it has run. Default: fail. */
-    onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
-  },
-  { error: 'an event rule' },
-);
+const eventRuleFields = {
+  /** Names the rule, and goes into the ids of its jobs: another name is another job. Required. */
+  name: atSynth(name),
+  /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
+  pattern,
+  /** Where the events are put. Default: the bus of the account, on which AWS's own events are. */
+  bus: z.optional(bus),
+  /** The package of the function. Required, as its version and its name. */
+  packageId: uuid('a package'),
+  /** A released version. */
+  packageVersion: pathSegment,
+  /** The function that an event runs, once for each event. */
+  functionName: pathSegment,
+  /** What it gets: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: nothing. */
+  inputVariables: z.optional(inputVariables),
+  /** Whether it may run again where nobody knows if it has run. Default: fail. */
+  onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
+};
+export interface EventRuleSchema extends z.ZodMiniObject<typeof eventRuleFields, z.core.$strict> {}
+export const eventRuleSchema: EventRuleSchema = z.strictObject(eventRuleFields, { error: 'an event rule' });
 
 export type EventRule = z.infer<typeof eventRuleSchema>;

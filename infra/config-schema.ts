@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { jobTypes, platformLink, tokenHeader } from '../lib/contract.ts';
-import { eventRuleSchema } from './config-events.ts';
+import { type EventRuleSchema, eventRuleSchema } from './config-events.ts';
 import {
   atSynth,
   awsAccount,
@@ -38,150 +38,153 @@ const logDays = [
 ];
 
 /** How long things are stored, in days. Rows of the ledger stay 30 days, scores in the cache and rows of batches 90. */
-const lifetimes = z.strictObject(
-  {
-    /** Unfinished runs, staged texts and responses: longer than the 14 days that a message may wait. */
-    work: z._default(whole(15, 3_650), 30),
-    /** Versions of an object that are no longer the newest, and deleted objects. */
-    oldVersions: z._default(whole(1, 3_650), 30),
-    /** Results of jobs. */
-    results: z._default(atSynth(whole(1, 3_650)), 90),
-    /** Requests to score, and anything else in `inbox/`. */
-    texts: z._default(whole(15, 3_650), 90),
-    /** Scores of texts: the texts themselves go earlier. */
-    scores: z._default(whole(15, 3_650), 365),
-    /** Messages that could not become jobs, and why. */
-    refused: z._default(whole(1, 3_650), 90),
-    /** Published runs of the schedules, except the newest of each place: forever if absent. */
-    runs: z.optional(whole(30, 36_500)),
-    /** Logs of the functions: one of the lengths that CloudWatch takes. A gigabyte costs $0.50 when it is written. */
-    logs: z._default(
-      z.number({ error: 'a number of days' }).check(
-        z.refine((days) => isToken(days) || logDays.includes(days), {
-          error: `one of ${logDays.join(', ')}`,
-        }),
-      ),
-      30,
+const lifetimesFields = {
+  /** Unfinished runs, staged texts and responses: longer than the 14 days that a message may wait. */
+  work: z._default(whole(15, 3_650), 30),
+  /** Versions of an object that are no longer the newest, and deleted objects. */
+  oldVersions: z._default(whole(1, 3_650), 30),
+  /** Results of jobs. */
+  results: z._default(atSynth(whole(1, 3_650)), 90),
+  /** Requests to score, and anything else in `inbox/`. */
+  texts: z._default(whole(15, 3_650), 90),
+  /** Scores of texts: the texts themselves go earlier. */
+  scores: z._default(whole(15, 3_650), 365),
+  /** Messages that could not become jobs, and why. */
+  refused: z._default(whole(1, 3_650), 90),
+  /** Published runs of the schedules, except the newest of each place: forever if absent. */
+  runs: z.optional(whole(30, 36_500)),
+  /** Logs of the functions: one of the lengths that CloudWatch takes. A gigabyte costs $0.50 when it is written. */
+  logs: z._default(
+    z.number({ error: 'a number of days' }).check(
+      z.refine((days) => isToken(days) || logDays.includes(days), {
+        error: `one of ${logDays.join(', ')}`,
+      }),
     ),
-  },
-  { error: 'an object of lifetimes' },
-);
+    30,
+  ),
+};
+interface LifetimesSchema extends z.ZodMiniObject<typeof lifetimesFields, z.core.$strict> {}
+const lifetimes: LifetimesSchema = z.strictObject(lifetimesFields, { error: 'an object of lifetimes' });
 
-const alarms = z.strictObject(
-  {
-    /** Who is notified of all alarms; AWS asks the address once whether it wants that. Without it: nobody by e-mail. */
-    email: z.optional(email),
-    /** A topic that is notified of all alarms. Without it: none. */
-    topicArn: z.optional(topicArn),
-    /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. */
-    topics: z._default(
-      z.strictObject(
-        {
-          /** For what cannot wait until the morning. */
-          page: z.optional(topicArn),
-          /** For what somebody should deal with on a working day. */
-          ticket: z.optional(topicArn),
-          /** For what is good to know; digests go there too. */
-          notice: z.optional(topicArn),
-        },
-        { error: 'an object of topics by severity: page, ticket, notice' },
-      ),
-      {},
-    ),
-    /** A channel in a Slack workspace that has been connected to AWS (Amazon Q Developer in chat applications). */
-    slack: z.optional(
-      z.strictObject(
-        {
-          /** Of the workspace, as its connection to AWS shows it. */
-          workspaceId: text('the id of a Slack workspace, such as T0123ABCD', /^[0-9A-Z]{1,255}$/),
-          /** Of the channel: the end of its link. */
-          channelId: text('the id of a Slack channel, such as C0123ABCD', /^[A-Za-z0-9]{1,255}$/),
-        },
-        { error: 'an object of workspaceId and channelId' },
-      ),
-    ),
-    /** Changes of single alarms, by their names. */
-    overrides: z._default(
-      z.record(
-        z.string(),
-        z.strictObject(
-          {
-            /** It goes off above this. Where another setting says that, not by this one. */
-            threshold: z.optional(number(0, 1_000_000_000_000)),
-            /** Who is notified of it. Default: as docs/alarms.md lists it. */
-            severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
-            /** True leaves it out. Default: false. */
-            off: z.optional(z.boolean({ error: 'true or false' })),
-          },
-          { error: 'an object of threshold, severity and off' },
-        ),
-        { error: 'an object of alarms' },
-      ),
-      {},
-    ),
-    /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
-    oldestJobHours: z._default(atSynth(whole(1, 336)), 24),
-    /** Above this many texts scored in a day an alarm goes off: each costs credits. */
-    sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
-    /** The same of tokens. */
-    sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
-    /** Where to read the runbook; alarms link to its sections. */
-    runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
-  },
-  { error: 'an object of alarms' },
-);
+const topicsFields = {
+  /** For what cannot wait until the morning. */
+  page: z.optional(topicArn),
+  /** For what somebody should deal with on a working day. */
+  ticket: z.optional(topicArn),
+  /** For what is good to know; digests go there too. */
+  notice: z.optional(topicArn),
+};
+const topics: TopicsSchema = z.strictObject(topicsFields, {
+  error: 'an object of topics by severity: page, ticket, notice',
+});
+interface TopicsSchema extends z.ZodMiniObject<typeof topicsFields, z.core.$strict> {}
 
-const vpc = z.strictObject(
-  {
-    /** Of the VPC. */
-    id: networkId('vpc'),
-    /** Its subnets in which the functions are, from which they must reach the platform and AWS. */
-    subnets: z.array(networkId('subnet'), { error: 'a list of ids of subnets' }).check(z.minLength(1)),
-    /** What the functions may reach. Default: a group of the stack, which lets out only TLS. */
-    securityGroups: z.optional(z.array(networkId('sg'), { error: 'a list of ids of security groups' })),
-  },
-  { error: 'an object of id and subnets' },
-);
+const slackFields = {
+  /** Of the workspace, as its connection to AWS shows it. */
+  workspaceId: text('the id of a Slack workspace, such as T0123ABCD', /^[0-9A-Z]{1,255}$/),
+  /** Of the channel: the end of its link. */
+  channelId: text('the id of a Slack channel, such as C0123ABCD', /^[A-Za-z0-9]{1,255}$/),
+};
+const slack: SlackSchema = z.strictObject(slackFields, { error: 'an object of workspaceId and channelId' });
+interface SlackSchema extends z.ZodMiniObject<typeof slackFields, z.core.$strict> {}
+
+const overrideFields = {
+  /** It goes off above this. Where another setting says that, not by this one. */
+  threshold: z.optional(number(0, 1_000_000_000_000)),
+  /** Who is notified of it. Default: as docs/alarms.md lists it. */
+  severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
+  /** True leaves it out. Default: false. */
+  off: z.optional(z.boolean({ error: 'true or false' })),
+};
+const override: OverrideSchema = z.strictObject(overrideFields, {
+  error: 'an object of threshold, severity and off',
+});
+interface OverrideSchema extends z.ZodMiniObject<typeof overrideFields, z.core.$strict> {}
+
+const alarmsFields = {
+  /** Who is notified of all alarms; AWS asks the address once whether it wants that. Without it: nobody by e-mail. */
+  email: z.optional(email),
+  /** A topic that is notified of all alarms. Without it: none. */
+  topicArn: z.optional(topicArn),
+  /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. */
+  topics: z._default(topics, {}),
+  /** A channel in a Slack workspace that has been connected to AWS (Amazon Q Developer in chat applications). */
+  slack: z.optional(slack),
+  /** Changes of single alarms, by their names. */
+  overrides: z._default(z.record(z.string(), override, { error: 'an object of alarms' }), {}),
+  /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
+  oldestJobHours: z._default(atSynth(whole(1, 336)), 24),
+  /** Above this many texts scored in a day an alarm goes off: each costs credits. */
+  sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
+  /** The same of tokens. */
+  sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
+  /** Where to read the runbook; alarms link to its sections. */
+  runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
+};
+interface AlarmsSchema extends z.ZodMiniObject<typeof alarmsFields, z.core.$strict> {}
+const alarms: AlarmsSchema = z.strictObject(alarmsFields, { error: 'an object of alarms' });
+
+const vpcFields = {
+  /** Of the VPC. */
+  id: networkId('vpc'),
+  /** Its subnets in which the functions are, from which they must reach the platform and AWS. */
+  subnets: z.array(networkId('subnet'), { error: 'a list of ids of subnets' }).check(z.minLength(1)),
+  /** What the functions may reach. Default: a group of the stack, which lets out only TLS. */
+  securityGroups: z.optional(z.array(networkId('sg'), { error: 'a list of ids of security groups' })),
+};
+interface VpcSchema extends z.ZodMiniObject<typeof vpcFields, z.core.$strict> {}
+const vpc: VpcSchema = z.strictObject(vpcFields, { error: 'an object of id and subnets' });
 
 /** What jobs may use, in the form of SYNC_ALLOW. */
-export const allow = z.strictObject(
-  {
-    /** Job types. Default: all but update-formula, which changes a calculation for everybody. */
-    types: z.optional(
-      z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
-    ),
-    /** Packages whose code functions may run, by UUID. Default: all. */
-    packages: z.optional(z.array(uuid('a package'), { error: 'a list of package UUIDs' })),
-    /** Functions that may run: PACKAGE/VERSION/FUNCTION for one, FUNCTION for all of that name. Default: all. */
-    functions: z.optional(
-      z.array(
-        text(
-          'PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
-          /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+|[^/\s]+)$/i,
-        ),
-        { error: 'a list of functions' },
+const allowFields = {
+  /** Job types. Default: all but update-formula, which changes a calculation for everybody. */
+  types: z.optional(
+    z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
+  ),
+  /** Packages whose code functions may run, by UUID. Default: all. */
+  packages: z.optional(z.array(uuid('a package'), { error: 'a list of package UUIDs' })),
+  /** Functions that may run: PACKAGE/VERSION/FUNCTION for one, FUNCTION for all of that name. Default: all. */
+  functions: z.optional(
+    z.array(
+      text(
+        'PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
+        /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+|[^/\s]+)$/i,
       ),
+      { error: 'a list of functions' },
     ),
-  },
-  { error: 'an object of types, packages and functions' },
-);
+  ),
+};
+interface AllowSchema extends z.ZodMiniObject<typeof allowFields, z.core.$strict> {}
+export const allow: AllowSchema = z.strictObject(allowFields, {
+  error: 'an object of types, packages and functions',
+});
 
 const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
 
 /** Where things are in the platform, in the form of PLATFORM_LINKS. */
-const links = z.strictObject(
-  {
-    /** Of a calculation, such as https://acme.example.com/calculations/{id}. */
-    calculation: link,
-    /** Of a card. */
-    card: link,
-    /** Of a dataset. */
-    dataset: link,
-    /** Of a data file. */
-    'data-file': link,
-  },
-  { error: 'an object of calculation, card, dataset and data-file' },
-);
+const linksFields = {
+  /** Of a calculation, such as https://acme.example.com/calculations/{id}. */
+  calculation: link,
+  /** Of a card. */
+  card: link,
+  /** Of a dataset. */
+  dataset: link,
+  /** Of a data file. */
+  'data-file': link,
+};
+interface LinksSchema extends z.ZodMiniObject<typeof linksFields, z.core.$strict> {}
+const links: LinksSchema = z.strictObject(linksFields, {
+  error: 'an object of calculation, card, dataset and data-file',
+});
+
+const proxyFields = {
+  /** HTTPS_PROXY of the functions. */
+  url: proxyUrl,
+  /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
+  except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
+};
+const proxy: ProxySchema = z.strictObject(proxyFields, { error: 'an object of url and except' });
+interface ProxySchema extends z.ZodMiniObject<typeof proxyFields, z.core.$strict> {}
 
 /** The tag of everything in an instance: its name. */
 export const OWN_TAG = 'platform-sync';
@@ -229,17 +232,7 @@ const instanceFields = {
     [],
   ),
   /** The proxy through which the functions call the platform and AWS. Default: none. */
-  proxy: z.optional(
-    z.strictObject(
-      {
-        /** HTTPS_PROXY of the functions. */
-        url: proxyUrl,
-        /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
-        except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
-      },
-      { error: 'an object of url and except' },
-    ),
-  ),
+  proxy: z.optional(proxy),
   /** A file of PEM certificates that the functions trust besides the public ones, such as of a proxy that looks into TLS. It becomes a layer. Default: none. */
   certificates: z.optional(atSynth(filled('the path of a file of PEM certificates'))),
   /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. Default: retain. */
@@ -277,7 +270,7 @@ const instanceFields = {
   /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. Default: none. */
   schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
   /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. Default: none. */
-  eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
+  eventRules: z._default(z.array<EventRuleSchema>(eventRuleSchema, { error: 'a list of event rules' }), []),
   /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Turned off, what is on it moves to the queue of all jobs within an hour. Default: if there are any event rules. */
   functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
   /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. Turned off, what is on it moves to the queue of all jobs within an hour. Default: false. */

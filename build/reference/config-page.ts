@@ -12,18 +12,22 @@ type Schema = { readonly [name: string]: unknown };
 const INSTANCE = ['infra/config-schema.ts', 'instanceFields'] as const;
 const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>> = {
   schedules: ['infra/config-schedules.ts', 'timing'],
-  eventRules: ['infra/config-events.ts', 'eventRuleSchema'],
-  lifetimes: ['infra/config-schema.ts', 'lifetimes'],
-  alarms: ['infra/config-schema.ts', 'alarms'],
-  allow: ['infra/config-schema.ts', 'allow'],
-  vpc: ['infra/config-schema.ts', 'vpc'],
-  links: ['infra/config-schema.ts', 'links'],
+  eventRules: ['infra/config-events.ts', 'eventRuleFields'],
+  lifetimes: ['infra/config-schema.ts', 'lifetimesFields'],
+  alarms: ['infra/config-schema.ts', 'alarmsFields'],
+  'alarms.topics': ['infra/config-schema.ts', 'topicsFields'],
+  'alarms.slack': ['infra/config-schema.ts', 'slackFields'],
+  'alarms.overrides': ['infra/config-schema.ts', 'overrideFields'],
+  proxy: ['infra/config-schema.ts', 'proxyFields'],
+  allow: ['infra/config-schema.ts', 'allowFields'],
+  vpc: ['infra/config-schema.ts', 'vpcFields'],
+  links: ['infra/config-schema.ts', 'linksFields'],
 };
 
 /** What a field means, by its path in an instance. Throws if nothing says it. */
 function docOf(path: readonly string[]): string {
-  const [first = '', ...inside] = path;
-  const [file, constant] = inside.length === 0 ? INSTANCE : (INSIDE[first] ?? INSTANCE);
+  const [first = ''] = path;
+  const [file, constant] = path.length === 1 ? INSTANCE : (INSIDE[path.slice(0, -1).join('.')] ?? INSTANCE);
   const doc = memberDocs(readFileSync(file, 'utf8'), constant)[path.at(-1) ?? ''];
   if (doc !== undefined) return doc;
   if (first === 'schedules') return 'As in the message of a `snapshot` job.';

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOfAll } from '../folder-of-each.ts';
+
+/* What an editor shows of the construct's props: the declarations of the package, as the compiler writes them. */
+
+const dist = folderOfAll();
+const TSC = resolve('node_modules', 'typescript', 'bin', 'tsc');
+
+/** The members of each object of fields, with whether a docstring stands above. */
+function* membersIn(declarations: string): Generator<readonly [name: string, hasWords: boolean]> {
+  for (const [, fields = '', body = ''] of declarations.matchAll(
+    /^declare const (\w*[fF]ields|timing): \{\n(.*?)^\};/gms,
+  )) {
+    const lines = body.split('\n');
+    for (const [at, line] of lines.entries()) {
+      const [, name] = /^ {4}(?:readonly )?'?"?([\w-]+)'?"?\??: /.exec(line) ?? [];
+      if (name !== undefined) yield [`${fields}.${name}`, /\*\/$/.test(lines[at - 1] ?? '')];
+    }
+  }
+}
+
+test('each prop of the construct has its words in the declarations, at any depth', () => {
+  const argv = [TSC, '-p', 'build', '--outDir', dist, '--emitDeclarationOnly'];
+  const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
+  const schemas = readFileSync(join(dist, 'infra', 'config-schema.d.ts'), 'utf8');
+  const [, instance = ''] = /^declare const instanceFields: \{\n(.*?)^\};/ms.exec(schemas) ?? [];
+
+  const members = globSync(join(dist, 'infra', '*.d.ts')).flatMap((file) => [
+    ...membersIn(readFileSync(file, 'utf8')),
+  ]);
+
+  expect(`${status} ${stdout}`).toBe('0 ');
+  expect(members.length).toBeGreaterThan(80);
+  expect(members.filter(([, hasWords]) => !hasWords).map(([name]) => name)).toEqual([]);
+  // An object that is written out has lost the words of its members; a schedule has those of its source's request.
+  expect(instance.match(/^ {4}\w+: .*ZodMiniObject<\{/gm)).toEqual([
+    expect.stringMatching(/^ {4}schedules: /),
+  ]);
+}, 60_000);
