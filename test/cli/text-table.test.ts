@@ -72,3 +72,33 @@ test('at a terminal the encoding is confirmed, and the output has the form of th
     /^id;review;sentiment;model;error\r\n1;NI\u00d1O;\w+;.*;\r\n$/,
   );
 });
+
+test.each([
+  ['score', ['--text', 'text', '--dry-run']],
+  ['score', ['--text', 'text', '--batch', 'halves']],
+  ['run --from-csv', ['--template', 'job.json', '--dry-run']],
+  ['submit --from-csv', ['--template', 'job.json', '--dry-run']],
+  ['formula apply', ['--name', 'may', '--dry-run', '--no-undo-for', '1', '2']],
+])(
+  '%s sends nothing of a file with halves of texts, unless each line is said to be a row',
+  async (command, flags) => {
+    await using sandbox = await start();
+    const job = { type: 'run-function', packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403' };
+    const call = { packageVersion: '1.0.0', functionName: 'add', inputVariables: { text: '{{text}}' } };
+    await writeFile(at('job.json'), JSON.stringify({ ...job, ...call }));
+    await writeFile(at('a.csv'), 'id,text,expression\n1,first half\nsecond half,2\n2,whole,3\n');
+    const argv = [...command.split(' '), at('a.csv'), ...flags.map((flag) => flag.replace('job', at('job')))];
+
+    const refused = await runCommand(argv, settingsOf(sandbox, at('store')));
+    const requests = sandbox.counts().requests;
+    const taken = await runCommand([...argv, '--whole-rows'], settingsOf(sandbox, at('store')));
+
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('a.csv: line 2: rows: expected quotes'),
+    });
+    expect(refused.err).toContain('\n  line 3: second half,2');
+    expect(requests).toBe(0);
+    expect(taken.err).not.toContain('expected quotes');
+  },
+);
