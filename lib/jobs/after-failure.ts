@@ -34,12 +34,15 @@ export type AfterFailure =
 /** The most sends of a job that may have been executed, as long as a repeat does no harm. */
 const MOST_ATTEMPTS = 5;
 
-/** How long a job is tried again that was not executed, from its first claim; one that only waited has its tries. */
-const UNSENT_MS = 12 * 60 * 60 * 1_000;
-const LEAST_UNSENT_TRIES = 10;
-
 /** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
+
+/**
+ * How long a job is tried again that was not executed, from its first claim, and how often at least: as often as the longest
+ * delays fit into that time. A clock that was set ends no job that was tried for minutes, nor one that only waited.
+ */
+const UNSENT_MS = 12 * 60 * 60 * 1_000;
+const LEAST_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
 /** Waits during an outage: a minute after it, work goes on. The breaker stops the others, so few jobs try. */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
