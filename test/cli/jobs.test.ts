@@ -170,6 +170,24 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect(worked).toMatchObject({ done: 1, failed: 1 });
 });
 
+test('of an id that the ledger does not have, the nearest is named, and nothing is reopened', async () => {
+  await using jobs = await startJobs();
+  await jobs.workOff(throws('thrown-1'));
+
+  const redriven = await jobs.runWithoutPlatform(['redrive', 'thrown-1', 'thrown-2', '--yes']);
+  const shown = await jobs.runWithoutPlatform(['jobs', 'thrown-2']);
+
+  for (const { code, out, err } of [redriven, shown])
+    expect([code, out, err]).toEqual([
+      1,
+      '',
+      'platform-sync: job thrown-2: not in the ledger; did you mean thrown-1?',
+    ]);
+  expect(JSON.parse((await jobs.runWithoutPlatform(['jobs', '--json'])).out)).toMatchObject([
+    { status: 'failed' },
+  ]);
+});
+
 test('resolve settles an unknown job by a person’s word, in the ledger and in its result', async () => {
   await using jobs = await startJobs();
   const asked = { ...request('nobody-knows'), type: 'run-function' };

@@ -78,6 +78,7 @@ export const wrongWords: readonly WrongUse[] = [
   ['work --concurrency many', 'Expected a whole number from 1 to 1000, got "many"'],
   ['batches nosuch', 'batch nosuch: nothing is known of it', { code: 1 }],
   ['jobs nosuch', 'job nosuch: not in the ledger', { code: 1 }],
+  ['redrive nosuch', 'job nosuch: not in the ledger', { code: 1 }],
   score('--text', "option '--text <column>' argument missing"),
   score('--text review --batch -may', 'Expected 1 to 114 of A-Z a-z 0-9 . _ : -, not beginning with -'),
   score('--text review --batch --json', 'Expected a value, got the option --json'),

@@ -8,6 +8,7 @@ import { spelled } from '../../model/rules.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';
+import { unknownJob } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import {
   type Ended,
@@ -79,7 +80,7 @@ const cells = ({ id, type, status, attempts, startedAt, finishedAt, error }: Ret
 async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
-  if (row === undefined) throw new Error(`job ${id}: not in the ledger`);
+  if (row === undefined) throw await unknownJob(id, ledger);
   terminal.out(shownJson((await resultOf(row, batches.store)) ?? printJson(known(row), 2)));
   const { outcome } = row;
   if (outcome?.status === 'failed' || outcome?.status === 'unknown')

@@ -1,4 +1,6 @@
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
+import { findFailedMessage } from '../../jobs/publish-end.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import {
@@ -13,8 +15,9 @@ import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { spelled } from '../../model/rules.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
+import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';
-import { oneGiven, unknownError } from '../errors/usage-error.ts';
+import { oneGiven, unknownError, unknownJob } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { isSure } from '../terminal/questions.ts';
@@ -29,6 +32,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   const { ledger, batches } = await openJobs(terminal);
   const queue = await openQueue(queueUrl, environment);
   await ledgerCheckOf(needed(settings, 'SYNC_TABLE'), environment)();
+  for (const id of ids) if (!(await isKnown(id, batches.store, ledger))) throw await unknownJob(id, ledger);
   const parts = { store: batches.store, ledger, batches, queue, signal, executed };
   if (batch === undefined && !(await isMeant(ids, parts, yes, terminal))) return 'failed';
   const report: Report =
@@ -41,6 +45,10 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   const isDone = report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0);
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
+
+/** Whether the ledger has a job, or at least its message is stored: its row may have expired. */
+const isKnown = async (id: string, store: Store, ledger: Pick<Ledger, 'read'>): Promise<boolean> =>
+  (await ledger.read(id)) !== undefined || (await findFailedMessage(store, id)) !== undefined;
 
 /** Lists what would be done again, and asks. Throws `UsageError` where nobody is there to ask. */
 async function isMeant(

@@ -1,4 +1,5 @@
 import { nearestName, systemReason } from '../../base/index.ts';
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */
@@ -43,3 +44,7 @@ export function unknownError(named: string, name: string, where: string, names: 
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
   return new Error(`${named} ${name}: ${where}${meant}`);
 }
+
+/** The same of a job that the ledger does not have. */
+export const unknownJob = async (id: string, ledger: Pick<Ledger, 'list'>): Promise<Error> =>
+  unknownError('job', id, 'not in the ledger', await Array.fromAsync(ledger.list(), (row) => row.id));
