@@ -56,6 +56,8 @@ export type ReportFacts = {
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
+  /** The operations that the platform throttles alone, in words, where the budget was read. */
+  readonly throttled: readonly string[];
 };
 
 /** The most records of a source that are listed whole. */

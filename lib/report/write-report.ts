@@ -7,6 +7,8 @@ import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.
 
 export type ReportToWrite = {
   readonly store: Store;
+  /** The operations that the platform throttles alone, in words. Default: none is known. */
+  readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** Where things are in the platform. Default: nowhere. */
   readonly links?: PlatformLinks | undefined;
   /** Epoch milliseconds. */

@@ -14,6 +14,7 @@ import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
+import { throttledNow } from '../texts/current-rate.ts';
 
 /** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
@@ -40,7 +41,9 @@ export async function writeReport(
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal);
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
-  const { page, facts } = await printReport({ store, links, now: Date.now, signal });
+  // The report is of the store: it may be written where the table cannot be reached.
+  const throttled = () => throttledNow(environment).catch(() => []);
+  const { page, facts } = await printReport({ store, links, now: Date.now, signal, throttled });
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));
   if (snapshots.length === 0)

@@ -1,4 +1,5 @@
 import { effectiveRate } from '../../pace/budget.ts';
+import { throttledOperations, throttledWords } from '../../pace/by-operation.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
 /** Requests a second that may leave at the moment: 0 while they are paused. */
@@ -10,14 +11,28 @@ export async function currentRate(
   now = Date.now,
 ): Promise<CurrentRate | undefined> {
   if (!environment['PLATFORM_BASE_URL']) return undefined;
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(environment);
-  if (tableName === undefined) return { rate: PLATFORM_RATE, isPaused: false };
+  const { rate: configured, item } = await fleetOf(environment);
+  if (item === undefined) return { rate: configured, isPaused: false };
+  const budget = await item.read();
+  const rate = effectiveRate(budget.rate ?? configured, budget, now());
+  return { rate, isPaused: budget.pausedAtMs !== undefined };
+}
+
+/** The operations that are throttled alone, in words; none where no platform or no table is set. */
+export async function throttledNow(environment: Environment): Promise<readonly string[]> {
+  if (!environment['PLATFORM_BASE_URL']) return [];
+  const { rate, item } = await fleetOf(environment);
+  if (item === undefined) return [];
+  const found = await throttledOperations(await item.read(), item, { rate, nowMs: Date.now() });
+  return found.map(throttledWords);
+}
+
+async function fleetOf(environment: Environment) {
+  const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: rate } = readPaceSettings(environment);
+  if (table === undefined) return { rate, item: undefined };
   const { openBudget } = await import('../../pace/stored-budget.ts');
   const { host } = new URL(PLATFORM_BASE_URL);
-  const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
-  const budget = await item.read();
-  const rate = effectiveRate(budget.rate ?? PLATFORM_RATE, budget, now());
-  return { rate, isPaused: budget.pausedAtMs !== undefined };
+  return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
 /** A person waits for it. */

@@ -54,6 +54,8 @@ type FactsToCollect = {
   readonly signal: AbortSignal;
   /** Where things are in the platform. Default: nowhere. */
   readonly links?: PlatformLinks | undefined;
+  /** The operations that the platform throttles alone, in words. Default: none is known. */
+  readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** Default: `MOST_WHOLE` and `MOST_LISTED`. */
   readonly limits?: ListLimits;
 };
@@ -88,6 +90,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     ...things,
     calculations: calculations && { ...calculations, brokenSince },
     ...{ links, formulas, batches, jobs },
+    throttled: (await options.throttled?.()) ?? [],
     faults: [...faults],
   };
 }

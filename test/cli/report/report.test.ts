@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { openerFor, writeReport } from '../../../lib/cli/commands/report.ts';
 import type { Terminal } from '../../../lib/cli/terminal/terminal.ts';
 import { findModel } from '../../../lib/model/index.ts';
+import { openBudget } from '../../../lib/pace/stored-budget.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -109,6 +111,26 @@ test('the page is opened if that is asked, and a machine that cannot is said so'
   expect([first, second]).toMatchObject([{ ended: 'done' }, { ended: 'done' }]);
   expect(opened).toEqual([file]);
   expect(fake.err()).toBe(`platform-sync: ${file} is written, but not opened: no screen`);
+});
+
+test('names the operations that the platform throttles alone, as the table has them', async () => {
+  const table = `sqlite:${join(folder.path, 'jobs.db')}`;
+  const item = await openBudget({ table, host: 'acme.example.com', environment: {} });
+  const operations = { analyzeSentiment: { aloneSinceMs: Date.UTC(2026, 10, 29, 8), refusedAtMs: 0 } };
+  await item.change('set', (budget) => ({ ...budget, operations }));
+  const PLATFORM_BASE_URL = 'https://acme.example.com';
+  const settings = { SYNC_STORE: './unused', SYNC_TABLE: table, PLATFORM_BASE_URL };
+  const fake = createFakeTerminal(settings);
+  const store = await published();
+
+  await writeReport({ output: file }, { ...fake.terminal, openStore: async () => store });
+
+  const page = (await readFile(file)).toString();
+  const [, packed = ''] = /id="facts">([^<]*)</.exec(page) ?? [];
+  const facts = JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString());
+  expect(facts.throttled).toEqual([
+    'analyzeSentiment: throttled alone since 2026-11-29T08:00:00.000Z: 2 a second',
+  ]);
 });
 
 test('each system has its opener, and a machine without a screen none', () => {

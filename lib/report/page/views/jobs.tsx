@@ -14,6 +14,7 @@ export function JobsView() {
   return (
     <>
       <h2>Jobs and pace</h2>
+      <Throttled operations={facts.throttled} />
       {jobs.types.length === 0 ? (
         <Empty command="platform-sync submit job.json">
           No job has ended since {time(jobs.sinceMs)}. A job updates a formula, runs a code function or scores
@@ -36,6 +37,22 @@ export function JobsView() {
         </div>
       )}
     </>
+  );
+}
+
+function Throttled({ operations }: { readonly operations: readonly string[] }) {
+  if (operations.length === 0) return null;
+  return (
+    <section class="notice" aria-labelledby="throttled">
+      <h3 id="throttled">The platform refuses these, and nothing else</h3>
+      <ul>
+        {operations.map((each) => (
+          <li key={each}>
+            <Text of={each} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
