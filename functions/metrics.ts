@@ -1,5 +1,5 @@
 import type { MeasureName, ProblemName } from '../lib/base/index.ts';
-import type { JobFinished } from '../lib/jobs/publish-end.ts';
+import type { JobFinished } from '../lib/jobs/redrive.ts';
 import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { EndpointName } from '../lib/platform/endpoints.ts';

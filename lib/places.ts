@@ -16,7 +16,7 @@ export class SettingsError extends Error {
 
 type Home = { readonly HOME?: string | undefined };
 
-export type Places = Home &
+type Places = Home &
   Readonly<
     Partial<
       Record<

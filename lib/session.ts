@@ -31,7 +31,7 @@ export type Session = {
   readonly store: () => Promise<Store>;
 };
 
-export type SessionOptions = {
+type SessionOptions = {
   readonly environment: Environment;
   /** Receives the lines of the log, unless `log` does. */
   readonly err: (line: string) => void;

@@ -15,7 +15,7 @@ export type Settings = z.infer<typeof settingsSchema>;
 export type SyncSettings = z.infer<typeof syncSchema>;
 
 /** The settings that identify the budget of a fleet. */
-export type PaceSettings = z.infer<typeof paceSchema>;
+type PaceSettings = z.infer<typeof paceSchema>;
 
 /** An empty variable counts as absent. Throws `SettingsError` with every fault at once. */
 export const readSettings = (environment: Environment): Settings =>

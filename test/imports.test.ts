@@ -165,7 +165,7 @@ describe('lib imports and reads', () => {
       /^import (?!type\b).*'@duckdb|\bimport\('@duckdb/m.test(readFileSync(file, 'utf8')),
     );
 
-    expect(loaders).toEqual(['lib/tables/duckdb/database.ts']);
+    expect(loaders).toEqual(['lib/tables/duckdb/schema.ts']);
   });
 });
 

@@ -1,10 +1,10 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
-import { runBatch } from '../../lib/jobs/handle-once.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { leaseOf, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { createScoredInDay } from '../../lib/jobs/texts/scored-in-day.ts';
+import { runBatch } from '../../lib/jobs/work.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';

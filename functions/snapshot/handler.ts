@@ -1,7 +1,7 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
 import { once, sleep, withIds } from '../../lib/base/index.ts';
-import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
+import { parseExecutionInput } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { openSession } from '../../lib/session.ts';
 import {
   type DurableRunOptions,

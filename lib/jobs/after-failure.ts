@@ -3,7 +3,7 @@ import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
-export type FailureFacts = {
+type FailureFacts = {
   readonly error: unknown;
   /** Sends of the job that have started, including this one. */
   readonly attempts: number;

@@ -1,19 +1,18 @@
 import { CANCELLED, isCancelled } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import type { CancelAnswer } from './ledger/person-steps.ts';
+import type { CancelAnswer, Ledger } from './ledger/ledger.ts';
 import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
-import { chunkRows, isEnded, readHeader } from './texts/batch/chunk-row.ts';
+import { chunkRows, isEnded, readHeader } from './texts/batch/finish-batch.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
 import { sendsMany } from './types/job-types.ts';
 
-export type CancelBatchParts = {
+type CancelBatchParts = {
   readonly ledger: Pick<Ledger, 'cancel'>;
   readonly batches: BatchStorage;
   readonly signal?: AbortSignal | undefined;
 };
 
 /** `isSplit`: false while more chunks may come. `ended`: before. `jobs`: of the other chunks. */
-export type CancelledBatch = {
+type CancelledBatch = {
   readonly batch: string;
   readonly chunks: number;
   readonly ended: number;

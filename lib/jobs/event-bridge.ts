@@ -1,8 +1,8 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/index.ts';
-import type { JobFinished } from './publish-end.ts';
+import type { JobFinished } from './redrive.ts';
 
-export type EventBridgeOptions = {
+type EventBridgeOptions = {
   readonly bus: string;
   /** Where the results are stored: an event names the key of one. */
   readonly store: string;

@@ -1,3 +1,5 @@
+/** What a runner threw as an error that can be logged and recorded: whatever it is, it counts. One that can be read stays. */
+
 import type { Logger } from 'pino';
 import { type InHand, isOfDisk, traced } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
@@ -11,12 +13,11 @@ import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './le
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import type { Place, Places } from './places.ts';
-import { type JobFinished, publishEnd } from './publish-end.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
+import { type JobFinished, publishEnd } from './redrive.ts';
 import { storeRefused } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { isCausedBy, thrownError } from './thrown-error.ts';
 import { type JobClock, TurnLostError, UnfinishedError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
@@ -50,7 +51,7 @@ export type Worker = JobClock & {
 };
 
 /** What happens to a message: it is done with, comes back after this delay, or is replaced by one with another body. */
-export type Handled =
+type Handled =
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number }
   | { readonly kind: 'replace'; readonly body: string };
@@ -324,4 +325,28 @@ async function settle(
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
   // Another delivery may have deleted the message meanwhile.
   return runsAgain(ended) ? sendAgain(message) : DONE;
+}
+
+/** What a runner threw as an error that can be logged and recorded: whatever it is, it counts. One that can be read stays. */
+export function thrownError(thrown: unknown): Error {
+  try {
+    if (!(thrown instanceof Error)) return new Error(String(thrown));
+    if (typeof thrown.message !== 'string') return new Error('an error without a text', { cause: thrown });
+    // A getter may throw; whatever logs the error reads them all.
+    for (const name of ['name', 'stack', 'cause', ...Object.keys(thrown)]) Reflect.get(thrown, name);
+    return thrown;
+  } catch {
+    return new Error('an error that cannot be read');
+  }
+}
+
+/** Causes of an error that are looked at: errors may be each other's. */
+const MOST_CAUSES = 10;
+
+function isCausedBy(error: unknown, reason: unknown): boolean {
+  for (let [each, depth] = [error, 0]; depth < MOST_CAUSES && each instanceof Error; depth += 1) {
+    if (each === reason) return true;
+    each = each.cause;
+  }
+  return false;
 }

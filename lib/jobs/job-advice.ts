@@ -5,7 +5,7 @@ import { jobId } from './message/check-message.ts';
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 
 /** What a person does about a job: in words, and the command as its name and what it is given. */
-export type Advice = {
+type Advice = {
   readonly say: string;
   readonly command?: 'jobs resolve' | 'redrive';
   readonly id?: string;

@@ -10,7 +10,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
 import { responseIn, stagedOutcome, WHOLE } from './result.ts';
 import { scoresFolder } from './texts/batch/batch.ts';
-import { type UnknownChunk, unknownChunks } from './texts/batch/paid-texts.ts';
+import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts';
 
 /**
  * Checks that the table is the store's (`tableCheckOf`), and that it knows what the store says: an older copy of a file, one

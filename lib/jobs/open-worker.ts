@@ -14,7 +14,7 @@ import { createPlaces } from './places.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
-export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
+type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 

@@ -1,12 +1,11 @@
 import { readAhead } from '../snapshot/sources/read-ahead.ts';
 import type { Store } from '../store/index.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import { mayPrune } from './ledger/person-steps.ts';
+import { type Ledger, mayPrune } from './ledger/ledger.ts';
 import { resultKey } from './result.ts';
 import { findResult } from './results/stored-results.ts';
 
 /** When a job ended, in epoch milliseconds. */
-export type OldJob = { readonly id: string; readonly finishedAt: number };
+type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 

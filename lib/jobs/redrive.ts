@@ -1,30 +1,67 @@
-import { AwsError } from '../base/index.ts';
+import { AwsError, parseJson, printJson } from '../base/index.ts';
 import { spelled } from '../model/rules.ts';
-import { idOfSegment, type Store } from '../store/index.ts';
-import { isCancelled, isSettled, type JobRow, wasExecuted } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import { mayReopen, type ReopenOptions } from './ledger/person-steps.ts';
+import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
+import { isCancelled, isSettled, type JobRow, type Outcome, wasExecuted } from './ledger/job-row.ts';
+import { type Ledger, mayReopen, type ReopenOptions } from './ledger/ledger.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import {
-  askedJob,
-  FAILED_FOLDER,
-  FAILED_SUFFIX,
-  failedKey,
-  findFailedMessage,
-  publishEnd,
-} from './publish-end.ts';
-import {
   createEmptyCheck,
   LONG_POLLS,
+  MOST_MESSAGE_BYTES,
   type Polls,
   type Queue,
   type QueueMessage,
   total,
   UnsentError,
 } from './queue/queue.ts';
-import type { BatchStorage } from './texts/batch/batch.ts';
-import { definitionOf } from './types/job-types.ts';
+import { type TypedJobRow, writeResult } from './result.ts';
+import { type BatchStorage, type ChunkId, chunkJobId } from './texts/batch/batch.ts';
+import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
+import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/finish-batch.ts';
+import { definitionOf, type Job } from './types/job-types.ts';
+
+/** `chunks` counts all of them. */
+type RedrivenBatch = Redriven & { readonly batch: string; readonly chunks: number };
+
+/**
+ * Scores the rows of a batch that failed, and no others: reopens each chunk with such rows and its job, however that
+ * ended, and sends its message. Chunks that have not ended yet are left alone, and named. A redrive after a crash does what
+ * is missing: a chunk that was reopened is open though it has a part.
+ */
+export async function redriveBatch(batch: string, parts: RedriveParts): Promise<RedrivenBatch> {
+  let chunks = 0;
+  async function* reopened() {
+    for await (const { chunkId, row } of chunkRows(batch, parts.batches)) {
+      parts.signal?.throwIfAborted();
+      chunks += 1;
+      const found = await openChunk(chunkId, row, parts);
+      if (found !== undefined) yield found;
+    }
+  }
+  const redriven = await sendReopened(reopened(), parts);
+  return { batch, chunks, ...redriven };
+}
+
+/** Undefined: none of its rows failed. */
+async function openChunk(
+  chunkId: ChunkId,
+  row: ChunkRow,
+  { ledger, batches }: RedriveParts,
+): Promise<Reopened | undefined> {
+  if (isEnded(row) && row.counts.failed === 0) return undefined;
+  const id = chunkJobId(chunkId);
+  if (row.part === undefined) return leftAsIs(id, await ledger.read(id), 'not ended yet');
+  const staged = await findStaged(chunkId, batches.store);
+  // Without its texts, a reopened chunk would stay open forever.
+  if (staged === undefined) return leftAsIs(id, await ledger.read(id), 'its texts have expired');
+  const reopened = await reopenChunk(chunkId, batches);
+  if (reopened === 'gone' || reopened === 'complete') return undefined;
+  // A job that another redrive has just opened, or whose row has expired, only needs its message.
+  await ledger.reopen(id, { anyEnd: true });
+  // Made again: the message of a job that is done is not stored.
+  return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
+}
 
 export type RedriveParts = {
   readonly store: Store;
@@ -51,12 +88,12 @@ export type Redriven = {
   readonly notSent: readonly NotSent[];
 };
 
-export type Reopened =
+type Reopened =
   | { readonly kind: 'open'; readonly id: string; readonly body: string }
   | { readonly kind: 'left'; readonly job: LeftJob };
 
 /** Sends the message of each job that was opened before the next one is opened. */
-export async function sendReopened(
+async function sendReopened(
   jobs: AsyncIterable<Reopened>,
   { queue }: Pick<RedriveParts, 'queue'>,
 ): Promise<Redriven> {
@@ -136,7 +173,7 @@ async function reopen(
 }
 
 /** A job that is not reopened, with what its row says of it. */
-export const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
+const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
   kind: 'left',
   job: { id, status: row === undefined ? null : spelled(row.state), why },
 });
@@ -179,13 +216,13 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 const MOVE_SECONDS = 30;
 
 /** `held`: roughly how many others are there but were never received: most likely, somebody else holds them. */
-export type MovedDeadLetters = {
+type MovedDeadLetters = {
   readonly moved: number;
   readonly notMoved: readonly NotSent[];
   readonly held: number;
 };
 
-export type MoveParts = {
+type MoveParts = {
   readonly from: Queue;
   readonly to: Pick<Queue, 'send'>;
   readonly polls?: Polls | undefined;
@@ -247,4 +284,63 @@ async function moveBatch(
     else notMoved.set(messageId, error);
   }
   return messages.length - unsent.size;
+}
+
+/** Reported at least once for each job that ended. `result` is the key of its result. */
+export type JobFinished = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: Outcome['status'];
+  readonly result: string;
+};
+
+const FAILED_FOLDER = 'work/failed/';
+const FAILED_SUFFIX = '.json';
+const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUFFIX}`;
+
+/** The message of a job that did not succeed, as it was stored; undefined if none was. */
+export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
+  (await getBounded(store, failedKey(id), 2 * MOST_MESSAGE_BYTES))?.body.toString();
+
+type PublishParts = {
+  readonly store: Store;
+  readonly batches: BatchStorage;
+  /** Default: the end is not reported. */
+  readonly reportFinished?: ((event: JobFinished) => Promise<void>) | undefined;
+};
+
+/** A message and the job that it asks for. */
+type AskedJob = { readonly job: Job; readonly body: string };
+
+/** The job of a stored message; undefined if it is none. */
+export function askedJob(id: string, body: string | undefined): AskedJob | undefined {
+  const parsed = body === undefined ? undefined : parseMessage(body, { messageId: id, allow: {} });
+  return body !== undefined && parsed?.kind === 'job' ? { job: parsed.job, body } : undefined;
+}
+
+/**
+ * Makes the end of a job visible: its result, the report, and as far as its message is known, that of one that did not
+ * succeed and what its type adds. All of it is written from what the ledger holds, so it may be called again: it completes
+ * what a killed process began. Returns the key of the result.
+ */
+export async function publishEnd(
+  ended: TypedJobRow,
+  asked: AskedJob | undefined,
+  { store, batches, reportFinished }: PublishParts,
+): Promise<string> {
+  const { id, type, outcome } = ended;
+  const result = await writeResult(store, ended);
+  if (asked !== undefined) {
+    if (outcome.status !== 'done') await storeFailedMessage(store, id, asked.body);
+    await definitionOf(asked.job).afterEnd?.(asked.job, ended, { store, batches });
+  }
+  await reportFinished?.({ id, type, status: outcome.status, result });
+  return result;
+}
+
+/** Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened. */
+async function storeFailedMessage(store: Store, id: string, body: string): Promise<void> {
+  const hasId = Object.hasOwn(parseJson(body) as object, 'id');
+  const message = hasId ? body : withId(body, id);
+  await store.put(failedKey(id), Buffer.from(message), { contentType: 'application/json' });
 }

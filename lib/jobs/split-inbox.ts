@@ -7,11 +7,11 @@ import type { JobStorage } from './job-storage.ts';
 import { readMessageJson } from './message/check-message.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './texts/batch/batch.ts';
-import { splitBatch } from './texts/batch/split-batch.ts';
+import { splitBatch } from './texts/batch/score-file.ts';
 import { createInput } from './texts/rows/read-rows.ts';
 import { scoringFields } from './types/score/message.ts';
 
-export type InboxOptions = {
+type InboxOptions = {
   readonly storage: JobStorage;
   readonly queue: Pick<Queue, 'send'>;
   /** The most requests per second. */
@@ -20,7 +20,7 @@ export type InboxOptions = {
 };
 
 /** `refused`: the key of the refusal. */
-export type SplitInbox =
+type SplitInbox =
   | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
   | { readonly kind: 'refused'; readonly refused: string };
 

@@ -34,7 +34,7 @@ export type Breaker = {
   knownOutageMs(): number | undefined;
 };
 
-export type FleetBreakerOptions = {
+type FleetBreakerOptions = {
   readonly item: Pick<BudgetItem, 'read' | 'change'>;
   /** A call that does no harm and has nothing to do with any job. Must not throw. */
   readonly probe: () => Promise<CallOutcome>;

@@ -2,13 +2,13 @@ import { TableError } from '../table/index.ts';
 import {
   type Budget,
   type BudgetItem,
+  type BudgetView,
   effectiveRate,
   lineFacts,
   lineSpacing,
   type OperationNews,
   withAnswered,
 } from './budget.ts';
-import type { BudgetView } from './budget-view.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import type { Clock } from './slots.ts';
 import { isAtLimit, isProbing } from './throttle-state.ts';
@@ -19,7 +19,7 @@ import { isAtLimit, isProbing } from './throttle-state.ts';
  * others. Where all operations are refused, it is the fleet's line that slows down.
  */
 
-export type ByOperationOptions = {
+type ByOperationOptions = {
   readonly fleet: Pace;
   readonly view: BudgetView;
   readonly clock: Clock;

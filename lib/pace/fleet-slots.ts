@@ -1,12 +1,20 @@
 import PQueue from 'p-queue';
 import { isPassing } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
-import { afterRefusal, BLOCK_MS, effectiveRate, emptyBudget, LATE_MS, lineSpacing } from './budget.ts';
+import {
+  afterRefusal,
+  BLOCK_MS,
+  createWorkerTally,
+  effectiveRate,
+  emptyBudget,
+  LATE_MS,
+  lineSpacing,
+} from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
-import { createProof } from './proof.ts';
 import {
   type Block,
+  createProof,
   type Line,
   lineStartMs,
   REFUSED_MS,
@@ -14,7 +22,6 @@ import {
   VOID_AFTER_MS,
 } from './reserve-block.ts';
 import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
-import { createWorkerTally } from './tally.ts';
 import { isProbing, pauseAfter429 } from './throttle-state.ts';
 
 /*
@@ -22,7 +29,7 @@ import { isProbing, pauseAfter429 } from './throttle-state.ts';
  * is too old. While the table is away nothing is reserved, so nothing leaves.
  */
 
-export type FleetSlotsOptions = Omit<Line, 'tally' | 'proof'> & {
+type FleetSlotsOptions = Omit<Line, 'tally' | 'proof'> & {
   /** Finds the table's time. Absent: its users share a clock, which may be set all the same. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   readonly onTableAway?: ((cause: unknown) => void) | undefined;

@@ -1,20 +1,20 @@
 import {
+  addTally,
   BLOCK_MS,
   type Budget,
+  type BudgetView,
+  dueAtMs,
   fullSpacing,
   LATE_MS,
   latestLineMs,
   lineFacts,
   lineSpacing,
   longerWait,
+  type WorkerTally,
   withAnswered,
 } from './budget.ts';
-import type { BudgetView } from './budget-view.ts';
-import { dueAtMs } from './gcra.ts';
-import { PaceWaitError } from './pace.ts';
-import type { Proof } from './proof.ts';
-import type { Clock, Demand, SlotRequest } from './slots.ts';
-import { addTally, type WorkerTally } from './tally.ts';
+import { PaceWaitError, type Slot } from './pace.ts';
+import { type Clock, type Demand, type Moment, momentOf, type SlotRequest } from './slots.ts';
 import { isProbing, probed, reopened, rested } from './throttle-state.ts';
 
 /** Slots of the line that one worker alone may use. */
@@ -42,7 +42,7 @@ export type Line = {
   readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
-export type BlockRequest = SlotRequest & {
+type BlockRequest = SlotRequest & {
   readonly outlook: () => Outlook;
 };
 
@@ -252,3 +252,52 @@ export const blockSize = ({ waiting }: Demand, { spanMs, intervalMs, followers }
 /** Where calls may leave later than the spacing pays for, the end stays empty: no other worker's slot begins before. */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);
+
+/** A 429 comes at once: a call that has not ended by then was accepted and only takes long. Milliseconds. */
+const ACCEPTED_AFTER_MS = 2_000;
+
+type Proof = ReturnType<typeof createProof>;
+
+/** What a process knows from its own calls about whether the platform accepts any since the last 429. */
+export function createProof(clock: Clock) {
+  const underWay = new Map<Slot, { readonly incidents: number; readonly at: Moment }>();
+  const sleepers = new Set<AbortController>();
+  let proved = -1;
+
+  const wake = () => {
+    for (const sleeper of sleepers) sleeper.abort('woken');
+  };
+
+  return {
+    /** A call leaves in this slot, after `incidents` 429s. */
+    left(slot: Slot, incidents: number): void {
+      underWay.set(slot, { incidents, at: momentOf(clock) });
+    },
+    ended(slot: Slot, succeeded: boolean): void {
+      const call = underWay.get(slot);
+      underWay.delete(slot);
+      if (call === undefined || !succeeded) return;
+      proved = Math.max(proved, call.incidents);
+      wake();
+    },
+    has(incidents: number): boolean {
+      if (proved === incidents) return true;
+      const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
+      return [...underWay.values()].some((call) => call.incidents === incidents && call.at() <= beforeMs);
+    },
+    wake,
+    /** Sleeps, but no longer than until a call is accepted or `wake` is called. */
+    async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+      const sleeper = new AbortController();
+      sleepers.add(sleeper);
+      const woken = signal === undefined ? sleeper.signal : AbortSignal.any([sleeper.signal, signal]);
+      try {
+        await clock.sleep(ms, woken);
+      } catch (error) {
+        if (!sleeper.signal.aborted) throw error;
+      } finally {
+        sleepers.delete(sleeper);
+      }
+    },
+  };
+}

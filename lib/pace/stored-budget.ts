@@ -20,7 +20,7 @@ type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly random?: () => number;
 };
 
-export type OpenBudgetOptions = Pick<TableBudgetOptions, 'host' | 'onBudget'> & {
+type OpenBudgetOptions = Pick<TableBudgetOptions, 'host' | 'onBudget'> & {
   /** A DynamoDB table, or `sqlite:FILE`. */
   readonly table: string;
   readonly environment: AwsEnvironment;

@@ -13,7 +13,7 @@ export type TableClock = Required<Clock> & {
   untilSecondMs(): number;
 };
 
-export type TableClockOptions = Pick<Clock, 'now' | 'sleep' | 'steady'> & {
+type TableClockOptions = Pick<Clock, 'now' | 'sleep' | 'steady'> & {
   readonly onClockOff?: ((off: ClockOff) => void) | undefined;
 };
 
@@ -90,7 +90,7 @@ export function createTableClock({ now, sleep, steady = now, onClockOff }: Table
   };
 }
 
-export type FindTimeOptions = {
+type FindTimeOptions = {
   readonly clock: TableClock;
   /** A request to the table, whose `Date` the clock sees if the response has one. */
   readonly look: () => Promise<unknown>;

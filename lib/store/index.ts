@@ -1,8 +1,8 @@
 /* Objects in S3 or a directory, one interface. What opens either is loaded by `openStore`. */
 
+export { makeFolder } from './directory-writer.ts';
 export { errorCode, StoreError, type StoreFailure } from './error.ts';
 export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
-export { makeFolder } from './make-folder.ts';
 export { checkStoreExists, examineStore, keyInStore, openStore, parseLocation } from './open.ts';
 export { createReserve, isFullDisk, type Reserve } from './reserve.ts';
 export type { ListedObject, OldVersion, PutCondition, Store, StoredObject } from './store.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A saved query, in the SQL of Trino and Athena. Its name is its file's, its description the comment at the start. */
-export type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
+type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
 
 const FOLDER = join(import.meta.dirname, 'queries');
 

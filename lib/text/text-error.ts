@@ -2,7 +2,7 @@
 export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
 
 /** `gzip`: it ends early, after the lines that were returned. `option`: it was requested in a way that cannot be. */
-export type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
+type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
 
 /** A text cannot be read. The message names the file and the line, says what was expected, and what to do. */
 export class TextError extends Error {

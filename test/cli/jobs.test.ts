@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { row, rowsOf } from '../jobs/texts/fakes.ts';

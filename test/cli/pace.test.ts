@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Budget } from '../../lib/pace/budget.ts';
+import { type Budget, noTally } from '../../lib/pace/budget.ts';
 import { openBudget } from '../../lib/pace/stored-budget.ts';
-import { noTally } from '../../lib/pace/tally.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { startAws } from '../local-aws/services/start-aws.ts';

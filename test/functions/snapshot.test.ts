@@ -2,7 +2,7 @@ import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-ex
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
-import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
+import { parseExecutionInput } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';

@@ -7,7 +7,7 @@ import { messageOf } from '../../infra/config-schedules.ts';
 import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { readFollowers } from '../../lib/jobs/types/snapshot/execution-input.ts';
+import { readFollowers } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { filesetId, full, least, packageId } from './instances.ts';
 
 function faultsOf(context: unknown): readonly string[] {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import { redriveBatch } from '../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../lib/jobs/types/job-types.ts';
 import { leaseOf, messageOf } from './fake-worker.ts';
 import { scoredBatch } from './scored-batch.ts';

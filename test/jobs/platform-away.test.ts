@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { runBatch } from '../../lib/jobs/handle-once.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { leaseOf } from '../../lib/jobs/open-worker.ts';
 import type { RunJob } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
+import { runBatch } from '../../lib/jobs/work.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';

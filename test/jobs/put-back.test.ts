@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
-import { handleOnce } from '../../lib/jobs/handle-once.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
+import { handleOnce } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { countingQueue } from './counting-queue.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';

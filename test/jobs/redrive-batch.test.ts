@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { redriveFailed } from '../../lib/jobs/redrive.ts';
-import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import { redriveBatch, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { readBatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';
 import type { RowCosts as Costs } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { failChunk } from '../../lib/jobs/texts/batch/score-chunk.ts';

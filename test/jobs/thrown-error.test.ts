@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { thrownError } from '../../lib/jobs/thrown-error.ts';
+import { thrownError } from '../../lib/jobs/handle-message.ts';
 
 const unreadable = (name: string) =>
   Object.defineProperty(new Error('it failed'), name, {

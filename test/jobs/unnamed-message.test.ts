@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { runBatch } from '../../lib/jobs/handle-once.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import type { Turn } from '../../lib/jobs/turn.ts';
-import { work } from '../../lib/jobs/work.ts';
+import { runBatch, work } from '../../lib/jobs/work.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
-import { createBudgetView } from '../../lib/pace/budget-view.ts';
+import { createBudgetView, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
 import { learnedTo } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

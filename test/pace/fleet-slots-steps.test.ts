@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
-import { createBudgetView } from '../../lib/pace/budget-view.ts';
+import {
+  type Budget,
+  type BudgetItem,
+  createBudgetView,
+  createMemoryBudget,
+  emptyBudget,
+} from '../../lib/pace/budget.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';

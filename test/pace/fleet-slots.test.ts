@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryBudget } from '../../lib/pace/budget.ts';
-import { createBudgetView } from '../../lib/pace/budget-view.ts';
+import { createBudgetView, createMemoryBudget, noTally } from '../../lib/pace/budget.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import { type Demand, momentOf } from '../../lib/pace/slots.ts';
-import { noTally } from '../../lib/pace/tally.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, arrived: 2 };

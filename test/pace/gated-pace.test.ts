@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
+import { createGatedPace } from '../../lib/pace/fleet-pace.ts';
 import type { SlotSource } from '../../lib/pace/fleet-slots.ts';
-import { createGatedPace } from '../../lib/pace/gated-pace.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import type { Demand } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';

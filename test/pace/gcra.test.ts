@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spacingFor } from '../../lib/pace/gcra.ts';
+import { spacingFor } from '../../lib/pace/budget.ts';
 
 test('a fractional rate costs nothing: its interval is unchanged', () => {
   expect(spacingFor(9.8).intervalMs).toBeCloseTo(1000 / 9.8);

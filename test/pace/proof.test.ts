@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProof } from '../../lib/pace/proof.ts';
+import { createProof } from '../../lib/pace/reserve-block.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const slotAt = (atMs: number) => ({ atMs, waitedMs: 0 });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type Budget, type BudgetItem, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
-import { createBudgetView } from '../../lib/pace/budget-view.ts';
-import { createProof } from '../../lib/pace/proof.ts';
-import { type Line, lineStartMs, reserveBlock } from '../../lib/pace/reserve-block.ts';
+import {
+  type Budget,
+  type BudgetItem,
+  createBudgetView,
+  createMemoryBudget,
+  createWorkerTally,
+  emptyBudget,
+  noTally,
+} from '../../lib/pace/budget.ts';
+import { createProof, type Line, lineStartMs, reserveBlock } from '../../lib/pace/reserve-block.ts';
 import { momentOf } from '../../lib/pace/slots.ts';
-import { createWorkerTally, noTally } from '../../lib/pace/tally.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';

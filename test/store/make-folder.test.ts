@@ -2,8 +2,8 @@ import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createDirectoryStore, explainFileError } from '../../lib/store/directory.ts';
+import { makeFolder } from '../../lib/store/directory-writer.ts';
 import { StoreError } from '../../lib/store/error.ts';
-import { makeFolder } from '../../lib/store/make-folder.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 
 const folder = folderOfEach();

@@ -1,6 +1,6 @@
 import { printJson } from '../../base/index.ts';
 import { hasEnded, type JobRow, wasExecuted } from '../../jobs/ledger/job-row.ts';
-import { findFailedMessage } from '../../jobs/publish-end.ts';
+import { findFailedMessage } from '../../jobs/redrive.ts';
 import { updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
 import { timeOfEntry } from '../../model/formula-log.ts';

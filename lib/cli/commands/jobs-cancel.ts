@@ -1,7 +1,6 @@
 import { cancelBatch } from '../../jobs/cancel-batch.ts';
 import { isCancelled } from '../../jobs/ledger/job-row.ts';
-import type { Ledger } from '../../jobs/ledger/ledger.ts';
-import type { CancelAnswer } from '../../jobs/ledger/person-steps.ts';
+import type { CancelAnswer, Ledger } from '../../jobs/ledger/ledger.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';

@@ -1,6 +1,6 @@
 import { sendToEventBridge } from '../../jobs/event-bridge.ts';
 import { isSettled } from '../../jobs/ledger/job-row.ts';
-import { askedJob, findFailedMessage, publishEnd } from '../../jobs/publish-end.ts';
+import { askedJob, findFailedMessage, publishEnd } from '../../jobs/redrive.ts';
 import { spelled } from '../../model/rules.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';

@@ -1,17 +1,17 @@
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
-import { findFailedMessage } from '../../jobs/publish-end.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import {
   EXECUTED,
   executedJobs,
+  findFailedMessage,
   moveDeadLetters,
   type Redriven,
   type RedriveParts,
+  redriveBatch,
   redriveFailed,
 } from '../../jobs/redrive.ts';
-import { redriveBatch } from '../../jobs/redrive-batch.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { spelled } from '../../model/rules.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';

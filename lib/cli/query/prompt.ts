@@ -2,10 +2,10 @@ import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { StoreError } from '../../store/index.ts';
-import { macros } from '../../tables/duckdb/macros.ts';
 import type { FirstRows, TableInfo, Tables } from '../../tables/duckdb/open-tables.ts';
 import { QueryError } from '../../tables/duckdb/query-error.ts';
 import { savedSql } from '../../tables/duckdb/saved-sql.ts';
+import { macros } from '../../tables/duckdb/schema.ts';
 import { splitStatements } from '../../tables/duckdb/split-statements.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
 import { UsageError } from '../errors/usage-error.ts';

@@ -1,6 +1,10 @@
 import { scoresFolder, summaryKey } from '../../jobs/texts/batch/batch.ts';
-import { NAMED_BAD_ROWS, type Preview, type Refusal } from '../../jobs/texts/batch/check-batch.ts';
-import type { BadRow } from '../../jobs/texts/batch/chunks.ts';
+import {
+  type BadRow,
+  NAMED_BAD_ROWS,
+  type Preview,
+  type Refusal,
+} from '../../jobs/texts/batch/check-batch.ts';
 import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
 import type { InputFound } from '../../jobs/texts/rows/read-rows.ts';
 import type { Store } from '../../store/index.ts';

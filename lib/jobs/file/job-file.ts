@@ -8,7 +8,7 @@ import { type CsvTable, type OddRows, openTableFile, openText, type TextForm } f
 import type { Allow } from '../allow.ts';
 import { isObject, readMessageJson, withId } from '../message/check-message.ts';
 import { parseMessage } from '../message/message.ts';
-import { compareIds } from '../texts/rows/repeated-ids.ts';
+import { compareIds } from '../texts/rows/read-rows.ts';
 import { definitionOf, type Job } from '../types/job-types.ts';
 import { readTemplate } from './template.ts';
 
@@ -60,7 +60,7 @@ export type JobFile = CsvOfJobs & {
 };
 
 /** Of more than 50 faults in rows, the last text says how many others there are. */
-export type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
+type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
 
 const SHOWN = 3;
 

@@ -2,12 +2,12 @@ import PQueue from 'p-queue';
 import { isOfDisk, isPassing } from '../../base/index.ts';
 import { handleMessage, type Worker } from '../handle-message.ts';
 import { type EndedJobRow, hasEnded, isSettled } from '../ledger/job-row.ts';
-import { askedJob, publishEnd } from '../publish-end.ts';
+import { askedJob, publishEnd } from '../redrive.ts';
 import { definitionOf } from '../types/job-types.ts';
 import type { WorkOptions } from '../work.ts';
 import type { FileRow } from './job-file.ts';
 
-export type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
+type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
   /** Called for each job that has ended before, which the first look at it finds, or that another process has ended. */

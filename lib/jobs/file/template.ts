@@ -3,7 +3,7 @@ import { repeatedIn } from '../../text/index.ts';
 
 type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
 
-export type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
+type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
 
 const absent = Symbol('absent');
 

@@ -49,7 +49,7 @@ export function objectIn(text: string): GivenMessage | undefined {
 }
 
 /** A rule on several fields, reported at `at`, checked on the message as received: zod skips it after other faults. */
-export type FieldRule = {
+type FieldRule = {
   readonly at: string;
   /** What is expected there. `nameOf`: what a field is called where the message came from. */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
@@ -81,7 +81,7 @@ export type MessageChecks<Message, Input = unknown> = {
 
 export type ExpandedMessage = { readonly given: GivenMessage; readonly faults: readonly string[] };
 
-export type CheckedMessage<Message> =
+type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
@@ -144,7 +144,7 @@ export type RefusedMessage = {
 };
 
 /** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
-export type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
+type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
 
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
@@ -179,7 +179,7 @@ function hashOf(given: GivenMessage): string {
 /** How deeply lists and objects may be nested: later steps walk a message by recursion. */
 const DEEPEST = 100;
 
-export type MessageJson =
+type MessageJson =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'fault'; readonly fault: string };
 

@@ -16,7 +16,7 @@ import {
 
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;
 
-export type MessageOptions = {
+type MessageOptions = {
   /** The queue's: for some types the id of a job whose message names none. */
   readonly messageId: string;
   readonly allow: Allow;

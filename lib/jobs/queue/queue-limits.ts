@@ -12,7 +12,7 @@ export const LIMITS_ADVICE =
   'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
 
 /** A queue of jobs, and the dead-letter queue that the settings name. */
-export type JobQueues = {
+type JobQueues = {
   readonly jobs: Queue;
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };

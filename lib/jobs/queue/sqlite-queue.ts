@@ -15,7 +15,7 @@ import {
   type UnsentMessage,
 } from './queue.ts';
 
-export type SqliteQueueOptions = {
+type SqliteQueueOptions = {
   readonly name: string;
   readonly sender: string;
   /** Where a message goes that would be received more often than `most`. Default: nowhere. */

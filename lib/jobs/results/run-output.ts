@@ -8,7 +8,7 @@ import { responseOf } from '../result.ts';
 import { csvLines, ndjsonLines, type RowToWrite } from '../texts/output/added-columns.ts';
 import { readListed } from './read-listed.ts';
 
-export type RunOutputOptions = CsvWishes & {
+type RunOutputOptions = CsvWishes & {
   readonly file: string;
   /** The file of the jobs, or of their rows. */
   readonly madeOf?: string | undefined;

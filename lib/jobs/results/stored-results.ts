@@ -10,7 +10,7 @@ export type StoredResult = {
   readonly value: Readonly<Record<string, unknown>>;
 };
 
-export type ResultsWanted = {
+type ResultsWanted = {
   /** One type of job; default: all. */
   readonly type?: string | undefined;
   /** The day on which a job was first claimed, `2026-11-22`, with `type`; default: all. */

@@ -24,8 +24,14 @@ import {
   type ScoredRow,
   type StagedRow,
 } from './batch/chunk-objects.ts';
-import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
-import { finishBatch } from './batch/finish-batch.ts';
+import {
+  finishBatch,
+  hasPart,
+  isEnded,
+  readChunkRow,
+  type StoredChunk,
+  writeChunkRow,
+} from './batch/finish-batch.ts';
 import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts';
 
 export type Erased = {
@@ -90,7 +96,7 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-export type Forgotten = { readonly textHash: string } | { readonly batch: string };
+type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
 /** What would be erased of a text or a batch now, and how many old versions of objects. */
 export async function wouldForget(

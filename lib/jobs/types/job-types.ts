@@ -27,7 +27,7 @@ type Messages = {
 };
 
 /** A job of this type: what its message requests, with its id filled in. */
-export type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
+type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
 
 export type Job = JobOf<JobType>;
 

@@ -1,7 +1,7 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
+import type { SendDigest } from '../after-publishing.ts';
 import type { PrintedDigest } from './digest.ts';
-import type { SendDigest } from './send-digests.ts';
 import { slackCode, slackText } from './webhook.ts';
 
 type TopicSenderOptions = {

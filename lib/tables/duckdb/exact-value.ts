@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { DuckDb } from './database.ts';
+import type { DuckDb } from './schema.ts';
 
 /** A value as JSON that loses nothing: what a JavaScript number cannot hold is a text of its digits. */
 export type ExactValue =

@@ -1,24 +1,35 @@
 import { existsSync } from 'node:fs';
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import PQueue from 'p-queue';
 import { readAgain } from '../../snapshot/read-again.ts';
-import type { Store } from '../../store/index.ts';
+import { compareKeys, type Store } from '../../store/index.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
-import { type DuckDb, openDatabase, withInterrupt } from './database.ts';
-import { execute, type ResultRows } from './execute.ts';
-import { fitTypes } from './fit-types.ts';
+import { createExactValue, type ExactValue } from './exact-value.ts';
+import { columnOf, fitTypes, neverEqual, parseQuery, type QueryTree } from './fit-types.ts';
 import type { LocalCopies } from './local-copies.ts';
-import { loadPieces, type NeededPieces, neededPieces } from './needed-pieces.ts';
-import { neverEqual } from './never-equal.ts';
-import { onlyTables } from './only-tables.ts';
 import { QueryError, queryErrorOf } from './query-error.ts';
 import { withHints } from './query-hints.ts';
-import { columnOf, parseQuery } from './query-tree.ts';
-import { createSchema } from './schema.ts';
+import {
+  createOfGroups,
+  createSchema,
+  type Database,
+  type DuckDb,
+  groupName,
+  type LoadedTable,
+  literal,
+  macros,
+  openDatabase,
+  PIECES,
+  type PieceGroup,
+  rowsName,
+  withInterrupt,
+} from './schema.ts';
 import { onlyQuery } from './split-statements.ts';
-import type { Table } from './table.ts';
+import type { Piece, Table } from './table.ts';
 import { placesWithTables, tablesOf } from './tables/tables.ts';
 
-export type QueryContext = {
+type QueryContext = {
   readonly store: Store;
   readonly duckDb: DuckDb;
   readonly copies: LocalCopies;
@@ -148,3 +159,239 @@ async function planned(
     return { sql, needed };
   });
 }
+
+/** A column of a result; `type` is DuckDB's. */
+export type ResultColumn = { readonly name: string; readonly type: string };
+
+/** All rows of a query, in DuckDB's memory or on disk. */
+type ResultRows = AsyncDisposable & {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: number;
+  /** The rows in their order, some thousands at a time, each with the values of the columns. */
+  readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
+  /** The same one by one: no row is held in memory before it is asked for. */
+  readonly each: () => AsyncGenerator<readonly ExactValue[]>;
+  /** Writes them to the file of Parquet of the query, which is new, and returns its path. */
+  readonly writeParquet: () => Promise<string>;
+};
+
+type ExecuteOptions = {
+  readonly duckDb: DuckDb;
+  readonly output: string;
+  readonly signal: AbortSignal;
+};
+
+const RESULT = `${PIECES}.result`;
+
+/**
+ * Runs one SELECT to its end. Rows are returned only afterwards: DuckDB ends a result that is read while it is made
+ * without a word when it fails, as if it were complete. The database is closed with the result. Throws `QueryError`.
+ */
+async function execute(
+  database: Database,
+  sql: string,
+  { duckDb, output, signal }: ExecuteOptions,
+): Promise<ResultRows> {
+  const { connection } = database;
+  const exact = createExactValue(duckDb);
+  const { columns, rows } = await runToEnd(connection, sql).catch((cause: unknown) => {
+    throw queryErrorOf(cause, 1);
+  });
+
+  async function* chunks(): AsyncGenerator<DuckDBDataChunk> {
+    const result = await connection.stream(`FROM ${RESULT}`);
+    let left = rows;
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      if (chunk === null || chunk.rowCount === 0) break;
+      left -= chunk.rowCount;
+      signal.throwIfAborted();
+      yield chunk;
+    }
+    if (left !== 0) throw new QueryError(`expected ${rows} rows, got ${rows - left}`, { kind: 'other' });
+  }
+  return {
+    columns,
+    rows,
+    async *batches() {
+      for await (const chunk of chunks()) yield chunk.getRows().map((row) => row.map(exact));
+    },
+    async *each() {
+      for await (const chunk of chunks())
+        for (let row = 0; row < chunk.rowCount; row += 1) {
+          signal.throwIfAborted();
+          yield chunk.getRowValues(row).map(exact);
+        }
+    },
+    async writeParquet() {
+      const copy = `COPY ${RESULT} TO ${literal(output)} (FORMAT parquet, COMPRESSION zstd)`;
+      await withInterrupt(connection, signal, () => connection.run(copy));
+      return output;
+    },
+    async [Symbol.asyncDispose]() {
+      database[Symbol.dispose]();
+    },
+  };
+}
+
+async function runToEnd(connection: Database['connection'], sql: string) {
+  // These make no table by themselves.
+  const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
+  await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
+  const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
+  const none = await connection.run(`FROM ${RESULT} LIMIT 0`);
+  const columns = none
+    .columnNames()
+    .map((name, at): ResultColumn => ({ name, type: String(none.columnType(at)) }));
+  return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
+}
+
+/** Functions that make rows of their arguments alone, and the tables with parameters. */
+const ROWS = new Set([
+  ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
+  ...macros.map(({ name }) => name),
+]);
+
+/** What says how DuckDB is set, or what is around it. */
+const SETTINGS = /^(?:current_setting|getenv|duckdb_.*|pragma_.*)$/i;
+const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
+
+/**
+ * Refuses a query that reads anything but the tables, by its functions and names. One that the parser does not take is left
+ * to the planner. Throws `QueryError`.
+ */
+function onlyTables({ nodes, fault }: QueryTree): void {
+  if (fault === 'not implemented')
+    throw refused('PIVOT without the values of ON: name them, as in PIVOT … ON status IN (…)');
+  for (const { type, function_name: called, function: made, table_name: table } of nodes) {
+    if (type === 'TABLE_FUNCTION' && !ROWS.has(made?.function_name?.toLowerCase() ?? ''))
+      throw refused(made?.function_name);
+    if (type === 'FUNCTION' && called !== undefined && SETTINGS.test(called)) throw refused(called);
+    if (type === 'BASE_TABLE' && table !== undefined && CATALOG.test(table)) throw refused(table);
+  }
+}
+
+const refused = (got = 'another function') =>
+  new QueryError(`expected a query of the tables alone, got ${got}`, { kind: 'sql' });
+
+/** A table that a query reads, and which of its pieces it needs. */
+type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
+
+/** Planning takes a third of a millisecond a group. */
+const MOST_GROUPS = 64;
+
+/**
+ * What a query reads, before anything is read: DuckDB plans it over groups of pieces without rows whose last columns
+ * have bounds or constants, and leaves out what conditions exclude. First a few groups of many pieces, then one for
+ * each piece of what is left. Throws `QueryError` if the SQL is wrong.
+ */
+export async function neededPieces(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  sql: string,
+): Promise<readonly NeededPieces[]> {
+  const named = await tablesInPlan(connection, sql);
+  const read = tables.filter((table) => named.has(rowsName(table)));
+  const reads = (name: RegExp) => read.some((table) => name.test(table.name));
+  let found: readonly NeededPieces[] = await Promise.all(
+    read.map(async (table) => ({ table, pieces: await table.pieces(reads) })),
+  );
+  for (const mostGroups of [MOST_GROUPS, Number.POSITIVE_INFINITY]) {
+    const grouped = found.map((each) => ({ ...each, groups: groupsOf(each, mostGroups) }));
+    const created = grouped.filter(({ groups }) => groups.length > 0);
+    if (created.length === 0) continue;
+    await connection.run(created.map(({ table, groups }) => createOfGroups(table, groups)).join(';\n'));
+    const planned = await tablesInPlan(connection, sql);
+    found = grouped.map(({ table, pieces, groups }) => {
+      const left = new Set(groups.filter(({ name }) => planned.has(name)).flatMap((group) => group.pieces));
+      return { table, pieces: groups.length > 0 ? pieces.filter((piece) => left.has(piece)) : pieces };
+    });
+  }
+  return found;
+}
+
+/** Pieces in the order of their values, put together so that there are at most so many groups; none to tell apart: none. */
+function groupsOf({ table, pieces }: NeededPieces, mostGroups: number): readonly PieceGroup[] {
+  if (table.pieceColumns.length === 0 || pieces.length < 2) return [];
+  const size = Math.max(1, Math.ceil(pieces.length / mostGroups));
+  if (size === 1 && Number.isFinite(mostGroups)) return [];
+  const sorted = pieces
+    .map((piece) => ({ piece, by: piece.values.join('/') }))
+    .sort((a, b) => compareKeys(a.by, b.by));
+  return Array.from({ length: Math.ceil(pieces.length / size) }, (_, at) => ({
+    name: groupName(table, at),
+    pieces: sorted.slice(at * size, (at + 1) * size).map(({ piece }) => piece),
+  }));
+}
+
+async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<ReadonlySet<string>> {
+  try {
+    const explained = await connection.runAndReadAll(`EXPLAIN (FORMAT JSON)\n${sql}`);
+    const plan = explained.getRowsJson().flat().join('\n');
+    const names = plan.matchAll(/"Table": "memory\.pieces\.((?:\\.|[^"\\])+)"/g);
+    return new Set([...names].map(([, name = '']) => name));
+  } catch (cause) {
+    throw queryErrorOf(cause, 1);
+  }
+}
+
+type LoadOptions = {
+  readonly copies: LocalCopies;
+  readonly diskBytes: number;
+  readonly signal: AbortSignal;
+  /** Called before much is read. */
+  readonly onReading?: ((words: string) => void) | undefined;
+};
+
+/** How many pieces are looked for, and then how many files are fetched or made, at once. */
+const AT_ONCE = 4;
+
+/** So much is read in a second or two. */
+const MUCH_BYTES = 50_000_000;
+
+/** Brings what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
+async function loadPieces(
+  needed: readonly NeededPieces[],
+  { copies, diskBytes, signal, onReading }: LoadOptions,
+): Promise<readonly LoadedTable[]> {
+  const queue = new PQueue({ concurrency: AT_ONCE });
+  const all = <T>(work: readonly (() => Promise<T>)[]) =>
+    queue.addAll(
+      work.map((each) => async () => {
+        signal.throwIfAborted();
+        return await each();
+      }),
+    );
+  const each = needed.flatMap(({ table, pieces }) => pieces.map((piece) => ({ table, piece })));
+  const found = await all(
+    each.map(({ table, piece: { values, files } }) => async () => ({ table, values, files: await files() })),
+  );
+  const files = found.flatMap((piece) => piece.files.map((file) => ({ ...piece, file })));
+  const sum = (name: 'bytes' | 'copiedBytes') => files.reduce((total, { file }) => total + file[name], 0);
+  const runs = found.filter((piece) => piece.files.length > 0).length;
+  if (sum('bytes') >= MUCH_BYTES)
+    onReading?.(`reads ${size(sum('bytes'))} of ${runs} ${runs === 1 ? 'run or day' : 'runs or days'}`);
+  await makeRoom(copies, sum('copiedBytes'), diskBytes);
+  const opened = await all(
+    files.map(({ table, values, file }) => async () => ({ table, values, path: (await file.open())?.path })),
+  );
+  return needed.map(({ table }) => ({
+    table,
+    files: opened.flatMap(({ table: of, values, path }) =>
+      of === table && path !== undefined ? [{ path, values }] : [],
+    ),
+  }));
+}
+
+/** Deletes the copies of earlier queries if there is too little room beside them. */
+async function makeRoom(copies: LocalCopies, neededBytes: number, diskBytes: number): Promise<void> {
+  const hasRoom = neededBytes <= diskBytes - copies.sizeBytes();
+  if (hasRoom || (neededBytes <= diskBytes && (await copies.clear()))) return;
+  throw new QueryError(
+    `the query needs ${size(neededBytes)} in the temporary folder, which may have ${size(diskBytes)}: narrow it by dt or run, or allow more`,
+    { kind: 'too-large' },
+  );
+}
+
+const size = (bytes: number) =>
+  bytes < 1e9 ? `${(bytes / 1e6).toFixed(0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;

@@ -5,15 +5,14 @@ import type { Store } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
-import { type DuckDb, loadDuckDb } from './database.ts';
 import type { ExactValue } from './exact-value.ts';
-import type { ResultColumn } from './execute.ts';
 import { createLocalCopies } from './local-copies.ts';
-import { openQuery, type QueryResult } from './open-query.ts';
+import { openQuery, type QueryResult, type ResultColumn } from './open-query.ts';
 import { QueryError } from './query-error.ts';
+import { type DuckDb, loadDuckDb } from './schema.ts';
 import { placesWithTables } from './tables/tables.ts';
 
-export type TablesOptions = {
+type TablesOptions = {
   /** Memory for DuckDB, in MB. Default: 1,000. */
   readonly memoryMb?: number | undefined;
   /** The most bytes of copies in the temporary folder, and as much of what does not fit into memory. Default: 20 GB. */

@@ -1,5 +1,5 @@
 /** Why a query has no result. */
-export type QueryFailure =
+type QueryFailure =
   /** The SQL is wrong, or does not fit the values that it reads; the message shows the place in it. */
   | { readonly kind: 'sql' }
   | { readonly kind: 'too-long'; readonly seconds: number }

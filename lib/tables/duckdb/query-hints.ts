@@ -1,8 +1,7 @@
 import { nearestName } from '../../base/index.ts';
 import type { View } from '../catalog/view.ts';
+import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './fit-types.ts';
 import { QueryError } from './query-error.ts';
-import { candidates, scopedNodes } from './query-scopes.ts';
-import { columnOf, type QueryNode, type QueryTree } from './query-tree.ts';
 
 /** What people call a table. */
 const TABLE_GUESSES: Readonly<Record<string, string>> = {

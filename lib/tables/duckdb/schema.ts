@@ -1,10 +1,12 @@
+/** A query with parameters, which SQL calls as a table: `SELECT * FROM where_used('1036')`. */
+
+import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { loadPeer } from '../../base/index.ts';
 import { compareKeys } from '../../store/index.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbMacros, duckDbSql } from '../duckdb-dialect.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
-import { identifier, literal, literals } from './database.ts';
-import { type Macro, macros } from './macros.ts';
 import type { Piece, Table } from './table.ts';
 
 /** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */
@@ -106,3 +108,161 @@ const overStored = (sql: string): string => duckDbSql(sql).replaceAll(/\bstored_
 
 const createMacro = ({ name, parameters, sql }: Macro): string =>
   `CREATE MACRO ${identifier(name)}(${parameters.join(', ')}) AS TABLE ${sql}`;
+
+export type DuckDb = typeof import('@duckdb/node-api');
+
+/** Loads DuckDB: 70 MB that only SQL needs. Throws `PeerMissingError`. */
+export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/node-api')): Promise<DuckDb> =>
+  loadPeer('@duckdb/node-api', load);
+
+/** What a query may use of this machine. */
+type Limits = {
+  readonly memoryMb: number;
+  readonly threads: number;
+  /** Where DuckDB puts what does not fit into memory. */
+  readonly folder: string;
+  readonly diskBytes: number;
+};
+
+/** An open database in memory. */
+export type Database = Disposable & {
+  readonly connection: DuckDBConnection;
+  /** From now on only these files can be read, and no setting can be changed. */
+  readonly lock: (files: readonly string[]) => Promise<void>;
+};
+
+/** Opens an empty database in memory. It installs and loads no extension; times are in UTC. */
+export async function openDatabase(
+  { DuckDBInstance }: DuckDb,
+  { memoryMb, threads, folder, diskBytes }: Limits,
+): Promise<Database> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${memoryMb}MB`,
+    threads: String(threads),
+    temp_directory: join(folder, 'spilled'),
+    max_temp_directory_size: `${Math.max(1, Math.floor(diskBytes / 1e6))}MB`,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    // A query over a file that changed meanwhile must not see half of what was read before.
+    enable_external_file_cache: 'false',
+  });
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  return {
+    connection,
+    async lock(files) {
+      await connection.run(`SET allowed_paths = ${literals(files)}`);
+      await connection.run('SET enable_external_access = false');
+      await connection.run('SET lock_configuration = true');
+    },
+    [Symbol.dispose]() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** DuckDB ignores an interrupt that comes before it has begun, so it is repeated. */
+const REPEAT_MS = 50;
+
+/** Waits for `work`, which runs queries on `connection`; stops them when the signal is aborted, and throws its reason. */
+export async function withInterrupt<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  let repeat: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    connection.interrupt();
+    repeat = setInterval(() => connection.interrupt(), REPEAT_MS);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const done = await work();
+    // DuckDB may end an interrupted result as if it were complete.
+    signal.throwIfAborted();
+    return done;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    clearInterval(repeat);
+  }
+}
+
+/** A text as a literal of SQL. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A name as an identifier of SQL, whatever it contains. */
+const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const literals = (texts: readonly string[]): string => `[${texts.map(literal).join(', ')}]`;
+
+/** A query with parameters, which SQL calls as a table: `SELECT * FROM where_used('1036')`. */
+type Macro = {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly about: string;
+  readonly sql: string;
+};
+
+/** What people ask often. Ids and days may be given as text, numbers or dates. */
+export const macros: readonly Macro[] = [
+  {
+    name: 'broken_links',
+    parameters: [],
+    about: 'uses of the latest runs whose link is broken, with the thing whose record states it',
+    sql: `SELECT stater_kind, stater_id, user_kind, user_id, relation, used_kind, used_id, validity
+FROM uses
+WHERE broken
+ORDER BY stater_kind, stater_id, used_kind, used_id, user_kind, user_id`,
+  },
+  {
+    name: 'where_used',
+    parameters: ['id_'],
+    about: 'what uses a thing with this id directly; the command where-used follows any number of steps',
+    sql: `SELECT used_kind, user_kind, user_id, relation, validity
+FROM uses
+WHERE used_id = CAST(id_ AS VARCHAR) AND NOT (user_kind = used_kind AND user_id = used_id)
+ORDER BY used_kind, user_kind, user_id`,
+  },
+  {
+    name: 'changed_since',
+    parameters: ['day'],
+    about: 'what runs since a day (2026-11-01) found added, removed or changed',
+    sql: `SELECT dt, place, change, key, fields, run
+FROM changes
+WHERE dt >= left(CAST(day AS VARCHAR), 10)
+ORDER BY dt, place, run, change, key`,
+  },
+  {
+    name: 'history_of',
+    parameters: ['id_'],
+    about: 'all changes of the record with this id, the oldest first, with the record before and after',
+    sql: `SELECT dt, place, change, key, fields, before, after, run
+FROM changes
+WHERE key = CAST(id_ AS VARCHAR) OR key LIKE '%/' || CAST(id_ AS VARCHAR)
+ORDER BY run, place, key`,
+  },
+  {
+    name: 'untouched_since',
+    parameters: ['day'],
+    about: 'the latest calculations that nobody has changed since a day, the longest untouched first',
+    sql: `SELECT id, name, owner, status, lastmodified_at
+FROM calculations
+WHERE lastmodified_at < CAST(day AS TIMESTAMP) AND NOT coalesce(archived, false)
+ORDER BY lastmodified_at, id`,
+  },
+  {
+    name: 'failed_jobs',
+    parameters: ['day'],
+    about: 'jobs since a day that failed, or of which nobody knows how they ended',
+    sql: `SELECT dt, type, id, status, attempts, startedat, finishedat, error
+FROM jobs
+WHERE dt >= left(CAST(day AS VARCHAR), 10) AND status <> 'done'
+ORDER BY finishedat, id`,
+  },
+];

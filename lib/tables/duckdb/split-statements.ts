@@ -1,7 +1,7 @@
 import { QueryError } from './query-error.ts';
 
 /** SQL cut at the semicolons that end statements. */
-export type Statements = {
+type Statements = {
   /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
   readonly ended: readonly string[];
   /** What follows the last semicolon, to its end: the beginning of a statement, or nothing but space and comments. */

@@ -7,7 +7,7 @@ import type { DataFile } from './local-copies.ts';
 import type { FileToRead, Session } from './table.ts';
 
 /** Rows that may be stored as Parquet, and else are made of what they are stored as. */
-export type StoredRows = {
+type StoredRows = {
   readonly parquet?: ParquetInStore | undefined;
   /** Stores the Parquet that lacks; undefined if the store takes nothing. */
   readonly store?: () => Promise<ParquetInStore | undefined>;

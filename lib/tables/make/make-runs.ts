@@ -13,7 +13,7 @@ import { runColumns, storedTables } from '../stored-tables.ts';
 
 type RunAt = Pick<PublishedRun, 'run' | 'manifest'>;
 
-export type RunsToList = {
+type RunsToList = {
   readonly store: Store;
   readonly place: Place;
   readonly runs: readonly RunAt[];

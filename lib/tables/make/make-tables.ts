@@ -138,7 +138,7 @@ export async function writeTables({
   return { ...written, skipped, left };
 }
 
-export type RunToMake = {
+type RunToMake = {
   readonly store: Store;
   readonly place: Place;
   readonly run: PublishedRun;
@@ -158,7 +158,7 @@ export type RunToMake = {
 };
 
 /** What was made: of how many parts; `isLeft` if there is more to do. */
-export type MadeRun = {
+type MadeRun = {
   readonly files: number;
   readonly records: number;
   readonly bytes: number;

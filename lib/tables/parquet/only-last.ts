@@ -16,7 +16,7 @@ import { nameAt } from './names.ts';
 const MAX_DEPTH = 64;
 
 /** A record with, of members of one name, the last alone at any depth, as JSON readers have it. */
-export type OnlyLast = {
+type OnlyLast = {
   readonly json: JsonBytes;
   /** Where the last member of each name was: the index of its name's quote, and the index behind its value. */
   readonly spans: ReadonlyMap<unknown, readonly [start: number, end: number]>;

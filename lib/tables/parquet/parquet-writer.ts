@@ -115,7 +115,7 @@ export function createParquetFile(columns: TableColumns) {
 }
 
 /** A file of the rows that are added to leaves, which forget them whenever there are enough for a row group. */
-export function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
+function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
   let gathered = gatherBytes();

@@ -286,7 +286,7 @@ function skipOther(
 }
 
 /** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */
-export type FittedNode =
+type FittedNode =
   | NodeOf<'text', TextColumn>
   /** Text as it is, and any other value's JSON. */
   | NodeOf<'json', TextColumn>
@@ -313,7 +313,7 @@ type MapParts = {
   readonly hashes: Set<number>;
 };
 
-export type StructParts = {
+type StructParts = {
   readonly fields: readonly FittedNode[];
   readonly names: Names;
   /** The definition level of what is there of the path of a field that is missing. */

@@ -13,7 +13,7 @@ import type { Run } from '../../snapshot/run-id.ts';
 import { isSource } from '../../snapshot/sources/sources.ts';
 import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
 
-export type GluePartitionsOptions = {
+type GluePartitionsOptions = {
   readonly database: string;
   /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
   readonly location: string;

@@ -15,7 +15,7 @@ export type Partitions = {
   remove(place: Place, run: Run): Promise<void>;
 };
 
-export type PartitionsToOpen = {
+type PartitionsToOpen = {
   /** `SYNC_GLUE_DATABASE`: none, no partitions. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;

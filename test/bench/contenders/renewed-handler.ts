@@ -1,9 +1,9 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { once } from '../../../lib/base/async.ts';
-import { runBatch } from '../../../lib/jobs/handle-once.ts';
 import { openJobStorage } from '../../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import { runBatch } from '../../../lib/jobs/work.ts';
 import { openSession } from '../../../lib/session.ts';
 
 /** The worker with leases of 2 s, as `work` has them: the jobs of a killed process are taken over soon. */

@@ -6,7 +6,7 @@ import {
   type JobRow,
   type Outcome,
 } from '../../../lib/jobs/ledger/job-row.ts';
-import { decideCancel, decideReopen, decideResolve } from '../../../lib/jobs/ledger/person-steps.ts';
+import { decideCancel, decideReopen, decideResolve } from '../../../lib/jobs/ledger/ledger.ts';
 import {
   type ClaimFacts,
   decideAnnounce,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { effectiveRate } from '../../../lib/pace/budget.ts';
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';

@@ -1,5 +1,4 @@
-import { openRows, type RowsOptions } from '../../../lib/jobs/texts/rows/read-rows.ts';
-import type { BadRow, Row } from '../../../lib/jobs/texts/rows/row.ts';
+import { type BadRow, openRows, type Row, type RowsOptions } from '../../../lib/jobs/texts/rows/read-rows.ts';
 
 /** Text as bytes of an encoding with one byte per character. Throws for a character that the encoding lacks. */
 export function singleBytes(text: string, encoding: string): Buffer {

@@ -1,4 +1,4 @@
-import type { SourceRow } from '../../../lib/jobs/texts/batch/chunks.ts';
+import type { SourceRow } from '../../../lib/jobs/texts/batch/check-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/run.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';

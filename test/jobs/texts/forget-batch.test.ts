@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { forgetBatch } from '../../../lib/jobs/texts/forget.ts';
 import { scoreTexts } from '../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Store } from '../../../lib/store/store.ts';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
-import { reopenChunk } from '../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../lib/jobs/texts/batch/finish-batch.ts';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../lib/store/store.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import { scaled } from '../../scale.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../../lib/jobs/handle-message.ts';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { readFormulaLog } from '../../../lib/model/formula-log.ts';
 import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
 import { batchOf, world } from '../texts/batch/batch-suite.ts';

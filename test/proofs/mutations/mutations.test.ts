@@ -15,7 +15,7 @@ const survivedBy = (survived: number) =>
     'pace',
     Array.from({ length: 100 }, (_, at): Mutant => {
       const status = at < survived ? 'Survived' : at % 2 === 0 ? 'Killed' : 'Timeout';
-      return { file: 'lib/pace/gcra.ts', line: at + 1, from: 'a', to: 'b', status };
+      return { file: 'lib/pace/budget.ts', line: at + 1, from: 'a', to: 'b', status };
     }),
   );
 

@@ -1,9 +1,9 @@
 import { cancelBatch } from '../../../lib/jobs/cancel-batch.ts';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
-import { redriveBatch } from '../../../lib/jobs/redrive-batch.ts';
-import type { SourceRow } from '../../../lib/jobs/texts/batch/chunks.ts';
-import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { redriveBatch } from '../../../lib/jobs/redrive.ts';
+import type { SourceRow } from '../../../lib/jobs/texts/batch/check-batch.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetText } from '../../../lib/jobs/texts/forget.ts';
 import { hashOf, textOf } from '../job-plan.ts';

@@ -1,7 +1,6 @@
-import { runBatch } from '../../../lib/jobs/handle-once.ts';
 import { leaseOf } from '../../../lib/jobs/open-worker.ts';
 import { LONG_POLLS, type Queue } from '../../../lib/jobs/queue/queue.ts';
-import { work } from '../../../lib/jobs/work.ts';
+import { runBatch, work } from '../../../lib/jobs/work.ts';
 import { leaseOver } from '../../jobs/lease-over.ts';
 import type { Scene } from './scene.ts';
 import { openSession, workerOf } from './session.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
-import { loadDuckDb } from '../../../lib/tables/duckdb/database.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { loadDuckDb } from '../../../lib/tables/duckdb/schema.ts';
 import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

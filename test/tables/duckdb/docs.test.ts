@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { macros } from '../../../lib/tables/duckdb/macros.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { savedSql } from '../../../lib/tables/duckdb/saved-sql.ts';
+import { macros } from '../../../lib/tables/duckdb/schema.ts';
 import { splitStatements } from '../../../lib/tables/duckdb/split-statements.ts';
 import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

@@ -2,8 +2,7 @@ import { idOfSegment, type Store } from '../../../store/index.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
 import { type ChunkCounts, sumOf } from './chunk-counts.ts';
 import { outcomeOf, parsePart } from './chunk-objects.ts';
-import { chunkRows, hasPart, isEnded, readHeader } from './chunk-row.ts';
-import { findSummary } from './finish-batch.ts';
+import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-batch.ts';
 
 type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'>;
 

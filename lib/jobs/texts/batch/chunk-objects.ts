@@ -106,7 +106,7 @@ export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
   return error.startsWith(CANCELLED) ? 'cancelled' : 'failed';
 }
 
-export type Score = {
+type Score = {
   readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
   readonly error?: string | undefined;
 };
@@ -170,7 +170,7 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   }
 }
 
-export type OpenChunk = StagedChunk & {
+type OpenChunk = StagedChunk & {
   /** Its texts that have no score. */
   readonly texts: ScoreJob['texts'];
   /** The rows of its part, by line, if it ended and was reopened: what is scored is paid for. */

@@ -1,16 +1,28 @@
 import type { ScoreJob } from '../../types/score/message.ts';
 import { createScoreCache, type Looked } from '../cache/score-cache.ts';
 import type { ScoreTextsOptions } from '../scoring/run.ts';
-import type { TextOutcome } from '../scoring/score-text.ts';
-import { type Scored, scoreTexts, settled, type TextResult } from '../scoring/score-texts.ts';
+import {
+  type Scored,
+  scoreTexts,
+  settled,
+  type TextOutcome,
+  type TextResult,
+} from '../scoring/score-texts.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
 import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
 import { hasScore, partsOver, printPart, type RowCosts, readOpenChunk, scoredRow } from './chunk-objects.ts';
-import { type EndedChunkRow, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
-import { finishBatch, type Summary } from './finish-batch.ts';
+import {
+  type EndedChunkRow,
+  finishBatch,
+  isEnded,
+  readChunkRow,
+  type StoredChunk,
+  type Summary,
+  writeChunkRow,
+} from './finish-batch.ts';
 
-export type ScoredChunk =
+type ScoredChunk =
   | Exclude<Scored, { readonly kind: 'scored' }>
   | {
       readonly kind: 'scored';
@@ -53,7 +65,7 @@ export function requestOf(job: ScoreJob): ScoreRequest {
 }
 
 /** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
-export type EndedChunk =
+type EndedChunk =
   | {
       readonly kind: 'ended' | 'was-ended';
       readonly part: string;
@@ -130,7 +142,7 @@ async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise
 }
 
 /** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
-export type ChunkFailure = { readonly error: string; readonly payer: string };
+type ChunkFailure = { readonly error: string; readonly payer: string };
 
 /** Ends a chunk whose job failed or is unknown: texts that were scored have their results, the others this error. */
 export async function failChunk(

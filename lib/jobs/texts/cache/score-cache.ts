@@ -53,7 +53,7 @@ export type CacheRow = z.infer<typeof cacheRowSchema>;
 
 export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
 
-export type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
+type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   readonly host: string;
   readonly owner: string;
   /** Until it has resolved, `now` may be off (`Ledger`). Default: it never is. */

@@ -1,11 +1,10 @@
 import { type CellOptions, type CsvForm, csvHead, csvLine } from '../../../text/index.ts';
 import { objectIn } from '../../message/check-message.ts';
-import type { SourceRecord } from '../rows/read-rows.ts';
-import { printed } from '../rows/row.ts';
+import { printed, type SourceRecord } from '../rows/read-rows.ts';
 
 export type RowToWrite = { readonly record: SourceRecord; readonly added: readonly string[] };
 
-export type ColumnsToWrite = {
+type ColumnsToWrite = {
   readonly names: readonly string[];
   /** Those that are added. A name that the rows have already gets a number: `sentiment_2`. */
   readonly added: readonly string[];

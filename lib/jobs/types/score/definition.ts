@@ -1,4 +1,4 @@
-import { reopenChunk } from '../../texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../texts/batch/finish-batch.ts';
 import { failChunk } from '../../texts/batch/score-chunk.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';

@@ -16,7 +16,7 @@ import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
 import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
-export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
+type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
   readonly platform: Pick<Platform, 'sentiment'>;
   readonly onSentiment?: RunnerParts['onSentiment'];
   readonly cache: ScoreCache;

@@ -16,7 +16,7 @@ import type { Outcome } from '../../ledger/job-row.ts';
 import { type JobClock, JobRefusedError, type RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 
-export type SnapshotRunnerOptions = JobClock & {
+type SnapshotRunnerOptions = JobClock & {
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;

@@ -1,7 +1,7 @@
 import { type CalculationRow, compareIds, type Platform, timeMs } from '../../../platform/index.ts';
 import { JobRefusedError } from '../../turn.ts';
 
-export type CalculationToFind = {
+type CalculationToFind = {
   readonly platform: Pick<Platform, 'calculations'>;
   readonly id: string;
   /** Narrows the search. Default: all calculations are read, in the order of their ids, up to this one. */

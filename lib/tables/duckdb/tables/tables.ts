@@ -1,12 +1,28 @@
+import { once } from '../../../base/index.ts';
+import {
+  type CurrentModel,
+  lastRuns,
+  type ModelTable,
+  modelColumns,
+  renewModel,
+} from '../../../model/index.ts';
+import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
-import type { Place } from '../../../snapshot/keys.ts';
-import { isSource, sources } from '../../../snapshot/sources/sources.ts';
-import type { Store } from '../../../store/index.ts';
-import { tableNames } from '../../catalog/glue-tables.ts';
-import type { Session, Table } from '../table.ts';
-import { createQueryModel, modelTables } from './model.ts';
+import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
+import { isSource, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../../store/index.ts';
+import { gluePartitionKeys, tableNames } from '../../catalog/glue-tables.ts';
+import { unsentColumns } from '../../catalog/record-views.ts';
+import { parquetOfRun } from '../../made/made-files.ts';
+import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
+import { rowsOfRuns } from '../../make/make-runs.ts';
+import { makeRun } from '../../make/make-tables.ts';
+import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
+import type { DataFile } from '../local-copies.ts';
+import { fileOf, storedFile, writeCopy } from '../stored-files.ts';
+import type { FileToRead, Piece, Session, Table } from '../table.ts';
 import { objectTables } from './objects.ts';
-import { changesTable, runsTable, runTables } from './published.ts';
 
 export function tablesOf(session: Session, places: readonly Place[]): readonly Table[] {
   const model = createQueryModel(session);
@@ -25,3 +41,220 @@ export const placesWithTables = async (store: Store): Promise<readonly Place[]> 
   ...sources,
   ...(await placesIn(store)).filter((place) => !isSource(place)),
 ];
+
+/** The model that a query reads: the same one in all of its tables. */
+type QueryModel = {
+  /** Undefined, and reported, if what it is computed from is damaged. */
+  readonly current: () => Promise<CurrentModel | undefined>;
+  /** Its tables as files on this machine, made again where what is stored is missing or damaged. */
+  readonly file: (table: ModelTable) => Promise<DataFile | undefined>;
+};
+
+function createQueryModel(session: Session): QueryModel {
+  const { store, report: addFault, signal } = session;
+  let found: Promise<CurrentModel | undefined> | undefined;
+  const renewed = (damaged?: CurrentModel) =>
+    renewModel({ store, now: Date.now, addFault, signal, damaged }).catch(unlessDamaged(addFault));
+  const current = () => {
+    found ??= renewed();
+    return found;
+  };
+  return {
+    current,
+    async file(table) {
+      const model = await current();
+      const file = model && (await modelFile(session, model.tables[table]));
+      if (model === undefined || file !== undefined) return file;
+      // Whichever of its tables is missed first.
+      if ((await current()) === model) found = renewed(model);
+      const again = await current();
+      const made = again && (await modelFile(session, again.tables[table]));
+      if (again !== undefined && made === undefined) addFault(`the table ${table} of the model is lost`);
+      return made;
+    },
+  };
+}
+
+async function modelFile(session: Session, table: CurrentModel['tables'][ModelTable]) {
+  if (!('body' in table)) return await storedFile(session, table);
+  return await session.copies.get(`model ${table.sha256}`, (path) => writeCopy(path, table.body));
+}
+
+const modelTables = (model: QueryModel): readonly Table[] =>
+  (Object.keys(modelColumns) as ModelTable[]).map((table) => ({
+    name: `stored_model_${table}`,
+    columns: modelColumns[table],
+    pieceColumns: [],
+    pieces: async () => [
+      {
+        values: [],
+        async files() {
+          const file = await model.file(table);
+          return file ? [{ bytes: file.sizeBytes, copiedBytes: 0, open: async () => file }] : [];
+        },
+      },
+    ],
+  }));
+
+type RunAt = { readonly run: string; readonly manifest: string };
+
+/** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
+function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
+  const { columns } = sourceDefinitions[sourceOf(place)];
+  const pieceColumns = gluePartitionKeys;
+  const pieceOf = (of: Place, at: RunAt): Piece => ({
+    values: [dayOf(at), at.run],
+    files: () => filesOfRun(session, of, at),
+  });
+  const latest: Table['pieces'] = async (reads) => {
+    const ofModel = reads(/^stored_model_/) ? ((await model.current())?.runs ?? {}) : {};
+    const runs = await latestRuns(session, place, ofModel);
+    return runs.map((run) => pieceOf(run.place, run));
+  };
+  const all = async () => (await runsOf(session, place)).map((at) => pieceOf(place, at));
+  return [
+    { name: `stored_latest_${name}`, columns, pieceColumns, pieces: latest },
+    { name: `stored_${name}`, columns, pieceColumns, pieces: all },
+  ];
+}
+
+/**
+ * The latest run of a place; of a source that has none, those of its narrowed places. What is lacking is noted. Of a query that
+ * reads the model, the runs that it was computed over.
+ */
+async function latestRuns(
+  session: Session,
+  place: Place,
+  ofModel: CurrentModel['runs'],
+): Promise<readonly (RunAt & { readonly place: Place })[]> {
+  const { store, report, note } = session;
+  if (!isSource(place)) {
+    const latest = ofModel[place] ?? (await readLatest(store, place).catch(unlessDamaged(report)));
+    return latest === undefined ? [] : [{ ...latest, place }];
+  }
+  const computedOver = Object.entries(ofModel).flatMap(([name, at]) => {
+    const of = parsePlace(name);
+    return of !== undefined && sourceOf(of) === place ? [{ ...at, place: of }] : [];
+  });
+  const found =
+    computedOver.length > 0
+      ? computedOver
+      : (await lastRuns(store, [place], report)).runs.map(({ place: of, key, manifest: { run } }) => ({
+          ...{ place: of, run, manifest: key },
+        }));
+  const narrowed = found.flatMap((run) => (run.place === place ? [] : run.place));
+  if (found.length === 0) note(`no run of ${place} is published: it has no rows`);
+  if (narrowed.length > 0)
+    note(`no whole run of ${place} is published: its rows are those of ${narrowed.join(', ')}`);
+  return found;
+}
+
+const runsOf = async (session: Session, place: Place): Promise<readonly RunAt[]> =>
+  (await publishedRuns(session.store, place, session).catch(unlessDamaged(session.report))) ?? [];
+
+const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
+
+const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
+  manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
+
+/** A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this query. */
+async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
+  const { store, signal } = session;
+  const manifest = await manifestAt(session, place, at);
+  if (manifest === undefined) return [];
+  const stored = () => parquetOfRun(store, place, manifest);
+  const made = once(async () => {
+    await makeParquetOf(session, place, at);
+    return await stored();
+  });
+  const source = sourceOf(place);
+  const { columns } = sourceDefinitions[source];
+  for (const [column, field] of unsentColumns(source))
+    if (session.asks(column) && (manifest.fields[field] ?? []).every((type) => type === 'null'))
+      session.note(
+        `${column} is null in all ${source}: the platform sends no ${field} in a list. What is known of formulas is in the table formulas`,
+      );
+  const found = await stored();
+  return manifest.parts.map((part, index) =>
+    fileOf(session, {
+      parquet: found[index],
+      store: async () => (await made())[index],
+      name: part.key,
+      bytes: part.bytes,
+      make: async () => (await makeParquet({ store, part, signal }, columns)).body,
+    }),
+  );
+}
+
+/** Makes the Parquet that a run lacks, as far as that can be stored. */
+async function makeParquetOf({ store, note, signal }: Session, place: Place, at: RunAt): Promise<void> {
+  try {
+    await makeRun({
+      store,
+      place,
+      run: { ...at, isTagged: false, wasReplaced: false },
+      // Its tags are for others to set.
+      isLatest: true,
+      made: new Set(),
+      neighbours: [],
+      isOver: () => false,
+      warn: note,
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
+  }
+}
+
+/** What each published run changed against the run before, a piece for each run. */
+const changesTable = (session: Session, places: readonly Place[]): Table => ({
+  name: 'stored_changes',
+  columns: storedTables.changes.columns,
+  pieceColumns: ['place', 'dt', 'run'],
+  async pieces() {
+    const ofPlaces = places.map(async (place) =>
+      (await runsOf(session, place)).map((at) => ({
+        values: [place, dayOf(at), at.run],
+        files: () => filesOfChanges(session, place, at),
+      })),
+    );
+    return (await Promise.all(ofPlaces)).flat();
+  },
+});
+
+/** That changes which a manifest names are gone is reported: no rows would be a wrong answer. */
+async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
+  const { store, signal } = session;
+  const changes = (await manifestAt(session, place, at))?.changes;
+  if (!changes) return [];
+  const { key } = changes;
+  const { value: object } = await store.list(key).next();
+  const make = async () => (await makeParquet({ store, part: { key }, signal }, changesColumns)).body;
+  return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, make })];
+}
+
+const runsTable = (session: Session, places: readonly Place[]): Table => ({
+  name: 'stored_runs',
+  columns: storedTables.runs.columns,
+  pieceColumns: [],
+  pieces: async () => [
+    {
+      values: [],
+      files: async () => {
+        const make = (report: Session['report']) =>
+          parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns, report);
+        return [fileOf(session, { name: `runs ${Date.now()}`, bytes: 0, make })];
+      },
+    },
+  ],
+});
+
+async function* linesOfRuns(session: Session, places: readonly Place[]) {
+  for (const place of places)
+    for await (const { of: _, ...row } of rowsOfRuns({
+      ...session,
+      place,
+      runs: await runsOf(session, place),
+    }))
+      yield { json: Buffer.from(JSON.stringify(row)), place: `${place} ${row.run}` };
+}

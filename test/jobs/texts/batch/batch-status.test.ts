@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { batchNames, failedRows, readBatchStatus } from '../../../../lib/jobs/texts/batch/batch-status.ts';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import { refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import { batchOf, runBatch, world } from './batch-suite.ts';

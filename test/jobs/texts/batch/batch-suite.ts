@@ -1,8 +1,8 @@
 import type { Scheduler } from 'fast-check';
+import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/chunk-objects.ts';
-import type { BatchRequest, SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';

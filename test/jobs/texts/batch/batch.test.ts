@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MOST_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
 import { readBatchStatus } from '../../../../lib/jobs/texts/batch/batch-status.ts';
 import { endChunk, failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { checkContinues, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { checkContinues, splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { sampled, scaled } from '../../../scale.ts';

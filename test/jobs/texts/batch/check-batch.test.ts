@@ -4,9 +4,9 @@ import {
   type Preview,
   previewBatch,
   refusals,
+  type SourceRow,
 } from '../../../../lib/jobs/texts/batch/check-batch.ts';
-import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { ScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { endChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sentBytes } from '../../../../lib/jobs/queue/queue.ts';
-import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import {
+  type Chunk,
+  cutChunks,
+  isBad,
+  type SourceRow,
+} from '../../../../lib/jobs/texts/batch/check-batch.ts';
 import { anyCodePoint } from '../../../any-text.ts';
 import { scaled } from '../../../scale.ts';
 import { row, rowsOf } from '../fakes.ts';

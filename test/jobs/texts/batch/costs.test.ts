@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import { scaled } from '../../../scale.ts';

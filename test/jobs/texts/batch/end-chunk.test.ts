@@ -5,9 +5,9 @@ import {
   readChunkRow,
   reopenChunk,
   writeChunkRow,
-} from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+} from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';

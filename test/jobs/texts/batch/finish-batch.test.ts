@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import {
   type BatchHeader,
+  finishBatch,
   readChunkRow,
   readHeader,
   writeChunkRow,
   writeHeader,
-} from '../../../../lib/jobs/texts/batch/chunk-row.ts';
-import { finishBatch } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
+} from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { summaryOf, world } from './batch-suite.ts';

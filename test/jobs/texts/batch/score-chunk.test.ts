@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { endChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import { refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import { batchOf, before, partLines, summaryOf, type World, world } from './batch-suite.ts';

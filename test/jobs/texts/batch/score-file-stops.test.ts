@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { reopenChunk } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { lost, refusedText, row, scriptedAnalyze, sentimentOf, unreached } from '../fakes.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
-import { compareIds } from '../../../../lib/jobs/texts/rows/repeated-ids.ts';
+import { compareIds, createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { inPieces, singleBytes } from '../bytes-of.ts';
 
 async function found(bytes: Uint8Array | string, options: Partial<InputOptions> = {}) {

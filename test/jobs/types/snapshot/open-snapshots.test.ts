@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Turn } from '../../../../lib/jobs/turn.ts';
-import { parseExecutionInput, readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
 import {
   executionName,
   openSnapshots,
+  parseExecutionInput,
+  readFollowers,
   startSnapshotRunner,
 } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { openSession } from '../../../../lib/session.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import type { BadRow, Row } from '../../../../lib/jobs/texts/rows/row.ts';
+import type { BadRow, Row } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { TextError } from '../../../../lib/text/index.ts';
 import { inPieces, readRows } from '../../../jobs/texts/bytes-of.ts';
 import { defineTarget, must } from '../target.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as z from 'zod/mini';
 import { own } from '../../../../lib/base/json/inputs.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
-import { readFollowers } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
+import { readFollowers } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import {
   readPaceSettings,
   readSettings,
