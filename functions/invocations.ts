@@ -30,10 +30,10 @@ class TimeUpError extends Error {
 
 /** How long before the time limit it is said, and at most which share of it. */
 const BEFORE_END_MS = 10_000;
-const MOST_SHARE = 1 / 3;
+const MAX_SHARE = 1 / 3;
 
 /** The most things in hand that are named. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** One for a process: Lambda gives it one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
@@ -46,7 +46,7 @@ export function createInvocations(write: (line: string) => void = writeLine): In
     run: ({ getRemainingTimeInMillis, awsRequestId: request }, act) =>
       traced('invocation', { request }, async () => {
         const limitMs = getRemainingTimeInMillis();
-        const facts = () => ({ inHand: inHand.list(MOST_NAMED), count: inHand.size() });
+        const facts = () => ({ inHand: inHand.list(MAX_NAMED), count: inHand.size() });
         const tookMs = () => limitMs - getRemainingTimeInMillis();
         const nearEnd = new AbortController();
         const timer = setTimeout(
@@ -54,7 +54,7 @@ export function createInvocations(write: (line: string) => void = writeLine): In
             logger.warn({ leftMs: getRemainingTimeInMillis(), ...facts() }, 'time is nearly up');
             nearEnd.abort(new TimeUpError(limitMs));
           },
-          limitMs - Math.min(BEFORE_END_MS, limitMs * MOST_SHARE),
+          limitMs - Math.min(BEFORE_END_MS, limitMs * MAX_SHARE),
         );
         logger.info({ leftMs: limitMs }, 'invocation started');
         try {
@@ -72,12 +72,12 @@ export function createInvocations(write: (line: string) => void = writeLine): In
 }
 
 /** Lambda gives the start of a process 10 s, and begins again if it takes longer. */
-const MOST_MS = 3_000;
+const MAX_MS = 3_000;
 
 /**
  * Opens what all events share when Lambda starts the process, which has a whole processor then. If that fails, or takes
  * longer, since a service is away, the first event opens it or waits for it.
  */
 export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
-  await Promise.race([open(), delay(MOST_MS, undefined, { ref: false })]).catch(() => undefined);
+  await Promise.race([open(), delay(MAX_MS, undefined, { ref: false })]).catch(() => undefined);
 }

@@ -24,9 +24,9 @@ export type Capacity = {
 };
 
 /** The fewest that an SQS event source accepts. */
-const FEWEST = 2;
+const MIN = 2;
 
-const MOST = 1_000;
+const MAX = 1_000;
 
 /**
  * By Little's law, rate × latency requests are in flight, `concurrency` of them in each process; a code function has a
@@ -35,14 +35,14 @@ const MOST = 1_000;
 export function capacityOf(needs: CapacityNeeds): Capacity {
   const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots, textsQueue = false } = needs;
   const queues = textsQueue ? 2 : 1;
-  const jobs = bounded((rate * latencyMs) / 1_000 / concurrency, (workers - FEWEST - snapshots) / queues);
+  const jobs = bounded((rate * latencyMs) / 1_000 / concurrency, (workers - MIN - snapshots) / queues);
   const functions = bounded((rate * codeFunctionMs) / 1_000, workers - queues * jobs - snapshots);
   return { jobs, functions, snapshots };
 }
 
 const bounded = (wanted: number, most: number) =>
-  Math.max(FEWEST, Math.min(Math.ceil(wanted), Math.floor(most), MOST));
+  Math.max(MIN, Math.min(Math.ceil(wanted), Math.floor(most), MAX));
 
 /** The fewest workers that give every function its processes. */
 export const fewestWorkers = ({ snapshots, textsQueue }: Pick<CapacityNeeds, 'snapshots' | 'textsQueue'>) =>
-  (textsQueue ? 3 : 2) * FEWEST + snapshots;
+  (textsQueue ? 3 : 2) * MIN + snapshots;

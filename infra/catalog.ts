@@ -25,7 +25,7 @@ export type CatalogProps = {
 };
 
 /** A query that reads more is stopped: at $5 a terabyte, it costs half a dollar at most. */
-const MOST_SCANNED_BYTES = 100_000_000_000;
+const MAX_SCANNED_BYTES = 100_000_000_000;
 
 /** A query can always be run again. */
 const RESULTS_LIFETIME = Duration.days(30);
@@ -159,7 +159,7 @@ export class Catalog extends Construct {
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
         publishCloudWatchMetricsEnabled: true,
-        bytesScannedCutoffPerQuery: MOST_SCANNED_BYTES,
+        bytesScannedCutoffPerQuery: MAX_SCANNED_BYTES,
         engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
         resultConfiguration: {
           outputLocation: `s3://${bucket.bucketName}/${resultsFolder}`,

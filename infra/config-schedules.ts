@@ -32,7 +32,7 @@ const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) =>
 });
 
 /** Ten years: longer than between any two runs. */
-const MOST_HOURS = 87_660;
+const MAX_HOURS = 87_660;
 
 /** How much later than at the same time as the run before a snapshot may be published. */
 const GRACE_HOURS = 2;
@@ -40,7 +40,7 @@ const GRACE_HOURS = 2;
 /** When a snapshot is taken, how late it may be, and who hears of it. */
 const timing = {
   /** An alarm goes off if so many hours pass without a published run. Default: the longest between two runs, and 2 more. */
-  publishedWithinHours: z.optional(atSynth(whole(1, MOST_HOURS))),
+  publishedWithinHours: z.optional(atSynth(whole(1, MAX_HOURS))),
   /** Six fields, as EventBridge Scheduler has them. Required, except for what follows another source after each of its runs. */
   cron: z.optional(cron),
   /** The IANA name of the zone in which the cron is read. */

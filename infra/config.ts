@@ -159,10 +159,10 @@ function labelOf(list: PropertyKey | undefined, item: unknown): string {
   return texts.length === 0 ? '' : ` (${texts.join('.')})`;
 }
 
-const LONGEST = 60;
+const MAX_LENGTH = 60;
 
 function preview(value: unknown): string {
   if (isToken(value)) return 'one that is known only at deployment';
   const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

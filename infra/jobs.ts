@@ -55,7 +55,7 @@ const MEMORY_MB = {
 };
 
 /** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */
-const MOST_RECEIVES = 1_000;
+const MAX_RECEIVES = 1_000;
 
 /**
  * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
@@ -111,7 +111,7 @@ export class Jobs extends Construct {
   private jobsQueue(id: string): Queue {
     return createQueue(this, id, {
       visibilityTimeout: TIME_LIMIT.plus(Duration.seconds(30)),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
     });
   }
 

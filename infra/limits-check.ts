@@ -9,7 +9,7 @@ import {
   Validations,
 } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { limits, MOST_TAGS, MOST_TEMPLATE_BYTES } from './limits.ts';
+import { limits, MAX_TAGS, MAX_TEMPLATE_BYTES } from './limits.ts';
 import { at, type Known, membersOf, type Properties, type Resources } from './template-size.ts';
 
 type Excess = {
@@ -93,7 +93,7 @@ function tagExcess(resources: Resources) {
     size: membersOf(at(Properties, 'Tags')),
   }));
   const most = counts.reduce((a, b) => (b.size > a.size ? b : a), { resource: '', size: 0 });
-  return exceeding('tags', MOST_TAGS, most.size, 'configure fewer tags').map((excess) => ({
+  return exceeding('tags', MAX_TAGS, most.size, 'configure fewer tags').map((excess) => ({
     resource: most.resource,
     excess,
   }));
@@ -103,7 +103,7 @@ const FEWER =
   'configure fewer schedules and event rules in this instance, and a second instance for the others';
 
 const stackExcess = (bytes: number): readonly Excess[] =>
-  exceeding('bytes of template', MOST_TEMPLATE_BYTES, bytes, FEWER);
+  exceeding('bytes of template', MAX_TEMPLATE_BYTES, bytes, FEWER);
 
 const exceeding = (what: string, most: number, size: number, remedy: string): readonly Excess[] =>
   size > most ? [{ what, most, size, remedy }] : [];

@@ -76,5 +76,5 @@ export const limits: readonly Limit[] = [
 ];
 
 /** What every resource may have, and every stack; CDK itself checks the number of resources. */
-export const MOST_TAGS = 50;
-export const MOST_TEMPLATE_BYTES = 1_048_576;
+export const MAX_TAGS = 50;
+export const MAX_TEMPLATE_BYTES = 1_048_576;

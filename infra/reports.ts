@@ -7,7 +7,7 @@ import { placeOf, type Schedule } from './config-schedules.ts';
 import type { RareDeadLetters } from './queues.ts';
 import { startRegularly } from './regular-start.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
 
 type ReportsProps = FunctionDefaults & {
   readonly environment: CommonEnvironment;
@@ -32,7 +32,7 @@ export class Reports extends Construct {
       network,
       handler: 'write-report',
       description: 'Writes the report and sends digests',
-      timeout: LONGEST,
+      timeout: MAX_LENGTH,
       // One whole processor; the memory of a million calculations is less than a third of it.
       memoryMb: 1_769,
       // It looks again in ten minutes.

@@ -6,7 +6,7 @@ import { type CommonEnvironment, type FunctionEnvironment, sources } from '../li
 import { acknowledgeWildcard, belowArn } from './nag.ts';
 import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
-import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
+import { type FunctionDefaults, MAX_LENGTH, SyncFunction } from './sync-function.ts';
 import type { TokenSecret } from './token-secret.ts';
 
 export type SnapshotsProps = FunctionDefaults &
@@ -52,7 +52,7 @@ export class Snapshots extends Construct {
       logs,
       handler: 'snapshot',
       description: 'Takes snapshots, each a durable execution',
-      timeout: LONGEST,
+      timeout: MAX_LENGTH,
       memoryMb: 1_024,
       // The inputs of executions that failed, timed out or were stopped: Lambda does not retry them.
       deadLetterQueue: props.rareDeadLetters,

@@ -81,4 +81,4 @@ const placeIn = ({ vpc, subnets, securityGroups }: Network) => ({
 });
 
 /** Lambda's own limit. */
-export const LONGEST = Duration.minutes(15);
+export const MAX_LENGTH = Duration.minutes(15);

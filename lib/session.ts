@@ -51,7 +51,7 @@ type SessionOptions = {
 };
 
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
-const LONGEST_UNREACHED_MS = 6_000;
+const MAX_UNREACHED_MS = 6_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
@@ -80,7 +80,7 @@ export function openSession(given: SessionOptions): Session {
     ...{ inHand: given.inHand, holdLeft: given.holdLeft },
     observe: notifyAll([observe, logCalls(logger), ended, ...(given.observe ? [given.observe] : [])]),
     proxyEnv: environment,
-    retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
+    retry: given.screen === undefined ? {} : { unreachedMs: MAX_UNREACHED_MS },
   };
   const callWith = openCalls(options);
   const call = callWith();

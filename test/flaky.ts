@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from './counts.ts';
 
 /** More failures than this at once have a reason, and are not tried again. */
-const MOST = 3;
+const MAX = 3;
 
 /**
  * What a run counts once each test that failed was tried again: one that passes twice alone is flaky, is printed as such
@@ -13,7 +13,7 @@ export async function withoutFlaky(
   passesAlone: (name: string) => boolean | Promise<boolean>,
 ): Promise<Outcome> {
   let flaky = 0;
-  for (const { name } of failures.length > MOST ? [] : failures)
+  for (const { name } of failures.length > MAX ? [] : failures)
     if ((await passesAlone(name)) && (await passesAlone(name))) {
       console.log(`flaky: ${name}`);
       flaky += 1;

@@ -23,7 +23,7 @@ export async function handler(event: unknown, context: Context) {
       async write(options) {
         const faults = await failures.during(() => writeReport(options));
         if (faults.length > 0)
-          logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
+          logger.warn({ faults: faults.slice(0, MAX_FAULTS) }, 'report written with faults');
       },
       renew: (options) => renew(options, logger),
       openSender,
@@ -41,7 +41,7 @@ export async function handler(event: unknown, context: Context) {
 }
 
 /** What could not be read is in the report, too. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /** Whoever fails is looked at again with the next event; the digests go out all the same. */
 async function renew(options: Omit<ModelToOpen, 'addFault'>, logger: Logger): Promise<void> {
@@ -51,7 +51,7 @@ async function renew(options: Omit<ModelToOpen, 'addFault'>, logger: Logger): Pr
   } catch (err) {
     logger.warn({ err }, 'model not renewed');
   }
-  if (faults.length > 0) logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'model renewed with faults');
+  if (faults.length > 0) logger.warn({ faults: faults.slice(0, MAX_FAULTS) }, 'model renewed with faults');
 }
 
 const invocations = createInvocations();

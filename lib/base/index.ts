@@ -33,7 +33,7 @@ export {
   type Hide,
   hideUser,
   listed,
-  MOST_READ,
+  MAX_READ,
   messageOf,
   preview,
   quoted,

@@ -6,7 +6,7 @@ import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
 import { addCommand, type CommandDefinition, pathOf } from './command.ts';
 import { type CommandPath, commands, type Run } from './commands.ts';
-import { explain, LONGEST_MESSAGE } from './errors/explain.ts';
+import { explain, MAX_MESSAGE_LENGTH } from './errors/explain.ts';
 import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
@@ -33,7 +33,7 @@ export async function runCommandLine(
   let toPaste = (hint: string) => hint;
   // A secret at the end must not be cut in two, where nobody would recognize it.
   const err = (text: string) =>
-    given.err(shortened(hide(toPaste(text.slice(0, 2 * LONGEST_MESSAGE))), LONGEST_MESSAGE));
+    given.err(shortened(hide(toPaste(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
     // Once a command begins, that of its file of settings too.

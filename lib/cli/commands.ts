@@ -93,7 +93,7 @@ const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
 
 /** The longest that S3 lets a link work: seven days. */
-const MOST_LINK_HOURS = 168;
+const MAX_LINK_HOURS = 168;
 export const LINK_HOURS = 24;
 
 /** All commands by their words, in the order of help. Help, completion, checks and `docs/commands.md` are made of it. */
@@ -231,8 +231,8 @@ export const commands = {
       ['--link', 'print a link to the report in the store, for people without credentials'],
       [
         '--hours <n>',
-        `how long the link works (default: ${LINK_HOURS}; at most ${MOST_LINK_HOURS})`,
-        numberOption(1, MOST_LINK_HOURS),
+        `how long the link works (default: ${LINK_HOURS}; at most ${MAX_LINK_HOURS})`,
+        numberOption(1, MAX_LINK_HOURS),
       ],
     ],
     examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],

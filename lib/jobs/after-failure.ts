@@ -32,7 +32,7 @@ export type AfterFailure =
   | { readonly kind: 'leave' };
 
 /** The most sends of a job that may have been executed, as long as a repeat does no harm. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
@@ -42,13 +42,13 @@ const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
  * delays fit into that time. A clock that was set ends no job that was tried for minutes, nor one that only waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
-const LEAST_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
+const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
 /** Waits during an outage: a minute after it, work goes on. The breaker stops the others, so few jobs try. */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
 /** The longest that a `Retry-After` delays a job, in milliseconds, as it delays the pace. */
-const LONGEST_REQUESTED_MS = 900_000;
+const MAX_REQUESTED_MS = 900_000;
 
 /** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
@@ -84,7 +84,7 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
 /** After a send that may have been executed, of a job that may be repeated: so it is never unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
-  if (attempts >= MOST_ATTEMPTS) return failed(error);
+  if (attempts >= MAX_ATTEMPTS) return failed(error);
   const backoff = backoffMs(Math.max(1, attempts), facts.random, BACKOFF);
   return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
 }
@@ -97,7 +97,7 @@ function tryAgain(
   leastMs = 0,
 ): AfterFailure {
   const tries = unsentTries + 1;
-  if (sinceClaimMs >= UNSENT_MS && tries >= LEAST_UNSENT_TRIES) return failed(error);
+  if (sinceClaimMs >= UNSENT_MS && tries >= MIN_UNSENT_TRIES) return failed(error);
   return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
 
@@ -109,7 +109,7 @@ const isRefusal = (failure: PlatformFailure): boolean =>
   ![401, 408, 429].includes(failure.status);
 
 const requestedDelayMs = (failure: PlatformFailure): number =>
-  failure.kind === 'status' ? Math.min(failure.retryAfterMs ?? 0, LONGEST_REQUESTED_MS) : 0;
+  failure.kind === 'status' ? Math.min(failure.retryAfterMs ?? 0, MAX_REQUESTED_MS) : 0;
 
 function errorOf({ failure, message }: PlatformError): JobError {
   const { kind } = failure;

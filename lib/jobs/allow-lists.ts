@@ -20,7 +20,7 @@ export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<
 
 /** Why a value is not allowed: `packageId: expected one that SYNC_ALLOW allows (…), got "…"`. */
 export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
-  `${field}: expected one that SYNC_ALLOW allows (${shortened(allowed.join(', '), LONGEST_LIST) || 'there are none'}), got ${JSON.stringify(shortened(got, LONGEST_GOT))}`;
+  `${field}: expected one that SYNC_ALLOW allows (${shortened(allowed.join(', '), MAX_LIST_LENGTH) || 'there are none'}), got ${JSON.stringify(shortened(got, MAX_GOT_LENGTH))}`;
 
-const LONGEST_LIST = 2_000;
-const LONGEST_GOT = 200;
+const MAX_LIST_LENGTH = 2_000;
+const MAX_GOT_LENGTH = 200;

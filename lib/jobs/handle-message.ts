@@ -13,7 +13,7 @@ import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './le
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import type { Place, Places } from './places.ts';
-import { MOST_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
+import { MAX_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
 import { type JobFinished, publishEnd } from './redrive.ts';
 import { storeRefused } from './result.ts';
@@ -62,7 +62,7 @@ const DONE: Handled = { kind: 'done' };
 const AFTER_LEASE_MS = 1_000;
 
 /** How long a message waits at most in a worker that has it while the platform is away. */
-const LONGEST_HOLD_MS = 300_000;
+const MAX_HOLD_MS = 300_000;
 
 /** Ends in one visible result or a refusal, or goes back. Throws if the store or the ledger is unavailable. */
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
@@ -175,7 +175,7 @@ async function mayBegin(
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
 ): Promise<boolean> {
   const lastMs = deadlineMs - mustLastMs(job);
-  const untilMs = Math.min(lastMs, now() + LONGEST_HOLD_MS);
+  const untilMs = Math.min(lastMs, now() + MAX_HOLD_MS);
   for (;;) {
     if (now() > lastMs) return false;
     const awayMs = await breaker?.blockedMs();
@@ -195,8 +195,8 @@ async function mayBegin(
 async function nameMessage(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
   const body = withId(message.body, request.id);
   const bytes = sentBytes(body);
-  if (bytes > MOST_MESSAGE_BYTES) {
-    const fault = `message: expected at most ${MOST_MESSAGE_BYTES} bytes of UTF-8 with its id, got ${bytes}`;
+  if (bytes > MAX_MESSAGE_BYTES) {
+    const fault = `message: expected at most ${MAX_MESSAGE_BYTES} bytes of UTF-8 with its id, got ${bytes}`;
     return refuse(message, worker, [fault]);
   }
   await worker.ledger.announce(request);
@@ -341,10 +341,10 @@ export function thrownError(thrown: unknown): Error {
 }
 
 /** Causes of an error that are looked at: errors may be each other's. */
-const MOST_CAUSES = 10;
+const MAX_CAUSES = 10;
 
 function isCausedBy(error: unknown, reason: unknown): boolean {
-  for (let [each, depth] = [error, 0]; depth < MOST_CAUSES && each instanceof Error; depth += 1) {
+  for (let [each, depth] = [error, 0]; depth < MAX_CAUSES && each instanceof Error; depth += 1) {
     if (each === reason) return true;
     each = each.cause;
   }

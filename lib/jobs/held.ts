@@ -203,7 +203,7 @@ async function recordProgress({ worker, place }: HeldOptions, claim: Claim | und
 }
 
 /** How long a failed call of a job waits to learn whether it is the platform that fails. */
-const LONGEST_LOOK_MS = 30_000;
+const MAX_LOOK_MS = 30_000;
 
 /** Whether all calls fail, not only those of one job: a harmless read says so, as long as there is time for it. */
 async function isPlatformAway(
@@ -213,7 +213,7 @@ async function isPlatformAway(
   if (breaker === undefined) return false;
   const looked = new AbortController();
   const signal = stop === undefined ? looked.signal : AbortSignal.any([looked.signal, stop]);
-  const late = sleep(Math.min(LONGEST_LOOK_MS, deadlineMs - now()), signal).catch(() => undefined);
+  const late = sleep(Math.min(MAX_LOOK_MS, deadlineMs - now()), signal).catch(() => undefined);
   const known = late.then(() => breaker.knownBlockedMs());
   const awayMs = await Promise.race([breaker.blockedMs(), known]).finally(() => looked.abort());
   return awayMs !== undefined;

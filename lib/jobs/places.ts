@@ -28,7 +28,7 @@ const QUIET_MS = 50;
 const LOOK_EVERY_MS = 25;
 
 /** A job that has waited so long to run alone lets no others begin. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const waiting = new Set<{ readonly deaths: number; readonly beganMs: number }>();
@@ -57,7 +57,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const isNext = (deaths: number) => [...waiting].every((other) => other.deaths >= deaths);
   const isQuiet = (deaths: number) =>
     running === 0 && isNext(deaths) && sinceMs(quietSinceMs) >= deaths * QUIET_MS;
-  const isHeldUp = () => [...waiting].some(({ beganMs }) => sinceMs(beganMs) >= LONGEST_WAIT_MS);
+  const isHeldUp = () => [...waiting].some(({ beganMs }) => sinceMs(beganMs) >= MAX_WAIT_MS);
   const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
 
   return {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { backoffMs, isOfDisk, messageOf, once } from '../base/index.ts';
-import { findStored, keySegment, MOST_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
+import { findStored, keySegment, MAX_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { EndAnswer, SentBy } from './ledger/transitions.ts';
@@ -66,7 +66,7 @@ export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outc
 /** The staged outcome of a send; undefined if there is none, or something else is there. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   try {
-    return (await findStored(store, lateKey(sent), lateSchema, MOST_LIST_BYTES))?.value.outcome;
+    return (await findStored(store, lateKey(sent), lateSchema, MAX_LIST_BYTES))?.value.outcome;
   } catch (error) {
     if (error instanceof StoredObjectError) return undefined;
     throw error;

@@ -8,7 +8,7 @@ import { parseMessage } from './message/message.ts';
 import {
   createEmptyCheck,
   LONG_POLLS,
-  MOST_MESSAGE_BYTES,
+  MAX_MESSAGE_BYTES,
   type Polls,
   type Queue,
   type QueueMessage,
@@ -300,7 +300,7 @@ const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUF
 
 /** The message of a job that did not succeed, as it was stored; undefined if none was. */
 export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
-  (await getBounded(store, failedKey(id), 2 * MOST_MESSAGE_BYTES))?.body.toString();
+  (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
 type PublishParts = {
   readonly store: Store;

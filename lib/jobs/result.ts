@@ -16,7 +16,7 @@ export const resultKey = ({ type, dt, id }: ResultOf): string =>
 export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
 /** A larger response goes to the store first: a row of the table holds at most 400 KB. */
-const MOST_ROW_BYTES = 100_000;
+const MAX_ROW_BYTES = 100_000;
 
 /** The outcome as the ledger holds it: a large response is staged, and replaced by its key. */
 export async function stagedOutcome(
@@ -26,7 +26,7 @@ export async function stagedOutcome(
 ): Promise<Outcome> {
   if (!Buffer.isBuffer(response)) {
     if (response === undefined) return rest;
-    if (typeof response !== 'string' || Buffer.byteLength(response) <= MOST_ROW_BYTES)
+    if (typeof response !== 'string' || Buffer.byteLength(response) <= MAX_ROW_BYTES)
       return { ...rest, response };
   }
   const sha256 = createHash('sha256').update(response).digest('hex');

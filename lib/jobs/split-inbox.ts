@@ -5,8 +5,8 @@ import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectErr
 import { doubtError, readWholeText, surveyText, TextError } from '../text/index.ts';
 import type { JobStorage } from './job-storage.ts';
 import { readMessageJson } from './message/check-message.ts';
-import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
-import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './texts/batch/batch.ts';
+import { MAX_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH, type ScoreRequest } from './texts/batch/batch.ts';
 import { splitBatch } from './texts/batch/score-file.ts';
 import { createInput } from './texts/rows/read-rows.ts';
 import { scoringFields } from './types/score/message.ts';
@@ -39,7 +39,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
 /** Where the reasons to refuse a request are stored. Its name is invalid perhaps, and may contain anything. */
 export function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
-  return `refused/inbox-${keySegment(name.slice(0, LONGEST_BATCH_NAME))}.json`;
+  return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
 }
 
 type Faults = { readonly faults: readonly string[] };
@@ -51,7 +51,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
     if (!isKey(key))
       return { faults: [`key: expected the key of an object in a store, got ${JSON.stringify(key)}`] };
     // No larger than the messages that are made of it.
-    const found = await getBounded(store, key, MOST_MESSAGE_BYTES).catch(asFaults);
+    const found = await getBounded(store, key, MAX_MESSAGE_BYTES).catch(asFaults);
     if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
     if ('faults' in found) return found;
     const parsed = parseInboxRequest(key, Buffer.from(await readWholeText(found.body, { name: key })));
@@ -135,7 +135,7 @@ export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest |
   const faults = isBatchName(batch)
     ? []
     : [
-        `key: expected inbox/BATCH.json, with a batch name of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
+        `key: expected inbox/BATCH.json, with a batch name of 1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
       ];
   const json = readMessageJson(Buffer.from(body).toString('utf8'));
   if (json.kind === 'fault') return { faults: [...faults, json.fault.replace('message: ', 'the request: ')] };

@@ -292,16 +292,16 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
  */
 
 /** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
-const MOST_RECEIVES = 200;
+const MAX_RECEIVES = 200;
 
 /** Or with one receive left, for a worker that dies, where the queue's limit is lower. */
-const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MOST_RECEIVES, maxReceives - 1);
+const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
 /** A message is copied at this age, in milliseconds: some queues delete messages after 4 days, SQS's default. */
 const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 
 /** How long the queue can delay a message that is sent. */
-const LONGEST_SEND_DELAY_MS = 900_000;
+const MAX_SEND_DELAY_MS = 900_000;
 
 /** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
 async function putBack(
@@ -315,7 +315,7 @@ async function putBack(
     try {
       const body = await copyOf(message, worker);
       if (body !== undefined) {
-        await replaceMessage(message, body, queue, Math.min(delayMs, LONGEST_SEND_DELAY_MS));
+        await replaceMessage(message, body, queue, Math.min(delayMs, MAX_SEND_DELAY_MS));
         return { kind: 'replaced', delayMs };
       }
     } catch (err) {

@@ -1,5 +1,5 @@
 import { anyRecord, parseJson, printJson } from '../base/index.ts';
-import { findStored, MOST_LIST_BYTES, type Store } from '../store/index.ts';
+import { findStored, MAX_LIST_BYTES, type Store } from '../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -59,7 +59,7 @@ export async function findFormula(
   store: Pick<Store, 'get'>,
   key: string,
 ): Promise<FormulaLogEntry | undefined> {
-  const stored = await findStored(store, key, anyRecord(), MOST_LIST_BYTES);
+  const stored = await findStored(store, key, anyRecord(), MAX_LIST_BYTES);
   const [, id, time = ''] = /([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
   // An id is its digits, however the platform wrote it.
   return stored && { key, time, calculation: { ...stored.value, id } };

@@ -46,7 +46,7 @@ type FleetBreakerOptions = {
 const SUSPICIOUS = 3;
 
 /** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
-const LEAST_OUTAGE_MS = 2_000;
+const MIN_OUTAGE_MS = 2_000;
 
 const PROBE_EVERY_MS = 10_000;
 
@@ -166,7 +166,7 @@ async function check(state: State): Promise<void> {
       state.streak = undefined;
       return;
     }
-    const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - steady();
+    const leftMs = streak.sinceMs + MIN_OUTAGE_MS - steady();
     if (leftMs <= 0) return open(state, streak);
     await clock.sleep(leftMs);
   }

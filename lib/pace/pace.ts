@@ -58,7 +58,7 @@ export type Pace = {
 };
 
 /** No line, `Retry-After` or allowed wait explains a longer one: the clock was set meanwhile, and says nothing of the turn. */
-const LONGEST_WAIT_MS = 1_260_000;
+const MAX_WAIT_MS = 1_260_000;
 
 /** How soon a call comes back after that. */
 const CLOCK_SET_MS = 1_000;
@@ -75,7 +75,7 @@ export class PaceWaitError extends Error {
   readonly isPaused: boolean;
 
   constructor(dueInMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
-    const waitMs = dueInMs > LONGEST_WAIT_MS ? CLOCK_SET_MS : dueInMs;
+    const waitMs = dueInMs > MAX_WAIT_MS ? CLOCK_SET_MS : dueInMs;
     super(
       why === 'paused'
         ? PAUSED

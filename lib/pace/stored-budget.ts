@@ -42,7 +42,7 @@ export async function openBudget(options: OpenBudgetOptions): Promise<BudgetItem
 }
 
 /** How often a change is tried: a fleet writes a few times a second, and a write takes milliseconds. */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /** Whoever is overtaken comes back within so long, once more for each time: workers may start all at once. */
 const SPREAD_MS = 100;
@@ -67,7 +67,7 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
     async change(act, next) {
       let guessed = own;
       own = undefined;
-      for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+      for (let round = 1; round <= MAX_ROUNDS; round += 1) {
         const stored = guessed ?? (await load());
         const budget = next(budgetIn(stored));
         if (budget === undefined && guessed === undefined) return undefined;

@@ -32,10 +32,10 @@ const [PAID_MS, AGREED_MS] = [9, 40];
 const [COARSE_MS, FINE_MS] = [45, 18];
 
 /** Looks follow one another so fast; a second begins within the other time, or the dates are wrong. */
-const [LOOK_EVERY_MS, LONGEST_MS] = [25, 1_100];
+const [LOOK_EVERY_MS, MAX_MS] = [25, 1_100];
 
 /** How long looks go on while the clock is set again and again. */
-const SET_AGAIN_MS = 5 * LONGEST_MS;
+const SET_AGAIN_MS = 5 * MAX_MS;
 
 const REPORTED_MS = 60_000;
 
@@ -107,7 +107,7 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
   let [isFound, isLooking] = [false, false];
   return async (signal?: AbortSignal): Promise<void> => {
     const endMs = clock.steady() + SET_AGAIN_MS;
-    let untilMs = clock.steady() + LONGEST_MS;
+    let untilMs = clock.steady() + MAX_MS;
     let steps = clock.steps();
     if (wasSet()) isFound = false;
     for (let looks = 1; !isFound; looks += 1) {
@@ -116,7 +116,7 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
       // A clock that is set meanwhile forgets what it knew.
-      if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + LONGEST_MS, endMs);
+      if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_MS, endMs);
       steps = clock.steps();
       const hasNoDates = looks >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;

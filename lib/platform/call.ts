@@ -251,9 +251,9 @@ function shapeErrorOf(
 /** The first faults, each with its record. If `isPrivate`, a fault names the kind of a value, and quotes none. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>
   faultsOf(error, json, {
-    ...{ place: placeIn(json), hide, most: MOST_FAULTS },
+    ...{ place: placeIn(json), hide, most: MAX_FAULTS },
     ...(isPrivate ? { show: kindOf } : {}),
-  }).map((fault) => shortened(fault, LONGEST_FAULT));
+  }).map((fault) => shortened(fault, MAX_FAULT_LENGTH));
 
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
@@ -270,9 +270,9 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
   };
 }
 
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 /** A fault names keys and ids from the response, which may be of any length. */
-const LONGEST_FAULT = 300;
+const MAX_FAULT_LENGTH = 300;
 
 const kindOf = (value: unknown): string =>
   typeof value === 'string' ? `text of ${value.length} characters (not shown)` : preview(value);

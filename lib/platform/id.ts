@@ -12,9 +12,9 @@ export function compareIds(a: Id, b: Id): number {
 }
 
 /** Real ids have 20 digits at most; reading, comparing and storing longer ones costs more and more. */
-export const MOST_ID_DIGITS = 64;
+export const MAX_ID_DIGITS = 64;
 
-const DIGITS = new RegExp(`^-?\\d{1,${MOST_ID_DIGITS}}$`);
+const DIGITS = new RegExp(`^-?\\d{1,${MAX_ID_DIGITS}}$`);
 
 /** The digits of an id as received in JSON (number, bigint, or text of digits), or undefined if it is not an id. */
 export function idDigits(value: unknown): Id | undefined {
@@ -27,7 +27,7 @@ export function idDigits(value: unknown): Id | undefined {
 /** Schema of an id, sent or received: takes any of its forms and returns its digits. */
 export const idSchema = z.pipe(
   z.custom<number | bigint | string>((value) => idDigits(value) !== undefined, {
-    error: `an integer of at most ${MOST_ID_DIGITS} digits (as text or a bigint beyond 2^53)`,
+    error: `an integer of at most ${MAX_ID_DIGITS} digits (as text or a bigint beyond 2^53)`,
   }),
   z.transform((value) => idDigits(value) ?? ''),
 );

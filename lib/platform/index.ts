@@ -5,7 +5,7 @@ export type { Platform } from './client.ts';
 export type { Endpoint, EndpointInput } from './endpoint.ts';
 export type { CallCounts, Observe, PlatformEvent } from './events.ts';
 export { describeFailure, isStatus, isUnreached, type PlatformFailure } from './failure.ts';
-export { compareIds, type Id, idDigits, idSchema, MOST_ID_DIGITS } from './id.ts';
+export { compareIds, type Id, idDigits, idSchema, MAX_ID_DIGITS } from './id.ts';
 export { type SentimentRequest, topicName } from './operations/analyze-sentiment.ts';
 export type { FileSearch } from './operations/search-files.ts';
 export { PlatformError } from './platform-error.ts';

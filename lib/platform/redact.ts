@@ -1,7 +1,7 @@
 import type { Hide } from '../base/index.ts';
 
 /** So many characters of a secret in a row are hidden, and a shorter secret as a whole. */
-export const SHORTEST_RUN = 8;
+export const MIN_RUN_LENGTH = 8;
 
 /** Removes a token from what somebody else wrote, such as an error body that echoes a header. */
 export function redact(text: string, token: string): string {
@@ -12,7 +12,7 @@ export function redact(text: string, token: string): string {
 let last: { readonly token: string; readonly hide: Hide } = { token: '', hide: (text) => text };
 
 /**
- * Puts `mark` for each run of `SHORTEST_RUN` or more characters of a secret: as they are, in other letter case, in hex,
+ * Puts `mark` for each run of `MIN_RUN_LENGTH` or more characters of a secret: as they are, in other letter case, in hex,
  * and in base64, also within a longer text that was encoded. Characters that are escaped, as in an address or in HTML,
  * are none of a run. Takes less than a microsecond a character.
  */
@@ -44,8 +44,8 @@ function piecesOf(secrets: readonly string[]): ReadonlyMap<number, ReadonlySet<s
  * bytes are before it. The characters at either end also depend on the neighbouring bytes, and are left.
  */
 function formsOf(secret: string): readonly { readonly form: string; readonly length: number }[] {
-  const plain = { form: folded(secret), length: Math.min(SHORTEST_RUN, secret.length) };
-  if (secret.length < SHORTEST_RUN) return secret === '' ? [] : [plain];
+  const plain = { form: folded(secret), length: Math.min(MIN_RUN_LENGTH, secret.length) };
+  if (secret.length < MIN_RUN_LENGTH) return secret === '' ? [] : [plain];
   const bytes = Buffer.from(secret);
   const shifted = [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
@@ -53,9 +53,9 @@ function formsOf(secret: string): readonly { readonly form: string; readonly len
   });
   return [
     plain,
-    { form: bytes.toString('hex'), length: 2 * SHORTEST_RUN },
+    { form: bytes.toString('hex'), length: 2 * MIN_RUN_LENGTH },
     // So many characters are whole in any run, whatever is before it.
-    ...shifted.map((form) => ({ form: folded(form), length: Math.floor((SHORTEST_RUN * 8 - 4) / 6) })),
+    ...shifted.map((form) => ({ form: folded(form), length: Math.floor((MIN_RUN_LENGTH * 8 - 4) / 6) })),
   ];
 }
 

@@ -30,7 +30,7 @@ export const flagWords = {
 /**
  * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:
  * whoever shows them escapes them. Times are epoch milliseconds; ids are texts of digits. A list holds all there is
- * where there are at most `MOST_WHOLE` records of its source; otherwise the top of it, and `total` says of how many.
+ * where there are at most `MAX_WHOLE` records of its source; otherwise the top of it, and `total` says of how many.
  */
 export type ReportFacts = {
   readonly writtenAt: number;
@@ -61,10 +61,10 @@ export type ReportFacts = {
 };
 
 /** The most records of a source that are listed whole. */
-export const MOST_WHOLE = 50_000;
+export const MAX_WHOLE = 50_000;
 
 /** The most entries of a list that is not whole. */
-export const MOST_LISTED = 1_000;
+export const MAX_LISTED = 1_000;
 
 /** A list of records, a column each, all of the same length. */
 type Listed<Row> = {
@@ -89,7 +89,7 @@ export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'mi
   readonly totals: { readonly start: number | null; readonly end: number | null };
   readonly consistency: 'proved' | 'best-effort';
   readonly forced: boolean;
-  /** What the snapshot could not read; at most `MOST_LISTED` of `missingTotal`. */
+  /** What the snapshot could not read; at most `MAX_LISTED` of `missingTotal`. */
   readonly missing: readonly { readonly id: string; readonly status: number }[];
   /** The newest run, if it is newer than the published one and was refused, with the reasons. */
   readonly refused: { readonly run: string; readonly reasons: readonly string[] } | undefined;
@@ -105,7 +105,7 @@ export type RunFacts = { readonly run: string } & Numbers<
   ChangeKind | ('startedAt' | 'finishedAt' | 'records') | ('requests' | 'retries' | 'throttled' | 'waitedMs')
 >;
 
-/** `listed` has at most `MOST_LISTED`. */
+/** `listed` has at most `MAX_LISTED`. */
 export type ChangesFacts = Numbers<ChangeKind> & {
   readonly against: string;
   readonly listed: readonly ChangeFacts[];
@@ -186,7 +186,7 @@ export type CalculationFacts = {
   readonly brokenSince: BrokenSince | undefined;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
-  /** If it is not whole: the first `MOST_LISTED`, and the first with each flag but `global` and `hidden`. */
+  /** If it is not whole: the first `MAX_LISTED`, and the first with each flag but `global` and `hidden`. */
   readonly list: Listed<
     Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> & { modified: number | null; flags: number }
   >;
@@ -204,7 +204,7 @@ export type CardFacts = {
   readonly type: Counts;
   readonly chartType: Counts;
   readonly flags: Numbers<CardFlag>;
-  /** If it is not whole: the first `MOST_LISTED`, and the first with each flag. */
+  /** If it is not whole: the first `MAX_LISTED`, and the first with each flag. */
   readonly list: Listed<
     Readonly<Record<'id' | 'title' | 'type' | 'dataset', string>> & {
       owner: readonly string[];
@@ -286,7 +286,7 @@ export type JobFacts = {
   /** True if there were more results than were read: the newest were. */
   readonly isCut: boolean;
   readonly types: readonly ({ readonly type: string } & Numbers<'done' | 'failed' | 'unknown'>)[];
-  /** Unknown ones first, then failed ones, newest first: at most `MOST_LISTED`. `advice` is what to do. */
+  /** Unknown ones first, then failed ones, newest first: at most `MAX_LISTED`. `advice` is what to do. */
   readonly attention: readonly (Numbers<'attempts' | 'finishedAt'> &
     Readonly<Record<'id' | 'type' | 'reason' | 'advice', string>> & {
       readonly status: 'failed' | 'unknown';

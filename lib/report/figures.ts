@@ -1,5 +1,5 @@
 import { flagBits } from '../model/flags.ts';
-import { calculationFlags, cardFlags, MOST_LISTED, type ReportFacts } from './facts.ts';
+import { calculationFlags, cardFlags, MAX_LISTED, type ReportFacts } from './facts.ts';
 
 /** The flags of which the list has the first. */
 const { locked, archived, oldest } = calculationFlags;
@@ -34,13 +34,13 @@ export function figuresOf(facts: ReportFacts) {
   };
 }
 
-/** How many things have each flag, and the first of them: the list has `MOST_LISTED`, whether it is whole or not. */
+/** How many things have each flag, and the first of them: the list has `MAX_LISTED`, whether it is whole or not. */
 function flagFigures<F extends string>(
   { flags, list: { columns } }: Flagged<NoInfer<F>>,
   bits: Readonly<Record<F, number>>,
 ) {
   const idsOf = (bit: number) =>
-    columns.id.filter((_, row) => ((columns.flags[row] ?? 0) & bit) !== 0).slice(0, MOST_LISTED);
+    columns.id.filter((_, row) => ((columns.flags[row] ?? 0) & bit) !== 0).slice(0, MAX_LISTED);
   const names = Object.keys(bits) as F[];
   const figures = names.map((name) => [name, { count: flags[name], ids: idsOf(bits[name]) }] as const);
   return Object.fromEntries(figures) as Record<F, (typeof figures)[number][1]>;

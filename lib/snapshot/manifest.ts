@@ -3,7 +3,7 @@ import { anyRecord, recordOf, shortened } from '../base/index.ts';
 import {
   findStored,
   isKey,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   readStored,
   type Store,
   StoredObjectError,
@@ -109,7 +109,7 @@ export type Latest = z.infer<typeof latestSchema>;
 
 /** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or if its parts do not add up to it. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
-  const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MOST_LIST_BYTES };
+  const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MAX_LIST_BYTES };
   const { value } = await readStored(store, key, expected);
   const inParts = value.parts.reduce((sum, { records }) => sum + records, 0);
   if (inParts === value.records) return value;
@@ -127,14 +127,14 @@ export async function manifestOf(
 ): Promise<Manifest> {
   const manifest = await readManifest(store, key);
   if (manifest.source === place && manifest.run === run) return manifest;
-  const got = shortened(`${manifest.run} of ${manifest.source}`, LONGEST_NAMES);
+  const got = shortened(`${manifest.run} of ${manifest.source}`, MAX_NAMES_LENGTH);
   throw new StoredObjectError(
     'invalid',
     `${key}: expected the manifest of run ${run} of ${place}, got that of ${got}`,
   );
 }
 
-const LONGEST_NAMES = 200;
+const MAX_NAMES_LENGTH = 200;
 
 /** Where `latest.json` points, with its etag; undefined before the first publication. */
 export async function readLatest(

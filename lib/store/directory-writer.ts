@@ -405,7 +405,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
 }
 
 /** Another process that deletes the last object of a folder may remove the folder above at any time. */
-const MOST_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;
 
@@ -429,7 +429,7 @@ export async function makeFolder(
       // A file in the place of the folder shows when something is put into it.
       if (errorCode(error) === 'EEXIST') return;
       const parent = dirname(folder);
-      if (errorCode(error) !== 'ENOENT' || attempt === MOST_ATTEMPTS || parent === folder) throw error;
+      if (errorCode(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS || parent === folder) throw error;
       await makeFolder(parent, make);
     }
   }

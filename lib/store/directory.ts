@@ -6,7 +6,7 @@ import { createBoundary, withPieces } from './boundary.ts';
 import { createDirectoryWriter, findOccupant } from './directory-writer.ts';
 import { errorCode, StoreError, type StoreFailure, unlessCode } from './error.ts';
 import { checkKey, checkPrefix, compareKeys, isKey } from './key.ts';
-import { type ListedObject, MOST_OBJECT_BYTES, type Store } from './store.ts';
+import { type ListedObject, MAX_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
  * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
@@ -19,7 +19,7 @@ export function createDirectoryStore(directory: string): Store {
   const write = createDirectoryWriter(root);
   return {
     location: root,
-    get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
+    get: (key, { mostBytes = MAX_OBJECT_BYTES, signal } = {}) =>
       run(`get ${key}`, signal, (tried) => readObject(root, key, { tried, mostBytes, signal })),
     stream: (key, { signal } = {}) =>
       run(`stream ${key}`, signal, async () =>

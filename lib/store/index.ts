@@ -9,7 +9,7 @@ export type { ListedObject, OldVersion, PutCondition, Store, StoredObject } from
 export {
   findStored,
   getBounded,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   missingObject,
   parseStored,
   printBounded,

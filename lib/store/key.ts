@@ -21,10 +21,10 @@ export function checkPrefix(prefix: string): void {
 export const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 // S3's limit. The store's own prefix counts too: if only both together exceed it, S3 responds with KeyTooLongError.
-const LONGEST_KEY_BYTES = 1024;
+const MAX_KEY_BYTES = 1024;
 
 function whatKeyMustBe(key: string): string | undefined {
-  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) return `at most ${LONGEST_KEY_BYTES} bytes of UTF-8`;
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `at most ${MAX_KEY_BYTES} bytes of UTF-8`;
   if (!key.isWellFormed()) return 'well-formed Unicode';
   // XML, in which S3 lists keys, cannot contain control characters, and a terminal cannot show them.
   if (/[\p{Cc}\\]/u.test(key)) return 'no control characters and no backslash';
@@ -80,11 +80,11 @@ const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 
 /** From so many on, one escape of all capitals and colons is shorter than one of each. */
-const FEWEST_IN_RUN = 4;
+const MIN_IN_RUN = 4;
 
 function shifted(run: string): string {
   const lower = run.toLowerCase();
-  return run.replace(/[^A-Z:]/g, '').length >= FEWEST_IN_RUN
+  return run.replace(/[^A-Z:]/g, '').length >= MIN_IN_RUN
     ? `!!${lower.replaceAll(':', '_')}!`
     : run.replace(/[A-Z:]/g, (one) => `!${one === ':' ? '-' : one.toLowerCase()}`);
 }

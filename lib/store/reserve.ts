@@ -12,7 +12,7 @@ const FILES = 8;
 const FILE_BYTES = 16 * 1024;
 
 /** A disk with less room than this many reserves has none. */
-const LEAST_ROOM = 8;
+const MIN_ROOM = 8;
 
 export type Reserve = ReturnType<typeof createReserve>;
 
@@ -26,7 +26,7 @@ export function createReserve(folder: string) {
         const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
         if (taken.length === FILES) return;
         const { bavail, bsize } = await statfs(dirname(folder));
-        if (bavail * bsize < LEAST_ROOM * FILES * FILE_BYTES) return;
+        if (bavail * bsize < MIN_ROOM * FILES * FILE_BYTES) return;
         await mkdir(folder, { recursive: true, mode: 0o700 });
         for (let index = 0; index < FILES; index += 1)
           await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });

@@ -20,7 +20,7 @@ import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import {
   type ListedObject,
-  MOST_OBJECT_BYTES,
+  MAX_OBJECT_BYTES,
   type OldVersion,
   type PutCondition,
   type PutOptions,
@@ -48,14 +48,14 @@ type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly 
  * Throws a `bad-key` StoreError for a prefix that is not a valid key.
  */
 export function createS3Store(options: S3StoreOptions): Store {
-  const { client, bucket, prefix = '', mostPauseMs = MOST_PAUSE_MS } = options;
+  const { client, bucket, prefix = '', mostPauseMs = MAX_PAUSE_MS } = options;
   if (prefix !== '') checkKey(prefix);
   const own = { client, bucket, folder: prefix === '' ? '' : `${prefix}/` };
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   const { run, each } = createBoundary(location, explainS3Error);
   return {
     location,
-    get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
+    get: (key, { mostBytes = MAX_OBJECT_BYTES, signal } = {}) =>
       run(`get ${key}`, signal, async (tried) =>
         getObject(client, placeOf(own, key), { tried, mostBytes, mostPauseMs, signal }),
       ),
@@ -192,7 +192,7 @@ async function* listOldVersions(
         key,
         read: () =>
           run(`get an old version of ${key}`, signal, async (tried) => {
-            const found = await getObject(client, place, { ...given, tried, mostBytes: MOST_OBJECT_BYTES });
+            const found = await getObject(client, place, { ...given, tried, mostBytes: MAX_OBJECT_BYTES });
             if (found === undefined) throw new Error('it is gone');
             return found.body;
           }),
@@ -249,7 +249,7 @@ function explainS3Error(error: unknown): StoreFailure {
 }
 
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
-const MOST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
 /** Throws ETIMEDOUT if none arrive for `mostPauseMs` while the reader waits for them. */
 async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {

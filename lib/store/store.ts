@@ -18,10 +18,10 @@ export type PutOptions = Abortable & {
 };
 
 /** The most bytes of an object that is read whole, unless the caller says otherwise. */
-export const MOST_OBJECT_BYTES = 256 * 1024 * 1024;
+export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
 type GetOptions = Abortable & {
-  /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MOST_OBJECT_BYTES`. */
+  /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MAX_OBJECT_BYTES`. */
   readonly mostBytes?: number;
 };
 
@@ -78,7 +78,7 @@ export type Tag = { readonly name: string; readonly value: string };
 /** Content that a key no longer has. `erase` removes it for good. */
 export type OldVersion = {
   readonly key: string;
-  /** The whole of it; a `too-large` failure above `MOST_OBJECT_BYTES`. */
+  /** The whole of it; a `too-large` failure above `MAX_OBJECT_BYTES`. */
   read(): Promise<Buffer>;
   erase(): Promise<void>;
 };

@@ -4,13 +4,13 @@ import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 
 /** The most bytes of a stored JSON object, unless its kind has a limit of its own. */
-const MOST_STORED_BYTES = 16 * 1024 * 1024;
+const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
 /** The most of one that lists what a run or a chunk consists of. */
-export const MOST_LIST_BYTES = 128 * 1024 * 1024;
+export const MAX_LIST_BYTES = 128 * 1024 * 1024;
 
 /** The most values of any: parsed, they take less than a gigabyte. */
-const MOST_VALUES = 3_000_000;
+const MAX_VALUES = 3_000_000;
 
 /** An object in the store is missing, or not what it should be; the message names the object. */
 export class StoredObjectError extends Error {
@@ -56,7 +56,7 @@ export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
   schema: z.ZodMiniType<T>,
-  mostBytes = MOST_STORED_BYTES,
+  mostBytes = MAX_STORED_BYTES,
 ): Promise<StoredJson<T> | undefined> {
   const stored = await getBounded(store, key, mostBytes);
   return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
@@ -85,17 +85,17 @@ export function parseStored<T>(
   key: string,
   body: Buffer,
   schema: z.ZodMiniType<T>,
-  mostBytes = MOST_STORED_BYTES,
+  mostBytes = MAX_STORED_BYTES,
 ): T {
   if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
   const parsed = checkedBy(schema, jsonOf(key, body));
   if (parsed.success) return parsed.data;
-  const first = parsed.error.issues.slice(0, MOST_PLACES);
+  const first = parsed.error.issues.slice(0, MAX_PLACES);
   const places = new Set(first.map(({ path }) => path.join('.') || 'the whole object'));
   throw notOurs(key, `wrong: ${[...places].join(', ')}`);
 }
 
-const MOST_PLACES = 20;
+const MAX_PLACES = 20;
 
 /** The bytes of a JSON object, indented since people read it too. */
 export const printStored = (value: unknown): Buffer =>
@@ -105,7 +105,7 @@ export const printStored = (value: unknown): Buffer =>
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
 /** As `printStored`, for an object that is read again: throws `StoredObjectError` if `parseStored` would refuse it. */
-export function printBounded(key: string, value: unknown, mostBytes = MOST_STORED_BYTES): Buffer {
+export function printBounded(key: string, value: unknown, mostBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);
   if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
   refuseMany(key, body);
@@ -125,7 +125,7 @@ function jsonOf(key: string, body: Buffer): unknown {
 
 function refuseMany(key: string, body: Buffer): void {
   try {
-    refuseManyValues(body, MOST_VALUES, 'a stored object');
+    refuseManyValues(body, MAX_VALUES, 'a stored object');
   } catch (error) {
     throw error instanceof JsonLimitError ? notOurs(key, error.message) : error;
   }

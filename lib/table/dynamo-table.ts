@@ -111,7 +111,7 @@ function createExpiry(onDate: DynamoTableOptions['onDate']) {
 }
 
 /** How often, and after which pause, rows are read that the table left out, under load or beyond 16 MB. */
-const MOST_READS = 8;
+const MAX_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
 
 const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]);
@@ -125,7 +125,7 @@ function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllP
     const found = new Map<string, StoredRow | undefined>();
     let Keys = keys.map(toItemKey);
     for (let reads = 1; Keys.length > 0; reads += 1) {
-      if (reads > MOST_READS) throw new TableError(tried, { kind: 'busy', code: 'UnprocessedKeys' });
+      if (reads > MAX_READS) throw new TableError(tried, { kind: 'busy', code: 'UnprocessedKeys' });
       if (reads > 1) await sleep(backoffMs(reads - 1, Math.random(), UNREAD_PAUSE));
       const RequestItems = { [TableName]: { Keys, ConsistentRead: true } };
       const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems }));

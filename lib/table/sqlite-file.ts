@@ -44,7 +44,7 @@ const APPLICATION_ID = 0x5053796e;
 const VERSION = 1;
 
 /** Below it, a reset of the log can lose writes. */
-const LEAST_SQLITE = '3.51.3';
+const MIN_SQLITE = '3.51.3';
 
 export const SCHEMA = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
@@ -295,8 +295,8 @@ const factOf = (db: DatabaseSync, name: string): string | undefined =>
 
 /** Throws a `bad-table` TableError for a version of SQLite that may lose writes. */
 export function refuseOldSqlite(here = process.versions.sqlite ?? ''): void {
-  if (here.localeCompare(LEAST_SQLITE, 'en', { numeric: true }) < 0)
-    throw refused('SQLite', `SQLite ${LEAST_SQLITE} or later, which a newer Node brings`, here);
+  if (here.localeCompare(MIN_SQLITE, 'en', { numeric: true }) < 0)
+    throw refused('SQLite', `SQLite ${MIN_SQLITE} or later, which a newer Node brings`, here);
 }
 
 const refused = (table: string, expected: string, got: string): TableError =>

@@ -1,5 +1,5 @@
 import { listed, shownText } from '../base/index.ts';
-import { LONGEST_ROW, type TextLine, type TextLines } from './lines.ts';
+import { MAX_ROW_LENGTH, type TextLine, type TextLines } from './lines.ts';
 import { openText, type TextForm, type TextOptions } from './open-text.ts';
 import { TextError, type TextPlace } from './text-error.ts';
 
@@ -231,7 +231,7 @@ const FAULTS = {
   stray: 'a broken quote: expected a field that contains quotes to be quoted, got an unquoted one',
   early:
     'a broken quote: expected it to be doubled, or followed by a separator or the end of the row, got something else',
-  unclosed: `a broken quote: expected it to be closed within ${LONGEST_ROW} characters, got no closing quote`,
+  unclosed: `a broken quote: expected it to be closed within ${MAX_ROW_LENGTH} characters, got no closing quote`,
 } as const;
 
 type Fault = keyof typeof FAULTS;
@@ -285,7 +285,7 @@ function gatherRows(pieces: TextLines) {
       const line = held[start + count];
       if (line === undefined && !isOver) return undefined;
       length += line?.text.length ?? 0;
-      if (line === undefined || (count > 0 && (line.isTooLong || length > LONGEST_ROW)))
+      if (line === undefined || (count > 0 && (line.isTooLong || length > MAX_ROW_LENGTH)))
         return count > 0 ? held.slice(start, start + 1) : undefined;
       quotes += quotesIn(line.text);
       count += 1;

@@ -153,7 +153,7 @@ async function readingsOf(lines: readonly NumberedBytes[]) {
   return readings.sort((a, b) => b.sense - a.sense);
 }
 
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 
 type NumberedBytes = { readonly number: number; readonly bytes: Uint8Array };
 
@@ -164,7 +164,7 @@ function linesOf(sample: Uint8Array, numbers?: readonly number[]): readonly Numb
     .split(/\r\n|\n|\r/)
     .map((line, at) => ({ number: numbers?.[at] ?? at + 1, line }))
     .filter(({ line }) => /\P{ASCII}/u.test(line))
-    .slice(0, MOST_LINES)
+    .slice(0, MAX_LINES)
     .map(({ number, line }) => ({ number, bytes: Buffer.from(line, 'latin1') }));
 }
 

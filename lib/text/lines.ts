@@ -3,7 +3,7 @@ import { decoderOf, isUtf16 } from './encodings.ts';
 import { notRows } from './text-error.ts';
 
 /** The most bytes (for UTF-16: code units) in a line or a row. */
-export const LONGEST_ROW = 1_048_576;
+export const MAX_ROW_LENGTH = 1_048_576;
 
 /** A physical line: its number (from 1), its text, and its line ending (`''` at the end of the source). */
 export type TextLine = {
@@ -29,7 +29,7 @@ export async function* textLines(
 ): TextLines {
   const splitter = what === 'line' ? createLineSplitter() : createElementSplitter(name);
   const decode = await lineDecoder(encoding, what);
-  const fault = `the ${what}: expected at most ${LONGEST_ROW} bytes, got more`;
+  const fault = `the ${what}: expected at most ${MAX_ROW_LENGTH} bytes, got more`;
   let number = 0;
   const numbered = ({ units, ...line }: RawLine): TextLine => {
     number += 1;
@@ -95,12 +95,12 @@ function gatherLine() {
   return {
     add(units: string) {
       length += units.length;
-      if (length > LONGEST_ROW) held = [];
+      if (length > MAX_ROW_LENGTH) held = [];
       else held.push(units);
     },
     isEmpty: () => length === 0,
     take(end: string): RawLine {
-      const line = { units: held.join(''), end, isTooLong: length > LONGEST_ROW };
+      const line = { units: held.join(''), end, isTooLong: length > MAX_ROW_LENGTH };
       [held, length] = [[], 0];
       return line;
     },

@@ -66,14 +66,14 @@ function print(finished: readonly string[]): void {
 
 /** When a message is delivered again, and given up as lost if there was no success for so long. */
 const AGAIN_MS = 500;
-const MOST_IDLE_MS = 15_000;
+const MAX_IDLE_MS = 15_000;
 
 let left = [...(await handleAll(records.slice(0, 1)))];
 requests.clear();
 jobs = 0;
 started = { cpu: process.cpuUsage(), ms: performance.now() };
 left.push(...(await handleAll(records.slice(1))));
-for (let movedMs = performance.now(); left.length > 0 && performance.now() - movedMs < MOST_IDLE_MS; ) {
+for (let movedMs = performance.now(); left.length > 0 && performance.now() - movedMs < MAX_IDLE_MS; ) {
   await delay(AGAIN_MS);
   const before = left.length;
   left = [...(await handleAll(left))];

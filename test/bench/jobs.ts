@@ -26,20 +26,20 @@ const SIZES: Readonly<Record<Work, number>> = {
 const ROUNDS: Readonly<Record<Work, number>> = { functions: Number(process.env['ROUNDS'] ?? 3), texts: 1 };
 
 /** CPU and wall time of a function ÷ the recommended handler's, and CPU time of a text ÷ the careful one's. */
-const MOST_RATIO = { CPU: 1, wall: 1.1, text: 1.3 } as const;
+const MAX_RATIO = { CPU: 1, wall: 1.1, text: 1.3 } as const;
 /** Of AWS. */
-const MOST_REQUESTS: Readonly<Record<Work, number>> = { functions: 3, texts: 2.8 };
+const MAX_REQUESTS: Readonly<Record<Work, number>> = { functions: 3, texts: 2.8 };
 
 type Weather = { readonly what: string; readonly kills?: number; readonly faults?: Partial<ServerFaults> };
 
 /** In a batch of ten jobs one refusal fails all ten in a handler that does not wait, so bursts are further apart. */
 const APART: Readonly<Record<Work, number>> = { functions: 100, texts: 2_000 };
-const MOST_BURSTS = 20;
+const MAX_BURSTS = 20;
 
 /** Refusals at even distances. */
 function burstsIn(work: Work): Weather {
   const size = SIZES[work];
-  const mostBursts = Math.min(MOST_BURSTS, Math.ceil(size / APART[work]));
+  const mostBursts = Math.min(MAX_BURSTS, Math.ceil(size / APART[work]));
   const faults = { burstEvery: Math.ceil(size / (mostBursts + 1)), mostBursts };
   return { what: mostBursts === 1 ? 'a burst of 429' : `${mostBursts} bursts of 429`, faults };
 }
@@ -101,13 +101,13 @@ async function farAway(stage: Stage): Promise<Row> {
   const { took } = await takeTurns(stage, 'functions', { ...turns, prefix: 'far-' });
   for (const server of [stage.aws, stage.server]) server.setLatency(0);
   const measured = `wall at ${FAR_MS} ms a response, functions, ours ÷ recommended`;
-  return atMost(measured, ratio('functions', took, 'recommended', wallOf), MOST_RATIO.wall);
+  return atMost(measured, ratio('functions', took, 'recommended', wallOf), MAX_RATIO.wall);
 }
 
 /** As many as the limits allow, what Lambda gives Node in a function of 1,024 MB, and what it should leave of that. */
 const LARGE_BYTES = 95_000_000;
 const OF_1024_MB = '--max-old-space-size=921 --max-semi-space-size=51';
-const MOST_LARGE_MB = 700;
+const MAX_LARGE_MB = 700;
 
 async function largeOutputs(stage: Stage): Promise<Row> {
   stage.server.setLarge(LARGE_BYTES);
@@ -118,8 +118,8 @@ async function largeOutputs(stage: Stage): Promise<Row> {
   return bounded(
     'ten functions in 1,024 MB, each second with an output of 95 MB: most memory',
     `${Math.round(peakMb)} MB`,
-    `at most ${MOST_LARGE_MB} MB`,
-    peakMb <= MOST_LARGE_MB && lost + unknown + failed === 0,
+    `at most ${MAX_LARGE_MB} MB`,
+    peakMb <= MAX_LARGE_MB && lost + unknown + failed === 0,
   );
 }
 
@@ -164,13 +164,13 @@ function* bounds(work: Work, took: AllTook): Generator<Row> {
   const requests = median(
     took.ours.map(perPiece(work, ({ requests: { platform: _, ...toAws } }) => sum(Object.values(toAws)))),
   );
-  yield atMost(`requests to AWS, ${work}, ours`, requests, MOST_REQUESTS[work]);
+  yield atMost(`requests to AWS, ${work}, ours`, requests, MAX_REQUESTS[work]);
   if (!RIVALS.every((name) => contenders.includes(name))) return;
   if (work === 'texts')
-    return yield atMost('CPU, texts, ours ÷ careful', ratio(work, took, 'careful', cpuOf), MOST_RATIO.text);
-  yield atMost('CPU, functions, ours ÷ recommended', ratio(work, took, 'recommended', cpuOf), MOST_RATIO.CPU);
+    return yield atMost('CPU, texts, ours ÷ careful', ratio(work, took, 'careful', cpuOf), MAX_RATIO.text);
+  yield atMost('CPU, functions, ours ÷ recommended', ratio(work, took, 'recommended', cpuOf), MAX_RATIO.CPU);
   const wall = ratio(work, took, 'recommended', wallOf);
-  yield atMost('wall, functions, ours ÷ recommended', wall, MOST_RATIO.wall);
+  yield atMost('wall, functions, ours ÷ recommended', wall, MAX_RATIO.wall);
 }
 
 const cpuOf = ({ cpuMs }: Took): number => cpuMs;

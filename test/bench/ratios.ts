@@ -5,7 +5,7 @@ import { publishInTurns, shareOf } from './publish.ts';
 import { scanRatios } from './snapshot.ts';
 
 /** Loose: half again of what is measured where little else runs. */
-const MOST = {
+const MAX = {
   scan: 2.9,
   'scan and tables': 9,
   publish: { 'first run': 0.2, unchanged: 0.2, '1 % changed': 0.7, 'all changed': 2 },
@@ -21,18 +21,18 @@ export const ratios: Bench = {
     'The ratios that decide, on small work, with loose bounds: they run in CI, so that a doubling is seen at once. CPU times of whole processes that take turns, but for cold starts.',
   async *run() {
     const [without, withTables] = await scanRatios();
-    yield atMost('100,000 calculations, scanned and published ÷ floor', without, MOST.scan);
-    yield atMost('… and their tables ÷ floor', withTables, MOST['scan and tables']);
+    yield atMost('100,000 calculations, scanned and published ÷ floor', without, MAX.scan);
+    yield atMost('… and their tables ÷ floor', withTables, MAX['scan and tables']);
     for await (const taken of publishInTurns('calculations', 50_000))
       yield atMost(
         `50,000 calculations, ${taken.variant}: publish ÷ scan`,
         shareOf(taken),
-        MOST.publish[taken.variant],
+        MAX.publish[taken.variant],
       );
     const [functions, texts] = await jobRatios();
-    yield atMost('a function ÷ Powertools', functions, MOST.function);
-    yield atMost('a text ÷ the careful handler', texts, MOST.text);
+    yield atMost('a function ÷ Powertools', functions, MAX.function);
+    yield atMost('a text ÷ the careful handler', texts, MAX.text);
     const { startMs, aloneMs } = await startOf('run-jobs', 7);
-    yield atMost("start of run-jobs ÷ the SDK's clients", startMs / aloneMs, MOST.cold);
+    yield atMost("start of run-jobs ÷ the SDK's clients", startMs / aloneMs, MAX.cold);
   },
 };

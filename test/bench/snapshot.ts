@@ -8,11 +8,11 @@ const SIZES = (process.env['SNAPSHOT_RECORDS'] ?? '200000,1000000').split(',').m
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3);
 
 /** The required bounds; those over the floor are of CPU time. */
-const MOST_MB = 220;
-const MOST_GROWTH = 1.1;
-const MOST_OVER_FLOOR = 1.3;
-const MOST_WITH_TABLES = 2;
-const LEAST_OVER_STREAM = { zstd: 4, gzip: 3.5 } as const;
+const MAX_MB = 220;
+const MAX_GROWTH = 1.1;
+const MAX_OVER_FLOOR = 1.3;
+const MAX_WITH_TABLES = 2;
+const MIN_OVER_STREAM = { zstd: 4, gzip: 3.5 } as const;
 
 const compressions = ['zstd', 'gzip'] as const;
 type Compression = (typeof compressions)[number];
@@ -108,7 +108,7 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
   }));
   const ratioRows = compressions.flatMap((compression) => {
     const faster = secondsOf(samples.get(STREAM)) / secondsOf(samples.get(ours(compression)));
-    const least = LEAST_OVER_STREAM[compression];
+    const least = MIN_OVER_STREAM[compression];
     const over = overFloor(samples, ours(compression), compression);
     return [
       bounded(
@@ -117,7 +117,7 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
         `at least ${least}`,
         faster >= least,
       ),
-      atMost(`${at}: ours ÷ floor, ${compression}`, over, MOST_OVER_FLOOR),
+      atMost(`${at}: ours ÷ floor, ${compression}`, over, MAX_OVER_FLOOR),
       peakRow(at, ours(compression), samples),
     ];
   });
@@ -125,7 +125,7 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
   return [
     ...tookRows,
     ...ratioRows,
-    atMost(`${at}: ${WITH_TABLES} ÷ floor`, tables, MOST_WITH_TABLES),
+    atMost(`${at}: ${WITH_TABLES} ÷ floor`, tables, MAX_WITH_TABLES),
     peakRow(at, WITH_TABLES, samples),
   ];
 }
@@ -133,14 +133,14 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
 function peakRow(at: string, name: string, samples: Samples): Row {
   const peak = peakOf(samples.get(name));
   const measured = `${at}: ${name}, most memory`;
-  return bounded(measured, `${peak.toFixed(0)} MB`, `below ${MOST_MB} MB`, peak < MOST_MB);
+  return bounded(measured, `${peak.toFixed(0)} MB`, `below ${MAX_MB} MB`, peak < MAX_MB);
 }
 
 /** Memory must not grow with the records. */
 function growthRow(runs: readonly SizeRun[], compression: Compression): Row {
   const peaks = runs.map(({ samples }) => peakOf(samples.get(ours(compression))));
   const growth = (peaks.at(-1) ?? Number.NaN) / (peaks[0] ?? Number.NaN);
-  return atMost(`ours, ${compression}, memory at the last size ÷ at the first`, growth, MOST_GROWTH);
+  return atMost(`ours, ${compression}, memory at the last size ÷ at the first`, growth, MAX_GROWTH);
 }
 
 /** Medians of the CPU times of whole processes. */

@@ -10,8 +10,8 @@ import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 const RATE = 20;
 const SECONDS = 30;
-const LEAST_SHARE = 0.95;
-const MOST_SECONDS = 10;
+const MIN_SHARE = 0.95;
+const MAX_SECONDS = 10;
 
 /** What commands take from one another that share a store, its queue and its budget. */
 export const together: Bench = {
@@ -72,7 +72,7 @@ async function sameTexts({ sandbox, folder, start }: Stage): Promise<Row> {
     'two processes score the same texts: share of the rate used',
     percent(share),
     'at least 95 %',
-    share >= LEAST_SHARE,
+    share >= MIN_SHARE,
   );
 }
 
@@ -94,8 +94,8 @@ async function functionAmongChunks({ sandbox, folder, start }: Stage): Promise<R
   return bounded(
     'a function sent into a queue of 60 jobs of 100 texts starts within',
     `${seconds.toFixed(1)} s`,
-    `${MOST_SECONDS} s`,
-    seconds <= MOST_SECONDS,
+    `${MAX_SECONDS} s`,
+    seconds <= MAX_SECONDS,
   );
 
   async function submit(jobs: readonly object[]): Promise<void> {

@@ -12,18 +12,18 @@ import { scaled, scaledTimeout } from '../scale.ts';
 const folder = folderOfEach();
 
 const ROWS = scaled(300_000, 1_000_000);
-const MOST_MB = 250;
+const MAX_MB = 250;
 /** Of the rows themselves, beside what the command needs for a few. */
-const MOST_OF_ROWS_MB = scaled(35, 110);
+const MAX_OF_ROWS_MB = scaled(35, 110);
 
-test(`the check of ${ROWS} rows takes less than ${MOST_MB} MB, and little for each`, {
+test(`the check of ${ROWS} rows takes less than ${MAX_MB} MB, and little for each`, {
   timeout: scaledTimeout(600_000),
 }, async () => {
   const few = await peakMbOf(1_000);
   const many = await peakMbOf(ROWS);
 
-  expect(many).toBeLessThan(MOST_MB);
-  expect(many - few).toBeLessThan(MOST_OF_ROWS_MB);
+  expect(many).toBeLessThan(MAX_MB);
+  expect(many - few).toBeLessThan(MAX_OF_ROWS_MB);
 });
 
 /** The most memory that checking so many rows of a CSV takes. */

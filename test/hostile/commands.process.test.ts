@@ -10,9 +10,9 @@ import type { CommandCase, CommandEnd } from './command-case.ts';
  */
 
 const HEAP_MB = 128;
-const MOST_MB = 400;
+const MAX_MB = 400;
 /** What one command may add, with what the garbage collector has not collected: ten times the largest file or object. */
-const MOST_ADDED_MB = {
+const MAX_ADDED_MB = {
   settings: 60,
   usage: 80,
   queries: 120,
@@ -21,7 +21,7 @@ const MOST_ADDED_MB = {
   responses: 100,
 } as const;
 /** No message is longer, and a log line is shorter. */
-const MOST_CHARACTERS = 33_000;
+const MAX_CHARACTERS = 33_000;
 const HIDDEN = /[^\n\P{Cc}]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 const ends = new Map<string, CommandEnd>();
@@ -49,15 +49,15 @@ test('there are more than 200 of them, each with a name of its own', () => {
 
 describe.each(Object.keys(commandCases) as (keyof typeof commandCases)[])('hostile %s', (group) => {
   test.each<CommandCase>(commandCases[group])('$name', ({ name, code, says, requests = 0, ...most }) => {
-    const { mostSeconds = 10, mostMb = MOST_ADDED_MB[group] } = most;
+    const { mostSeconds = 10, mostMb = MAX_ADDED_MB[group] } = most;
     const end = ends.get(name);
 
     expect(end).toMatchObject({ code, requests, said: expect.stringMatching(says) });
     expect(end?.said).not.toMatch(HIDDEN);
     expect(end?.said).not.toContain('secret-of-the-test');
-    expect(end?.length).toBeLessThan(MOST_CHARACTERS);
+    expect(end?.length).toBeLessThan(MAX_CHARACTERS);
     expect(end?.seconds).toBeLessThan(mostSeconds);
-    expect(end?.peakMb).toBeLessThan(MOST_MB);
+    expect(end?.peakMb).toBeLessThan(MAX_MB);
     if (process.platform === 'linux') expect((end?.peakMb ?? 0) - (end?.beforeMb ?? 0)).toBeLessThan(mostMb);
   });
 });

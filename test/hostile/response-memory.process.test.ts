@@ -9,7 +9,7 @@ import type { LargeKind } from './large-responses.ts';
  */
 
 const SIZE_MB = Math.min(100, scaled(10, 100));
-const MOST_MB = SIZE_MB < 100 ? 400 : 700;
+const MAX_MB = SIZE_MB < 100 ? 400 : 700;
 
 const faulty = (about: string, limit: string) =>
   `PlatformError: ${about} failed: the response does not match the contract: expected ${limit}, got more`;
@@ -46,6 +46,6 @@ test.each(sampled(3, CASES))(
 
     const { message, peakMb } = JSON.parse(stdout || JSON.stringify({ message: stderr }));
     expect(message).toEqual(typeof ends === 'string' ? ends : expect.stringMatching(ends));
-    expect(peakMb).toBeLessThan(MOST_MB);
+    expect(peakMb).toBeLessThan(MAX_MB);
   },
 );

@@ -1,9 +1,9 @@
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 
 const HOUR = 3_600_000;
-const MOST_RECEIVES = 1_000;
+const MAX_RECEIVES = 1_000;
 const RETENTION_MS = 14 * 24 * HOUR;
-const LONGEST_DELAY_MS = 11.6 * HOUR;
+const MAX_DELAY_MS = 11.6 * HOUR;
 
 type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: number };
 
@@ -14,7 +14,7 @@ type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: 
 export function countingQueue(
   now: () => number,
   bodies: readonly string[],
-  maxReceives: number = MOST_RECEIVES,
+  maxReceives: number = MAX_RECEIVES,
 ) {
   const queued = new Map<string, Queued>();
   const lost: QueueMessage[] = [];
@@ -36,7 +36,7 @@ export function countingQueue(
     async delay(receipt, delayMs) {
       const message = queued.get(receipt);
       queued.delete(receipt);
-      const visibleAtMs = now() + Math.min(delayMs, LONGEST_DELAY_MS);
+      const visibleAtMs = now() + Math.min(delayMs, MAX_DELAY_MS);
       if (message) queued.set(receipt, { ...message, visibleAtMs });
     },
   };

@@ -6,7 +6,7 @@ import { createDice } from '../proofs/dice.ts';
 const MISSED = 60;
 const COUNTS_LAG_MS = 15_000;
 /** The test has failed if it takes this many polls. */
-const MOST_POLLS = 2_000;
+const MAX_POLLS = 2_000;
 
 type Clock = { nowMs: number };
 type ForgetfulOptions = {
@@ -51,7 +51,7 @@ export function forgetfulQueue(
     async receive({ most, waitSeconds, visibilitySeconds }) {
       await turn();
       polls += 1;
-      if (polls > MOST_POLLS) throw new Error('polled without end');
+      if (polls > MAX_POLLS) throw new Error('polled without end');
       if (waitSeconds === 0 && dice.percent(MISSED)) return [];
       const visible = () => queued.filter(({ visibleAtMs }) => visibleAtMs <= clock.nowMs).slice(0, most);
       for (let waited = 0; waited < waitSeconds && visible().length === 0; waited += 1) await pass(1_000);

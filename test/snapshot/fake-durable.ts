@@ -41,7 +41,7 @@ type Suspended = { readonly kind: 'suspended' };
 /** A temporary failure. */
 const temporary = () => new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
 
-const MOST_INVOCATIONS = 500;
+const MAX_INVOCATIONS = 500;
 
 /**
  * Runs something as a durable execution, in memory and without waiting: each invocation runs it from its beginning with
@@ -117,11 +117,11 @@ export async function runDurable<T>(
       );
     });
 
-  for (let invocations = 1; invocations <= MOST_INVOCATIONS; invocations += 1) {
+  for (let invocations = 1; invocations <= MAX_INVOCATIONS; invocations += 1) {
     const ended = await invoke();
     if ('kind' in ended) continue;
     await Promise.all(background);
     return { result: ended, stored, invocations };
   }
-  throw new Error(`not finished after ${MOST_INVOCATIONS} invocations`);
+  throw new Error(`not finished after ${MAX_INVOCATIONS} invocations`);
 }

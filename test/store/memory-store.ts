@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createBoundary, withPieces } from '../../lib/store/boundary.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { checkKey, checkPrefix, compareKeys } from '../../lib/store/key.ts';
-import { MOST_OBJECT_BYTES, type PutOptions, type PutResult, type Store } from '../../lib/store/store.ts';
+import { MAX_OBJECT_BYTES, type PutOptions, type PutResult, type Store } from '../../lib/store/store.ts';
 import { foldersIn } from './folders-in.ts';
 
 /** A store in this process's memory, and its objects by their keys. */
@@ -24,7 +24,7 @@ export function createMemoryStore({ chunkBytes = CHUNK_BYTES } = {}): MemoryStor
   return {
     objects,
     location: 'memory',
-    get: (key, { signal, mostBytes = MOST_OBJECT_BYTES } = {}) =>
+    get: (key, { signal, mostBytes = MAX_OBJECT_BYTES } = {}) =>
       run(`get ${key}`, signal, async (tried) => {
         const body = bodyOf(key);
         const sizeBytes = body?.byteLength ?? 0;

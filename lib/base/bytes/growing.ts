@@ -51,17 +51,17 @@ export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Grow
 }
 
 /** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
-const LEAST_BYTES = 96 * 1024;
+const MIN_BYTES = 96 * 1024;
 
 /** At once: the garbage collector lets many pages of 5 MB pile up. For a buffer that shares memory with no other. */
 export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength >= LEAST_BYTES) buffer.transfer(0);
+  if (buffer instanceof ArrayBuffer && buffer.byteLength >= MIN_BYTES) buffer.transfer(0);
 }
 
 const FIRST_BYTES = 64 * 1024;
 
 /** A UTF-16 unit takes at most so many bytes in UTF-8. */
-const MOST_BYTES_OF_UNIT = 3;
+const MAX_BYTES_OF_UNIT = 3;
 
 /** Gathers pieces in one buffer, which doubles when it is full: each piece is garbage as soon as it is added. */
 export type GatheredBytes = {
@@ -97,7 +97,7 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
       size += piece.byteLength;
     },
     addText(text) {
-      makeRoom(MOST_BYTES_OF_UNIT * text.length);
+      makeRoom(MAX_BYTES_OF_UNIT * text.length);
       size += buffer.write(text, size);
     },
     bytes: () => buffer.subarray(0, size),
@@ -108,14 +108,14 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
 }
 
 /** So much address space is reserved, more than any part is large: memory holds only the bytes. */
-const MOST_IN_PLACE = 2 ** 31;
+const MAX_IN_PLACE = 2 ** 31;
 
 /**
  * The same in memory that grows where it is, and that `clear` returns to the system: large buffers that come and go in
  * all sizes leave holes in the heap. For bytes that are only copied, since JavaScript reads them slowly.
  */
 export function gatherInPlace(): Pick<GatheredBytes, 'add' | 'bytes' | 'clear'> {
-  const memory = new ArrayBuffer(0, { maxByteLength: MOST_IN_PLACE });
+  const memory = new ArrayBuffer(0, { maxByteLength: MAX_IN_PLACE });
   const all = new Uint8Array(memory);
   return {
     add(piece) {

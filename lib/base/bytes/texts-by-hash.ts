@@ -32,7 +32,7 @@ export function createNumbersByText(): NumbersByText {
   };
 }
 
-const MOST_FULL = 0.75;
+const MAX_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
 /** A table whose slots have so many words: two of a hash, of which the second is 0 in a free slot, and a number. */
@@ -70,7 +70,7 @@ function createTable(width: 2 | 3) {
       const isNew = words[at + 1] === 0;
       if (isNew || width === 3) write(at, high, low, number);
       if (isNew) size += 1;
-      if (width * size > MOST_FULL * words.length) widen();
+      if (width * size > MAX_FULL * words.length) widen();
       return isNew;
     },
     numberOf(text: string): number | undefined {

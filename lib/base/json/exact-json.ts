@@ -39,7 +39,7 @@ function print(value: unknown, number: (value: ExactNumber) => string): string {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** A number with a longer exponent stays as it is. */
-const LONGEST_EXPONENT = 15;
+const MAX_EXPONENT_LENGTH = 15;
 
 /**
  * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
@@ -51,7 +51,7 @@ function decimalValue(source: string): string {
   let [first, end] = [0, digits.length];
   while (digits.charCodeAt(first) === ZERO) first += 1;
   if (first === end) return '0';
-  if (exponent.length > LONGEST_EXPONENT) return source;
+  if (exponent.length > MAX_EXPONENT_LENGTH) return source;
   while (digits.charCodeAt(end - 1) === ZERO) end -= 1;
   return `${sign}${digits.slice(first, end)}e${Number(exponent) + whole.length - end}`;
 }

@@ -12,13 +12,13 @@ export function faultsOf(
   {
     place = (path) => path.join('.'),
     hide = (text) => text,
-    most = MOST_FAULTS,
+    most = MAX_FAULTS,
     ...options
   }: FaultOptions = {},
 ): readonly string[] {
   const show = options.show ?? ((value) => preview(value, hide));
   const named = (path: readonly PropertyKey[]) =>
-    shortened(hide(place(path).slice(0, MOST_READ)), LONGEST_PLACE);
+    shortened(hide(place(path).slice(0, MAX_READ)), MAX_PLACE_LENGTH);
   const faults: string[] = [];
   let others = 0;
   for (const issue of widestFirst(error.issues, most)) {
@@ -42,10 +42,10 @@ const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
   issues.length <= most ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
 
 /** A message with all faults of a hostile input would be as long as the input. */
-const MOST_FAULTS = 50;
-const LONGEST_PLACE = 300;
+const MAX_FAULTS = 50;
+const MAX_PLACE_LENGTH = 300;
 /** So much of a text is looked through for what must not be shown. */
-export const MOST_READ = 4_000;
+export const MAX_READ = 4_000;
 
 /** A text of at most so many characters, and a mark if some are left out. */
 export const shortened = (text: string, most: number): string =>
@@ -55,24 +55,24 @@ export const shortened = (text: string, most: number): string =>
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** At most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results and rows. */
-export const messageOf = (text: string): string => shortened(text, LONGEST_MESSAGE);
+export const messageOf = (text: string): string => shortened(text, MAX_MESSAGE_LENGTH);
 
-const LONGEST_MESSAGE = 4_000;
+const MAX_MESSAGE_LENGTH = 4_000;
 
 /** The first line of a text: the SDK adds further lines for developers to its errors. */
 export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
 /** Names in quotes, for a message: the first 20, each shortened, and how many others there are. */
 export function listed(names: readonly string[]): string {
-  const first = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(shortened(name, LONGEST_NAME)));
+  const first = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(shortened(name, MAX_NAME_LENGTH)));
   const others = names.length - first.length;
   return others > 0 ? `${first.join(', ')} and ${others} more` : first.join(', ');
 }
 
-const MOST_NAMES = 20;
-const LONGEST_NAME = 60;
+const MAX_NAMES = 20;
+const MAX_NAME_LENGTH = 60;
 
-/** Removes from a text what must not be shown: of at most `MOST_READ` characters, since it takes time. */
+/** Removes from a text what must not be shown: of at most `MAX_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
 type FaultOptions = {
@@ -87,7 +87,7 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
-  const text = typeof value === 'string' ? JSON.stringify(hide(value.slice(0, MOST_READ))) : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(hide(value.slice(0, MAX_READ))) : String(value);
   return shortened(text, 60);
 }
 
@@ -141,17 +141,23 @@ export const shownJson = (json: string, mark = '\\'): string =>
   );
 
 /** Less than the longest message of a terminal. */
-const LONGEST_LINE = 10_000;
-const LONGEST_MSG = 500;
+const MAX_LINE_LENGTH = 10_000;
+const MAX_MSG_LENGTH = 500;
 
 /** At most 15,000 characters: of a line over 10,000 its level, time and message, and in `cut` its beginning. */
 export function boundedLine(line: string): string {
   const shown = shownJson(line);
-  if (shown.length <= LONGEST_LINE) return shown;
+  if (shown.length <= MAX_LINE_LENGTH) return shown;
   const { level, timestamp, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  const cut = shortened(shown, LONGEST_LINE / 2);
+  const cut = shortened(shown, MAX_LINE_LENGTH / 2);
   return shownJson(
-    JSON.stringify({ level, timestamp, msg: shortened(String(msg), LONGEST_MSG), length: line.length, cut }),
+    JSON.stringify({
+      level,
+      timestamp,
+      msg: shortened(String(msg), MAX_MSG_LENGTH),
+      length: line.length,
+      cut,
+    }),
   );
 }
 

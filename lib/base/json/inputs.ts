@@ -126,12 +126,12 @@ export function checkedBy<T>(
 
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
-const MOST_VALUES = 50_000;
+const MAX_VALUES = 50_000;
 /** What an object counts for, since each of its members may be missing. */
 const OBJECT = 10;
 
 function isLarge(value: unknown): boolean {
-  let left = MOST_VALUES;
+  let left = MAX_VALUES;
   const open = [value];
   while (open.length > 0 && left > 0) {
     const each = open.pop();

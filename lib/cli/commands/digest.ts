@@ -102,7 +102,7 @@ async function failedJobs({ sinceMs, ...asked }: Asked): Promise<Failed> {
 }
 
 /** The most jobs that are listed. */
-const MOST_JOBS = 20;
+const MAX_JOBS = 20;
 
 /** One message of all. */
 function together(digests: readonly PrintedDigest[], failed: Failed, sinceMs: number) {
@@ -126,7 +126,7 @@ function jobText(failed: Failed): readonly string[] {
   const lines = failed.map(({ status, type, id, reason, advice }) =>
     [`${status}: ${type} ${id}: ${reason}`, `    ${advice}`].map(safeLine).join('\n'),
   );
-  return [[`Jobs that are not done: ${failed.length}`, ...firstOf(lines, MOST_JOBS)].join('\n')];
+  return [[`Jobs that are not done: ${failed.length}`, ...firstOf(lines, MAX_JOBS)].join('\n')];
 }
 
 function placeJson({ manifest, compared, broken, newlyMissing }: Digest) {

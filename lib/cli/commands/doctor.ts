@@ -42,7 +42,7 @@ function textOf(checked: Checked): string {
 }
 
 /** Nobody waits longer for one check. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** Makes the checks of these names, by default all, and calls `onChecked` for each as soon as it is known. */
 export async function examine(
@@ -114,13 +114,11 @@ const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 async function found(check: Check, examined: Examined): Promise<Finding> {
   const { signal, environment } = examined;
   const ended = new AbortController();
-  const late = sleep(LONGEST_MS, AbortSignal.any([signal, ended.signal]));
+  const late = sleep(MAX_MS, AbortSignal.any([signal, ended.signal]));
   late.catch(() => undefined);
   try {
     const finding = await Promise.race([check(examined), late]);
-    return (
-      finding ?? failed(`no result within ${LONGEST_MS / 1_000} s`, 'try again, or look at what is slow')
-    );
+    return finding ?? failed(`no result within ${MAX_MS / 1_000} s`, 'try again, or look at what is slow');
   } catch (error) {
     signal.throwIfAborted();
     return failed(errorText(error), whatToDo(error, environment));

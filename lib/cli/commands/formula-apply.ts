@@ -171,7 +171,7 @@ type Affected = {
 };
 
 /** The most things whose owners are looked up. */
-const MOST_OWNED = 100_000;
+const MAX_OWNED = 100_000;
 
 /**
  * What depends on calculations by the last published runs: by id, and how many things outside of them in all. Undefined if
@@ -190,7 +190,7 @@ async function affectedBy(store: Store, ids: readonly string[], signal: AbortSig
     return node === undefined ? [] : [[id, node] as const];
   });
   const reached = starts.map(([id, node]) => ({ id, nodes: [...reach(users, [node]).nodes], node }));
-  const owned = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]).slice(0, MOST_OWNED));
+  const owned = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]).slice(0, MAX_OWNED));
   const said = await describeNodes(model, columns, owned);
   const outside = new Set(reached.flatMap(({ nodes }) => nodes));
   for (const [, node] of starts) outside.delete(node);

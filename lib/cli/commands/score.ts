@@ -55,7 +55,7 @@ export default (async ([file], typed, terminal) => {
 }) satisfies Run<'score'>;
 
 /** The most characters of a file's name in a batch's name; the time takes another 17. */
-const MOST_OF_FILE = 80;
+const MAX_OF_FILE = 80;
 
 /** A batch's name, made of its file and the time at which it starts: `reviews-20261121T091500Z`. */
 function batchNameOf(file: string, nowMs: number): string {
@@ -64,7 +64,7 @@ function batchNameOf(file: string, nowMs: number): string {
   const name = stem
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^-+/, '')
-    .slice(0, MOST_OF_FILE);
+    .slice(0, MAX_OF_FILE);
   return `${name || 'texts'}-${time}`;
 }
 

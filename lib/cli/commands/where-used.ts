@@ -83,9 +83,10 @@ function describeSearch({ searched, unpublished }: WhereUsed): string {
 }
 
 /** A name in quotation marks, with a space before it; nothing if there is none. */
-const quoted = (name: string | null): string => (name === null ? '' : ` “${shortened(name, LONGEST_NAME)}”`);
+const quoted = (name: string | null): string =>
+  name === null ? '' : ` “${shortened(name, MAX_NAME_LENGTH)}”`;
 
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 const SHOWN_COLUMNS = 50;
 
 function describeThing(thing: UsedThing): readonly string[] {

@@ -280,7 +280,7 @@ const checkProxy: Check = async ({ settings, environment }) => {
 };
 
 /** Further off, AWS refuses requests within minutes, and runs are named and dated wrongly. */
-const MOST_OFF_MS = 60_000;
+const MAX_OFF_MS = 60_000;
 
 /** This machine's clock is near that of the platform, which has whole seconds. */
 export const checkClock: Check = async (examined) => {
@@ -289,7 +289,7 @@ export const checkClock: Check = async (examined) => {
   if (Number.isNaN(theirs)) return skipped('the platform does not say what time it is');
   const offMs = examined.now() - theirs;
   const words = `${(Math.abs(offMs) / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the platform’s`;
-  return Math.abs(offMs) <= MOST_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
+  return Math.abs(offMs) <= MAX_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
 /** Statuses that say that the operation is allowed, though there is no such record. */

@@ -13,7 +13,7 @@ import { UsageError } from './usage-error.ts';
 import { type ErrorJson, factsOf, whatToDo } from './what-to-do.ts';
 
 /** The most characters of one message: more than 50 faults or a line of the log have. */
-export const LONGEST_MESSAGE = 32_768;
+export const MAX_MESSAGE_LENGTH = 32_768;
 
 /** How an error ended a command, and the error as `--json` prints it, if it is one. */
 type Explained = { readonly ended: Ended; readonly error?: ErrorJson };
@@ -36,7 +36,7 @@ export function explain(error: unknown, { err, signal, environment }: Terminal):
     };
   }
   const given = errorText(error);
-  const message = shownLines(shortened(given, LONGEST_MESSAGE));
+  const message = shownLines(shortened(given, MAX_MESSAGE_LENGTH));
   const advice = whatToDo(error, environment);
   err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));
   const kind = isUsage(error) ? 'usage' : 'other';

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { judgeFormula } from '../../formula/index.ts';
 import { type FormulaLogEntry, findFormula, formulaKeys, readFormulaLog } from '../../model/formula-log.ts';
 import { idDigits } from '../../platform/index.ts';
-import { findStored, MOST_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
+import { findStored, MAX_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { checkFile, sureEncoding } from '../options/files.ts';
@@ -164,7 +164,7 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 
 /** The set that was applied under a name; undefined if none was. Throws `StoredObjectError` for a damaged one. */
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
-  (await findStored(store, keyOf(name), setSchema, MOST_LIST_BYTES))?.value;
+  (await findStored(store, keyOf(name), setSchema, MAX_LIST_BYTES))?.value;
 
 /** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
 type FormulaBefore = { readonly expression: string; readonly time: string };

@@ -66,7 +66,7 @@ export async function checkedJobs(
 
 /** Prints what the platform may refuse of a file. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
-  const first = firstOf(lines, MOST_WARNINGS).join('\n');
+  const first = firstOf(lines, MAX_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
 }
 
@@ -76,7 +76,7 @@ export function reportOdd(file: string, odd: OddRows, { err }: Terminal): void {
 }
 
 /** Fifty, and how many more there are. */
-const MOST_WARNINGS = 51;
+const MAX_WARNINGS = 51;
 
 const csvHint = (file: string) =>
   /\.[ct]sv(\.gz)?$/i.test(file) ? ' (the rows of a CSV need --from-csv and --template)' : '';

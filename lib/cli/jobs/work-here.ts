@@ -44,7 +44,7 @@ type JobsHere<Back> = {
 };
 
 /** How many of the jobs that are not done are named, of each kind. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** How often the queue is asked for its counts while somebody watches. */
 const LOOK_EVERY_MS = 3_000;
@@ -154,7 +154,7 @@ function createView(
   const onEnded = (job: Ended) => {
     const { id, status, error } = job;
     counts[status] += 1;
-    if (status !== 'done' && counts[status] <= MOST_NAMED)
+    if (status !== 'done' && counts[status] <= MAX_NAMED)
       notDone.push({ id, status, reason: error?.message ?? '', advice: adviceWords(id, status, error) });
     show();
     if (queue !== undefined && screen !== undefined) err(shown(`${clockTime(Date.now())} ${describe(job)}`));
@@ -175,11 +175,11 @@ function createView(
 }
 
 /** More of an id would hide what follows it. */
-const LONGEST_ID = 60;
+const MAX_ID_LENGTH = 60;
 
 const describe = ({ id, type, status, tookMs, error }: Ended): string =>
   [
-    `${status}: ${type} ${shortened(id, LONGEST_ID)}`,
+    `${status}: ${type} ${shortened(id, MAX_ID_LENGTH)}`,
     ...(tookMs === undefined ? [] : [`, ${(tookMs / 1_000).toFixed(1)} s`]),
     ...(error === undefined ? [] : [`: ${error.message}`]),
   ].join('');

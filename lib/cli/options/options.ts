@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened, utcTime } from '../../base/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
-import { isBatchName, LONGEST_BATCH_NAME } from '../../jobs/texts/batch/batch.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
 import { isRunId, parsePlace } from '../../snapshot/keys.ts';
 import { placeName } from '../../snapshot/sources/request.ts';
@@ -113,7 +113,7 @@ export const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => j
 
 /** The name of a batch of texts. */
 export const batchOption = reader(
-  `1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
+  `1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
 

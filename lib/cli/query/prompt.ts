@@ -32,7 +32,7 @@ type PromptOptions = {
 };
 
 /** Lines that are recalled. */
-const MOST_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns how it ended. */
 export async function runPrompt(options: PromptOptions): Promise<Ended> {
@@ -46,7 +46,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
     ...dialog,
     terminal: 'isTTY' in dialog.output && dialog.output.isTTY === true,
     history: history.before,
-    historySize: MOST_LINES,
+    historySize: MAX_LINES,
     removeHistoryDuplicates: true,
     completer: (line: string) => runner.complete(`${typed}${line}`),
   });
@@ -102,7 +102,7 @@ async function openHistory(file: string | undefined) {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const opened = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter((line) => line !== '');
-    const kept = opened.slice(-MOST_LINES);
+    const kept = opened.slice(-MAX_LINES);
     await writeFile(file, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
     await chmod(file, 0o600);
     return {
@@ -115,7 +115,7 @@ async function openHistory(file: string | undefined) {
 }
 
 /** The most rows of a result that are printed. */
-const MOST_ROWS = 1_000;
+const MAX_ROWS = 1_000;
 
 /** Runs the queries of a prompt, one at a time. */
 async function createRunner({ tables, dialog: { output }, seconds, signal: stop }: PromptOptions) {
@@ -126,7 +126,7 @@ async function createRunner({ tables, dialog: { output }, seconds, signal: stop 
   const print = (line: string) => void output.write(`${line}\n`);
   const runQuery = async (sql: string, signal: AbortSignal) => {
     const startMs = performance.now();
-    const found = await tables.run(sql, { maxRows: MOST_ROWS, seconds, signal, onReading: print });
+    const found = await tables.run(sql, { maxRows: MAX_ROWS, seconds, signal, onReading: print });
     const width = 'columns' in output && typeof output.columns === 'number' ? output.columns : undefined;
     for (const line of linesOf(found, width)) print(line);
     print(`${countedRows(found)}, ${((performance.now() - startMs) / 1000).toFixed(1)} s`);

@@ -1,6 +1,6 @@
 import { unescape as decoded } from 'node:querystring';
 import type { Hide } from '../../base/index.ts';
-import { createHide, SHORTEST_RUN } from '../../platform/redact.ts';
+import { createHide, MIN_RUN_LENGTH } from '../../platform/redact.ts';
 import type { Environment } from '../../settings.ts';
 
 /** Settings that are secrets as a whole. */
@@ -24,7 +24,7 @@ const USER_IN_URL = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]{0,300}@/gi;
 export function hideSecrets(environment: Environment): Hide {
   const secrets = [...SECRET_NAMES.map((name) => environment[name] ?? ''), ...passwords(environment)];
   const hide = createHide(
-    secrets.filter((secret) => secret.length >= SHORTEST_RUN),
+    secrets.filter((secret) => secret.length >= MIN_RUN_LENGTH),
     HIDDEN,
   );
   return (text) => hide(text.includes('@') ? text.replaceAll(USER_IN_URL, `$1${HIDDEN}@`) : text);

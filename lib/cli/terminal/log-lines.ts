@@ -24,7 +24,7 @@ export function createLogLines({ err, now }: LogLinesOptions): (line: string) =>
     if (words === undefined) return;
     const nowMs = now();
     if (nowMs - (shownAtMs.get(words) ?? Number.NEGATIVE_INFINITY) < REPEATED_MS) return;
-    if (shownAtMs.size >= MOST_REMEMBERED) shownAtMs.clear();
+    if (shownAtMs.size >= MAX_REMEMBERED) shownAtMs.clear();
     shownAtMs.set(words, nowMs);
     err(shownLines(`${clockTime(nowMs)} ${LEVELS[String(level)] ?? level}: ${words}`));
   };
@@ -39,7 +39,7 @@ function factsIn(line: string): Facts {
   }
 }
 
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 /** The time of day here, `19:41:07`. */
 export const clockTime = (atMs: number): string => new Date(atMs).toTimeString().slice(0, 8);

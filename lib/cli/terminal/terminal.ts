@@ -242,10 +242,10 @@ export const exitCodes = {
 export type Ended = keyof typeof exitCodes;
 
 /** The most characters of one line of somebody else's text. */
-const LONGEST_LINE = 20_000;
+const MAX_LINE_LENGTH = 20_000;
 
 /** One line of somebody else's text, safe to show: shortened, and terminal control characters are removed. */
-export const shown = (text: string): string => shownText(text, LONGEST_LINE);
+export const shown = (text: string): string => shownText(text, MAX_LINE_LENGTH);
 
 /** The same for several lines; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
@@ -307,7 +307,7 @@ export function printFound(
 }
 
 /** Cells are padded to the widest of their column, so one long cell would lengthen every row. */
-const LONGEST_CELL = 200;
+const MAX_CELL_LENGTH = 200;
 
 /**
  * Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the header. Cells
@@ -318,7 +318,7 @@ export function inColumns(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
   const all = [header, ...rows].map((row) =>
-    row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, LONGEST_CELL))),
+    row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, MAX_CELL_LENGTH))),
   );
   // Not as arguments of one call: rows may be more than a stack has room for.
   const widths = header.map((_, at) => all.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));

@@ -2,14 +2,14 @@ import { errorText } from '../../base/index.ts';
 import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
 /** How long the servers of a tour that is stopped may take to end: what is left of them ends with this process. */
-const LONGEST_END_MS = 1_000;
+const MAX_END_MS = 1_000;
 
 const STEPS = 8;
 
 // What `npm start` runs.
 const terminal = processTerminal();
 terminal.signal.addEventListener('abort', () =>
-  setTimeout(() => process.exit(exitCodes.stopped), LONGEST_END_MS).unref(),
+  setTimeout(() => process.exit(exitCodes.stopped), MAX_END_MS).unref(),
 );
 for (const line of [
   `platform-sync, the tour: ${STEPS} steps within a minute, on this machine alone.`,

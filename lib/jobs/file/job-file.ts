@@ -65,7 +65,7 @@ type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly s
 const SHOWN = 3;
 
 /** A file of other data has a fault in each line. */
-const MOST_FAULTS = 50;
+const MAX_FAULTS = 50;
 
 /** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
 const READ_BYTES = 4_096;
@@ -109,7 +109,7 @@ function createLines() {
   return {
     add(line: number, texts: readonly string[]) {
       count += texts.length;
-      first.push(...texts.slice(0, MOST_FAULTS - first.length).map((text) => `line ${line}: ${text}`));
+      first.push(...texts.slice(0, MAX_FAULTS - first.length).map((text) => `line ${line}: ${text}`));
     },
     all: () => (count > first.length ? [...first, `and ${count - first.length} more`] : first),
   };

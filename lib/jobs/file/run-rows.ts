@@ -15,7 +15,7 @@ type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'>
 };
 
 /** How many rows are under way, or wait until they are due: memory holds their messages. */
-const MOST_OPEN = 500;
+const MAX_OPEN = 500;
 
 /** How often it is looked whether another process has ended the job of a row that waits. */
 const LOOK_EVERY_MS = 2_000;
@@ -38,7 +38,7 @@ export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOpti
         .catch((error: unknown) => failed.abort(error))
         .finally(() => open.delete(one));
       open.add(one);
-      if (open.size >= MOST_OPEN) await Promise.race(open);
+      if (open.size >= MAX_OPEN) await Promise.race(open);
       if (signal.aborted) break;
     }
   } finally {

@@ -11,7 +11,7 @@ import {
   preview,
   utcTime,
 } from '../../base/index.ts';
-import { MOST_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
+import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
 
 /*
  * Fields that several messages share. An error message says what was expected; `faultsOf` adds what was received.
@@ -188,8 +188,8 @@ const fault = (text: string): MessageJson => ({ kind: 'fault', fault: `message: 
 /** The value of a message's JSON text. A fault never quotes it: it may contain a text to score. */
 export function readMessageJson(text: string): MessageJson {
   const bytes = sentBytes(text);
-  if (bytes > MOST_MESSAGE_BYTES)
-    return fault(`expected at most ${MOST_MESSAGE_BYTES} bytes of UTF-8, got ${bytes}`);
+  if (bytes > MAX_MESSAGE_BYTES)
+    return fault(`expected at most ${MAX_MESSAGE_BYTES} bytes of UTF-8, got ${bytes}`);
   if (isDeeperThan(text, DEEPEST))
     return fault(`expected at most ${DEEPEST} levels of nested lists and objects, got more`);
   try {

@@ -14,7 +14,7 @@ export function senderHere(): string {
 }
 
 /** As in SQS: only what could not even be refused is received as often. */
-const MOST_RECEIVES = 1_000;
+const MAX_RECEIVES = 1_000;
 
 /** The queue that a setting names, in SQS or in a file of SQLite; loads the modules of that kind alone. */
 export async function openQueue(
@@ -31,7 +31,7 @@ export async function openQueue(
     import('../../table/sqlite-file.ts'),
     import('./sqlite-queue.ts'),
   ]);
-  const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MOST_RECEIVES } };
+  const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MAX_RECEIVES } };
   const queue = createSqliteQueue(sqliteFile(path), { name, sender: senderHere(), ...deadLetters });
   // A message without the rows of what was sent before would have it sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);

@@ -1,5 +1,5 @@
 import { AwsError, once } from '../../base/index.ts';
-import { MOST_MESSAGE_BYTES, type Queue, total } from './queue.ts';
+import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
 /** The limit of the template: fewer are used up by workers that are stopped. SQS takes no more. */
 const MIN_MAX_RECEIVES = 1_000;
@@ -21,21 +21,15 @@ type JobQueues = {
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
   if (limits === undefined) return { limits, faults: [] };
-  const {
-    maxReceives,
-    deadLetters,
-    retentionSeconds,
-    isFifo = false,
-    maxBytes = MOST_MESSAGE_BYTES,
-  } = limits;
+  const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
   // A worker need not see the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
   const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
   const found: Readonly<Record<string, boolean>> = {
     'it is a FIFO queue, which takes no job without a group: create a standard one': isFifo,
-    [`MaximumMessageSize is ${maxBytes}, expected ${MOST_MESSAGE_BYTES}: larger jobs are refused`]:
-      maxBytes < MOST_MESSAGE_BYTES,
+    [`MaximumMessageSize is ${maxBytes}, expected ${MAX_MESSAGE_BYTES}: larger jobs are refused`]:
+      maxBytes < MAX_MESSAGE_BYTES,
     'no RedrivePolicy: what cannot be handled comes back until the queue deletes it':
       maxReceives === undefined,
     [`maxReceiveCount is ${maxReceives}, expected ${MIN_MAX_RECEIVES}: jobs whose workers were only stopped become dead letters`]:

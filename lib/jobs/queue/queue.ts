@@ -1,7 +1,7 @@
 import { AwsError, parseOwnJson } from '../../base/index.ts';
 
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
-export const MOST_MESSAGE_BYTES = 256 * 1024;
+export const MAX_MESSAGE_BYTES = 256 * 1024;
 
 export type QueueMessage = {
   readonly messageId: string;
@@ -25,7 +25,7 @@ export type QueueLimits = {
   readonly retentionSeconds: number;
   /** How long a received message stays hidden where its receiver does not say. */
   readonly visibilitySeconds: number;
-  /** The largest message that it takes. Default: `MOST_MESSAGE_BYTES`. */
+  /** The largest message that it takes. Default: `MAX_MESSAGE_BYTES`. */
   readonly maxBytes?: number;
   readonly isFifo?: boolean;
 };
@@ -105,10 +105,10 @@ const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unc
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function numbers(unsent: readonly UnsentMessage[]): string {
-  const named = unsent.slice(0, MOST_NAMED).map(({ index }) => index + 1);
+  const named = unsent.slice(0, MAX_NAMED).map(({ index }) => index + 1);
   const rest = unsent.length - named.length;
   return `${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
@@ -166,7 +166,7 @@ export function typeIn(body: string): string {
   }
 }
 
-const MOST_IN_BATCH = 10;
+const MAX_IN_BATCH = 10;
 
 /** The messages, in order, in batches that SQS accepts: each of at most 10 messages and 256 KB of UTF-8. */
 export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
@@ -174,7 +174,7 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
   let batchBytes = 0;
   for (const message of messages) {
     const bytes = Buffer.byteLength(message);
-    if (batch.length === MOST_IN_BATCH || (batch.length > 0 && batchBytes + bytes > MOST_MESSAGE_BYTES)) {
+    if (batch.length === MAX_IN_BATCH || (batch.length > 0 && batchBytes + bytes > MAX_MESSAGE_BYTES)) {
       yield batch;
       [batch, batchBytes] = [[], 0];
     }

@@ -4,7 +4,7 @@ import { AwsError, entryError, sleep } from '../../base/index.ts';
 import { type SqliteFile, TableError } from '../../table/index.ts';
 import {
   EXACT_POLLS,
-  MOST_MESSAGE_BYTES,
+  MAX_MESSAGE_BYTES,
   type Queue,
   type QueueCounts,
   type QueueMessage,
@@ -151,14 +151,14 @@ function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: Sqli
 function fitted(bodies: readonly string[]) {
   const unsent: UnsentMessage[] = [];
   const fitting = bodies.map(sendable).filter((body, index) => {
-    const fits = Buffer.byteLength(body) <= MOST_MESSAGE_BYTES;
+    const fits = Buffer.byteLength(body) <= MAX_MESSAGE_BYTES;
     if (!fits) unsent.push({ index, cause: entryError('TooLong', TOO_LONG), mayBeSent: false });
     return fits;
   });
   return { fitting, unsent };
 }
 
-const TOO_LONG = `a message may have at most ${MOST_MESSAGE_BYTES} bytes`;
+const TOO_LONG = `a message may have at most ${MAX_MESSAGE_BYTES} bytes`;
 
 const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, hidden, type, receives)
   VALUES (:id, :name, :body, :sender, :sent, :visible, :sent, :type, 0)`;

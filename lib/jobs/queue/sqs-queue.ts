@@ -20,7 +20,7 @@ import {
 } from '../../base/index.ts';
 import {
   batchesOf,
-  MOST_MESSAGE_BYTES,
+  MAX_MESSAGE_BYTES,
   type Queue,
   type QueueLimits,
   type QueueMessage,
@@ -83,7 +83,7 @@ export function createSqsQueue(
       await asQueueError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
     async delay(receipt, delayMs) {
-      const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
+      const VisibilityTimeout = Math.min(MAX_DELAY_SECONDS, Math.ceil(delayMs / 1000));
       const given = { QueueUrl, ReceiptHandle: receipt, VisibilityTimeout };
       const command = new ChangeMessageVisibilityCommand(given);
       await asQueueError(`delay a message on ${queueUrl}`, () => client.send(command));
@@ -110,7 +110,7 @@ function toLimits(attributes: Readonly<Record<string, string | undefined>>): Que
     // SQS's defaults, for an engine that does not say.
     retentionSeconds: Number(MessageRetentionPeriod ?? 345_600),
     visibilitySeconds: Number(VisibilityTimeout ?? 30),
-    maxBytes: Number(MaximumMessageSize ?? MOST_MESSAGE_BYTES),
+    maxBytes: Number(MaximumMessageSize ?? MAX_MESSAGE_BYTES),
     isFifo: attributes['FifoQueue'] === 'true',
   };
 }
@@ -133,10 +133,10 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
 }
 
 /** SQS hides a message for 12 hours from its receipt; a Lambda may have held it for 15 minutes, and 5 are slack. */
-const MOST_DELAY_SECONDS = 43_200 - 900 - 300;
+const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
 /** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 const PAUSE_MS = 200;
 
 type Numbered = { readonly index: number; readonly body: string };
@@ -159,7 +159,7 @@ async function sendMessages(
     for (let round = 1; left.length > 0; round += 1) {
       if (round > 1) await sleep(PAUSE_MS * (round - 1));
       const failed = await sendBatch(left, send);
-      left = round < MOST_ROUNDS ? failed.filter(({ mayPass }) => mayPass) : [];
+      left = round < MAX_ROUNDS ? failed.filter(({ mayPass }) => mayPass) : [];
       unsent.push(...failed.filter((each) => !left.includes(each)));
     }
   }

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 
 /** A part has at most a hundred rows. */
-const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 /** The rows of a part of scores, a line of JSON each; undefined if it is gone. Throws as `rowsOfPart` does. */
 export async function findRows(
@@ -25,7 +25,7 @@ export function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
 
 function unpacked(key: string, body: Buffer): Buffer {
   try {
-    return gunzipSync(body, { maxOutputLength: MOST_UNPACKED_BYTES });
+    return gunzipSync(body, { maxOutputLength: MAX_UNPACKED_BYTES });
   } catch {
     throw notRows(key, body);
   }

@@ -23,7 +23,7 @@ type ResultsWanted = {
 const AT_ONCE = 16;
 
 /** How long before its end a job may have been claimed first: its result lies under that day, and the ledger forgets it later. */
-const LONGEST_JOB_MS = 31 * 24 * 3_600_000;
+const MAX_JOB_MS = 31 * 24 * 3_600_000;
 
 /** The results in a store, by type, day and id. One that is not JSON has the key alone. */
 export async function* storedResults(
@@ -42,7 +42,7 @@ async function* wantedKeys(
   { type, day: only, sinceMs, signal }: ResultsWanted,
 ): AsyncGenerator<string> {
   const firstDay =
-    sinceMs === undefined ? '' : new Date(Math.max(0, sinceMs - LONGEST_JOB_MS)).toISOString().slice(0, 10);
+    sinceMs === undefined ? '' : new Date(Math.max(0, sinceMs - MAX_JOB_MS)).toISOString().slice(0, 10);
   const folder = only === undefined ? '' : `dt=${only}/`;
   const prefix = type === undefined ? 'results/' : `results/${type}/${folder}`;
   for await (const { key } of store.list(prefix, signal === undefined ? {} : { signal })) {

@@ -59,13 +59,13 @@ export const asText: ReadText<string> = (utf8) =>
 
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
   // In one piece: by default it would be put together of many.
-  const chunkSize = sizeBytes + LEAST_CHUNK_BYTES;
+  const chunkSize = sizeBytes + MIN_CHUNK_BYTES;
   const bytes = zstdDecompressSync(page, { chunkSize, maxOutputLength: Math.max(1, sizeBytes) });
   pages.push(bytes);
   return bytes;
 }
 
-const LEAST_CHUNK_BYTES = 64;
+const MIN_CHUNK_BYTES = 64;
 
 function orDamaged<T>(key: string, read: () => T): T {
   try {

@@ -1,9 +1,9 @@
-import { type Hide, MOST_READ, parseJson } from '../../base/index.ts';
+import { type Hide, MAX_READ, parseJson } from '../../base/index.ts';
 
 /** What an error body says: the platform's message and its reference (`toe`, or `errorCode`). */
 type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
-const LONGEST_DETAIL = 300;
+const MAX_DETAIL_LENGTH = 300;
 
 /** What no private text looks like. */
 const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
@@ -18,7 +18,7 @@ export function readErrorBody(
   { hide, hideToken }: { readonly hide: Hide; readonly hideToken: Hide },
 ): ErrorBody {
   const worded = (words: string): ErrorBody => ({
-    detail: shorten(hide(words.slice(0, MOST_READ)), LONGEST_DETAIL),
+    detail: shorten(hide(words.slice(0, MAX_READ)), MAX_DETAIL_LENGTH),
   });
   const title = pageTitle(text, hide);
   if (title !== undefined) return { detail: `a page titled “${title}”` };
@@ -44,7 +44,7 @@ const isFilled = (value: unknown): value is string => typeof value === 'string' 
 export function pageTitle(text: string, hide: Hide): string | undefined {
   if (!/^\s*(<!doctype html|<html|<head|<body)/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
-  return title ? shorten(hide(title.slice(0, MOST_READ)), 100) : 'untitled';
+  return title ? shorten(hide(title.slice(0, MAX_READ)), 100) : 'untitled';
 }
 
 function shorten(text: string, most: number): string {

@@ -202,7 +202,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   const read = await readBody(head, maxBytes, options.makeRoom);
   if (read.kind === 'whole') return await readJson(head, read.body, options);
   if (read.kind === 'too-large') return failed({ kind: 'too-large', maxBytes }, read.readBytes);
-  const encoding = shortened(hideToken(read.encoding), LONGEST_HEADER);
+  const encoding = shortened(hideToken(read.encoding), MAX_HEADER_LENGTH);
   return failed({ kind: 'not-json', status, contentType: `content encoded as ${encoding}` });
 }
 
@@ -231,7 +231,7 @@ async function readJson(
   const start = isRead ? '' : startOf(body);
   const title = pageTitle(start, hide);
   const titled = title === undefined ? {} : { title };
-  const contentType = shortened(hideToken(given), LONGEST_HEADER);
+  const contentType = shortened(hideToken(given), MAX_HEADER_LENGTH);
   const notJson: AttemptResult = {
     ...{ kind: 'failure', ...seen },
     failure: { kind: 'not-json', status, contentType, ...titled },
@@ -283,10 +283,10 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
   if (!URL.canParse(location, baseUrl.href)) return 'an address that cannot be read';
   const url = new URL(location, baseUrl);
   if (url.origin === 'null') return `an address of ${url.protocol}`;
-  return shortened(`${url.origin}${url.pathname}`, LONGEST_HEADER);
+  return shortened(`${url.origin}${url.pathname}`, MAX_HEADER_LENGTH);
 }
 
-const LONGEST_HEADER = 300;
+const MAX_HEADER_LENGTH = 300;
 
 /** Node's parser adds the bytes that it could not read, which may contain anything that the server wrote. */
 function withoutPacket(error: unknown): unknown {
@@ -392,12 +392,12 @@ export type BodyShare = {
 };
 
 /** More than the pages of calculations that a scan has under way. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** What each body has beside the budget: most are smaller, and never wait for a large one. */
 const FREE_BYTES = 1024 * 1024;
 
-export function createBodyBudget(mostBytes = MOST_BYTES, freeBytes = FREE_BYTES): BodyBudget {
+export function createBodyBudget(mostBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;
   let over: object | undefined;

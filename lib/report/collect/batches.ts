@@ -4,7 +4,7 @@ import { findSummary } from '../../jobs/texts/batch/finish-batch.ts';
 import { dateIn } from '../../jobs/texts/rows/date-column.ts';
 import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
-import { type BatchFacts, MOST_LISTED, type Sentiments } from '../facts.ts';
+import { type BatchFacts, MAX_LISTED, type Sentiments } from '../facts.ts';
 import { createCountedValues, createLargest } from './records.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
@@ -13,22 +13,22 @@ type BatchesToRead = Reading & {
   readonly ends: ReadonlyMap<string, number>;
 };
 
-const MOST_TOPICS = 200;
+const MAX_TOPICS = 200;
 
 /** The most parts that are read of one batch, and of all: the first of each, of 100 texts each. */
-const MOST_PARTS = 1_000;
-const MOST_OF_ALL = 3_000;
+const MAX_PARTS = 1_000;
+const MAX_OF_ALL = 3_000;
 const AT_ONCE = 16;
 
 /** The batches that have ended, the latest first as far as that is known, then by their names. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const { store, ends, addFault, signal } = options;
-  const room = { parts: MOST_OF_ALL };
+  const room = { parts: MAX_OF_ALL };
   const names = (await batchNames(store)).toSorted(
     (a, b) => (ends.get(b) ?? 0) - (ends.get(a) ?? 0) || (a < b ? -1 : 1),
   );
   const found: BatchFacts[] = [];
-  for (const name of names.slice(0, MOST_LISTED)) {
+  for (const name of names.slice(0, MAX_LISTED)) {
     signal.throwIfAborted();
     const orFault = unlessDamaged((fault) => addFault(`batch ${shownText(name)}: ${fault}`));
     found.push(...((await readBatch(name, room, options).catch(orFault)) ?? []));
@@ -44,10 +44,10 @@ async function readBatch(batch: string, room: Room, options: BatchesToRead): Pro
   const summary = await findSummary(options.store, batch);
   if (summary === undefined) return [];
   const { rows, scored, failed, bad, cached, tokens, sentiments, parts } = summary;
-  const topics = Object.entries(sentiments.topics).slice(0, MOST_TOPICS);
+  const topics = Object.entries(sentiments.topics).slice(0, MAX_TOPICS);
   const all = topics.length === 0 ? [['', sentiments.overall] as const] : topics;
   const keys = parts.map(({ key }) => key);
-  const read = keys.slice(0, Math.min(MOST_PARTS, room.parts));
+  const read = keys.slice(0, Math.min(MAX_PARTS, room.parts));
   room.parts -= read.length;
   const facts: BatchFacts = {
     ...{ batch: shownText(batch), finishedAt: options.ends.get(batch) },
@@ -88,23 +88,23 @@ async function readPart(store: Store, key: string): Promise<readonly ScoredRow[]
   return parsePart(key, stored.body);
 }
 
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** What the rows of a batch say beyond its summary. */
 function createScoredRows() {
-  const negative = createLargest<BatchFacts['mostNegative'][number]>(MOST_NAMED);
+  const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
   const days = createDays();
   return {
     add(row: ScoredRow) {
       const id = shownText(row.id ?? `line ${row.line}`);
-      if (row.error !== undefined && outcomeOf(row) !== 'bad' && failures.length < MOST_NAMED)
+      if (row.error !== undefined && outcomeOf(row) !== 'bad' && failures.length < MAX_NAMED)
         failures.push({ id, reason: shownText(row.error) });
       const sentiments = sentimentsIn(row);
       days.add(row.columns, Object.values(sentiments));
       const topics = Object.keys(sentiments).filter((topic) => sentiments[topic] === 'negative');
       if (topics.length > 0 && negative.mayAdd(topics.length)) {
-        const shown = topics.slice(0, MOST_NAMED).map((topic) => shownText(topic));
+        const shown = topics.slice(0, MAX_NAMED).map((topic) => shownText(topic));
         negative.add(topics.length, { id, topics: shown });
       }
     },
@@ -123,7 +123,7 @@ function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Recor
   return Object.fromEntries(all.map(([topic, value]) => [topic, sentimentName(String(value))]));
 }
 
-const MOST_DAYS = 4_000;
+const MAX_DAYS = 4_000;
 /** The share of rows that must have a date. */
 const SHARE = 0.9;
 
@@ -140,7 +140,7 @@ function createDays() {
       dates += 1;
       columns.add(date.column);
       const counts = days.get(date.day) ?? noSentiments();
-      if (days.size < MOST_DAYS) days.set(date.day, counts);
+      if (days.size < MAX_DAYS) days.set(date.day, counts);
       for (const sentiment of sentiments) counts[sentiment] += 1;
     },
     facts(): BatchFacts['overTime'] {

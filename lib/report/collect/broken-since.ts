@@ -20,7 +20,7 @@ type SinceToRead = Reading & {
 const BROKEN = flagBits.broken_links | flagBits.invalid;
 
 /** The most changes that are looked through: about a second. */
-const MOST_CHANGES = 50_000;
+const MAX_CHANGES = 50_000;
 
 /**
  * The run in which each calculation became broken: the newest that added it, or changed it from one that was sound. Goes
@@ -39,7 +39,7 @@ export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince
       if (changes === undefined) break;
       for await (const change of changes) {
         read += 1;
-        if (read > MOST_CHANGES) return { beforeMs, since: [...since] };
+        if (read > MAX_CHANGES) return { beforeMs, since: [...since] };
         const id = canonicalId(change.key) ?? '';
         if (!left.has(id) || !becameBroken(change)) continue;
         since.set(id, startOf(run.run));

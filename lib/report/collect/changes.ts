@@ -5,15 +5,15 @@ import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
-import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
+import { type ChangeFacts, type ChangesFacts, MAX_LISTED } from '../facts.ts';
 import { type Reading, shownText } from './values.ts';
 
 type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
 
 /** The most characters of a value, of all changes of a place, and the most fields of a record. */
-const LONGEST_VALUE = 2_000;
-const MOST_CHARACTERS = 1_000_000;
-const MOST_FIELDS = 50;
+const MAX_VALUE_LENGTH = 2_000;
+const MAX_CHARACTERS = 1_000_000;
+const MAX_FIELDS = 50;
 
 /** What changed in the last published run; undefined if it was compared with none, or if the changes have expired. */
 export async function readChanges(options: ChangesToRead): Promise<ChangesFacts | undefined> {
@@ -34,7 +34,7 @@ export async function readChanges(options: ChangesToRead): Promise<ChangesFacts 
       signal.throwIfAborted();
       const shown = shownChange(sourceOf(place), change);
       characters += JSON.stringify(shown).length;
-      if (listed.length >= MOST_LISTED || characters > MOST_CHARACTERS) break;
+      if (listed.length >= MAX_LISTED || characters > MAX_CHARACTERS) break;
       listed.push(shown);
     }
   } catch (error) {
@@ -54,7 +54,7 @@ type ChangeLimits = { readonly fields: number; readonly value: number };
 export function shownChange(
   source: Source,
   change: Change,
-  { fields: most, value: longest }: ChangeLimits = { fields: MOST_FIELDS, value: LONGEST_VALUE },
+  { fields: most, value: longest }: ChangeLimits = { fields: MAX_FIELDS, value: MAX_VALUE_LENGTH },
 ): ChangeFacts {
   try {
     const before = 'before' in change ? fieldsOf(change.before) : undefined;

@@ -56,7 +56,7 @@ type FactsToCollect = {
   readonly links?: PlatformLinks | undefined;
   /** The operations that the platform throttles alone, in words. Default: none is known. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
-  /** Default: `MOST_WHOLE` and `MOST_LISTED`. */
+  /** Default: `MAX_WHOLE` and `MAX_LISTED`. */
   readonly limits?: ListLimits;
 };
 
@@ -324,8 +324,8 @@ function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
 }
 
 /** The most edges of a graph, and the most things in it that no snapshot holds. */
-const MOST_EDGES = 1_000_000;
-const MOST_OTHERS = 50_000;
+const MAX_EDGES = 1_000_000;
+const MAX_OTHERS = 50_000;
 
 /**
  * The uses among what is listed, whose nodes are given in the order of the lists, and of things that no snapshot holds.
@@ -343,14 +343,14 @@ function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Gr
   function numberOf(node: number): number | undefined {
     if (numbers[node] !== 0) return (numbers[node] ?? 0) - 1;
     const { kind, id } = things.thingAt(node);
-    if (others.length >= MOST_OTHERS || (kind !== 'calculation' && kind !== 'card')) return undefined;
+    if (others.length >= MAX_OTHERS || (kind !== 'calculation' && kind !== 'card')) return undefined;
     numbers[node] = listed.length + others.push({ kind, id: shownText(id) });
     return numbers[node] - 1;
   }
 
   const [user, used, relation]: [number[], number[], number[]] = [[], [], []];
   const invalid: (readonly [number, string])[] = [];
-  for (let edge = 0; edge < graph.user.length && user.length < MOST_EDGES; edge += 1) {
+  for (let edge = 0; edge < graph.user.length && user.length < MAX_EDGES; edge += 1) {
     const [by, of] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0];
     if (!isShown(by) || !isShown(of)) continue;
     const [from, to] = [numberOf(by), numberOf(of)];

@@ -9,12 +9,12 @@ type FormulasToRead = Reading & {
   readonly most?: number;
 };
 
-const MOST_UPDATES = 1_000;
+const MAX_UPDATES = 1_000;
 const AT_ONCE = 16;
 
 /** The most characters of a formula, and of all together: the newest come first. */
-const LONGEST_FORMULA = 20_000;
-const MOST_CHARACTERS = 1_000_000;
+const MAX_FORMULA_LENGTH = 20_000;
+const MAX_CHARACTERS = 1_000_000;
 
 /** An update of a calculation, and the key of the one before it. */
 type Update = {
@@ -26,7 +26,7 @@ type Update = {
 
 /** The formulas that were stored when we set them, newest first. */
 export async function readFormulas(options: FormulasToRead): Promise<readonly FormulaUpdate[]> {
-  const { store, addFault, signal, most = MOST_UPDATES } = options;
+  const { store, addFault, signal, most = MAX_UPDATES } = options;
   const found: FormulaUpdate[] = [];
   const odd: string[] = [];
   let characters = 0;
@@ -47,10 +47,10 @@ export async function readFormulas(options: FormulasToRead): Promise<readonly Fo
     // Without a calculation: it was deleted meanwhile.
     if (calculation !== undefined && expression === undefined) odd.push(key);
     if (expression === undefined) continue;
-    const before = each.before === undefined ? null : shownText(each.before, LONGEST_FORMULA);
-    const after = shownText(expression, LONGEST_FORMULA);
+    const before = each.before === undefined ? null : shownText(each.before, MAX_FORMULA_LENGTH);
+    const after = shownText(expression, MAX_FORMULA_LENGTH);
     characters += after.length + (before?.length ?? 0);
-    if (characters > MOST_CHARACTERS) break;
+    if (characters > MAX_CHARACTERS) break;
     const name = shownText(textIn(calculation?.['name']) ?? '');
     found.push({ calculationId: shownText(id), name, at, before, after });
   }

@@ -1,7 +1,7 @@
 import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
 import { storedResults } from '../../jobs/results/stored-results.ts';
 import type { Store } from '../../store/index.ts';
-import { type JobFacts, MOST_LISTED } from '../facts.ts';
+import { type JobFacts, MAX_LISTED } from '../facts.ts';
 import { createLargest } from './records.ts';
 import { addOdd, type Members, membersOf, NOT_STATED, type Reading, shownText, textIn } from './values.ts';
 
@@ -17,15 +17,15 @@ const DAY_MS = 86_400_000;
 
 /** Of how many days results are read, by the day on which a job was first claimed, and how many of each type. */
 const RESULT_DAYS = 30;
-const MOST_RESULTS = 5_000;
+const MAX_RESULTS = 5_000;
 
 /**
  * The results of jobs of the last thirty days, of each type the newest days; and when the last job of each batch ended, as
  * far as they were read.
  */
-export async function readJobs({ store, nowMs, addFault, signal, most = MOST_RESULTS }: JobsToRead) {
+export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESULTS }: JobsToRead) {
   const types = new Map<string, Record<Attention['status'] | 'done', number>>();
-  const attention = createLargest<Attention>(MOST_LISTED);
+  const attention = createLargest<Attention>(MAX_LISTED);
   const batchEnds = new Map<string, number>();
   const odd: string[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;

@@ -2,7 +2,7 @@ import { asText, groupsOf, type ModelColumns, type RowGroup } from '../../model/
 import { canonicalId, spelled } from '../../model/rules.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { ISO_TIME } from '../../tables/catalog/view.ts';
-import { type Counts, type DataFileFacts, type FileFacts, MOST_LISTED, MOST_WHOLE } from '../facts.ts';
+import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them: of very many the largest. */
@@ -154,7 +154,7 @@ function rangeOf(ms: number | null, nowMs: number): string {
 /** How many records a list may have and still be whole, and how many a list has that is not. */
 export type ListLimits = { readonly whole: number; readonly top: number };
 
-export const listLimits: ListLimits = { whole: MOST_WHOLE, top: MOST_LISTED };
+export const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
 /** The records of a source, and how many of them to list. */
 export type RecordsToShow = {

@@ -5,7 +5,7 @@ import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
 import { unlessDamaged } from '../../store/index.ts';
-import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
+import { MAX_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
 import { readChanges } from './changes.ts';
 import type { Reading } from './values.ts';
 
@@ -40,7 +40,7 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
     source: sourceOf(place),
     ...timesOf(manifest),
     ...{ run, records, totals, consistency, forced },
-    missing: missing.slice(0, MOST_LISTED),
+    missing: missing.slice(0, MAX_LISTED),
     missingTotal: missing.length,
     refused: refusedIn(newest?.[0]),
     history: manifests.map(runFacts).reverse(),

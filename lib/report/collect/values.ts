@@ -21,10 +21,10 @@ export const membersOf = (value: unknown): Members =>
 /** What a value that a record lacks is counted under. */
 export const NOT_STATED = 'unknown';
 
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 /** A text of the platform as the report holds it: of at most `most` characters, and a mark if some are left out. */
-export function shownText(text: string, most: number = LONGEST): string {
+export function shownText(text: string, most: number = MAX_LENGTH): string {
   if (text.length <= most) return text;
   const cut = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '');
   // A copy: a piece of a text would keep the whole of it in memory.

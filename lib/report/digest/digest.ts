@@ -114,8 +114,8 @@ function sectionOf(heading: string, first: First | undefined, meaning = ''): rea
 }
 
 /** SNS takes fewer than 100 characters. */
-const LONGEST_SUBJECT = 99;
-const MOST_WHAT = 75;
+const MAX_SUBJECT_LENGTH = 99;
+const MAX_WHAT = 75;
 
 function subjectOf({ manifest, compared, broken }: Digest): string {
   const { source: place, platform, records } = manifest;
@@ -126,14 +126,14 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
   const changed = compared === null ? `${count(records)} records` : countsOf(compared);
   // What is worse comes first: of more there is no room.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
-    (all, each) => (all.length + each.length < MOST_WHAT ? `${all}, ${each}` : all),
+    (all, each) => (all.length + each.length < MAX_WHAT ? `${all}, ${each}` : all),
   );
   const where = `${place} of ${platform}`.replaceAll(/[^ -~]/g, '?');
-  const room = LONGEST_SUBJECT - what.length - ': '.length;
+  const room = MAX_SUBJECT_LENGTH - what.length - ': '.length;
   return `${where.length <= room ? where : `${where.slice(0, Math.max(0, room - 3))}...`}: ${what}`;
 }
 
-const LONGEST_LINE = 400;
+const MAX_LINE_LENGTH = 400;
 
 /** What follows a scheme, but in the lines of our own that end with an address. */
 const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
@@ -143,7 +143,7 @@ const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: http
  * its direction, and no address that becomes a link by itself.
  */
 export const safeLine = (line: string): string =>
-  shownText(line, LONGEST_LINE)
+  shownText(line, MAX_LINE_LENGTH)
     .replaceAll(ADDRESS, ': //')
     .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
     .toWellFormed();
@@ -210,7 +210,7 @@ export async function collectDigest({ old, sinceMs, run, ...options }: CollectOp
 const COMPARING_BYTES = 128_000_000;
 
 /** Of a record that changed, its name and a field. */
-const MOST_LINES = 2;
+const MAX_LINES = 2;
 
 /** Fields of any source whose change people want to know of. */
 const NOTABLE = new Set(
@@ -233,17 +233,17 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
   for await (const change of changes) {
     const list = first[change.change === 'changed' ? kindOf(change.fields) : change.change];
     list.total += 1;
-    if (list.items.length < MOST_LISTED) list.items.push(cut(describeChanges(source, [change])));
+    if (list.items.length < MAX_LISTED) list.items.push(cut(describeChanges(source, [change])));
   }
   const { removed, added, notable, others } = first;
-  const items = [...notable.items, ...others.items].slice(0, MOST_LISTED);
+  const items = [...notable.items, ...others.items].slice(0, MAX_LISTED);
   return { removed, added, changed: { total: notable.total + others.total, items } };
 }
 
 function cut(lines: readonly string[]): readonly string[] {
-  const more = lines.length - MOST_LINES;
+  const more = lines.length - MAX_LINES;
   // One that is left out takes as much room as the line that says so.
-  return more <= 1 ? lines : [...lines.slice(0, MOST_LINES), `  and ${more} more fields`];
+  return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
 function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>): First {
@@ -251,7 +251,7 @@ function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>):
   const newly = missing.filter(({ id }) => !known.has(id));
   return {
     total: newly.length,
-    items: newly.slice(0, MOST_LISTED).map(({ id, status }) => [`${id}: ${status}`]),
+    items: newly.slice(0, MAX_LISTED).map(({ id, status }) => [`${id}: ${status}`]),
   };
 }
 
@@ -284,7 +284,7 @@ type RunsToJudge = {
 };
 
 /** The most that are listed of anything. */
-const MOST_LISTED = 6;
+const MAX_LISTED = 6;
 
 /**
  * What the model over a run says is wrong, and did not say over the run before, with the same runs of the other sources:
@@ -318,7 +318,7 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
   }));
   const newlyWith = (flag: BrokenFlag) =>
     [...all[flag]].filter(([text]) => known?.[flag].has(text) === false);
-  const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MOST_LISTED);
+  const firstWith = (flag: BrokenFlag) => newlyWith(flag).slice(0, MAX_LISTED);
   const listed = new Set(brokenFlags.flatMap(firstWith).map(([, node]) => node));
   const said = await describeNodes(model, columnsOver(run), listed);
   const itemOf = (flag: BrokenFlag, node: number) => {

@@ -44,7 +44,7 @@ function messageOf({ subject, text }: PrintedDigest) {
   const content = {
     textType: 'client-markdown',
     title: slackText(subject),
-    description: slackCode(text, LONGEST_CODE),
+    description: slackCode(text, MAX_CODE_LENGTH),
   };
   return {
     Subject: subject,
@@ -57,4 +57,4 @@ function messageOf({ subject, text }: PrintedDigest) {
 }
 
 /** Of the 8,000 characters that a description may have. */
-const LONGEST_CODE = 7_900;
+const MAX_CODE_LENGTH = 7_900;

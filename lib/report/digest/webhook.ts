@@ -5,7 +5,7 @@ export type WebhookService = 'slack' | 'teams';
 export const webhookBody: Readonly<
   Record<WebhookService, (digest: { readonly subject: string; readonly text: string }) => object>
 > = {
-  slack: ({ subject, text }) => ({ text: `*${slackText(subject)}*\n${slackCode(text, LONGEST_SLACK)}` }),
+  slack: ({ subject, text }) => ({ text: `*${slackText(subject)}*\n${slackCode(text, MAX_SLACK_TEXT)}` }),
   teams: ({ subject, text }) => ({
     type: 'message',
     attachments: [
@@ -24,14 +24,14 @@ export const webhookBody: Readonly<
 };
 
 /** Of the 40,000 characters after which Slack cuts a message. */
-const LONGEST_SLACK = 30_000;
+const MAX_SLACK_TEXT = 30_000;
 
 /** Of the 28 KB that Teams takes, in bytes of the lines' text: each is JSON of its own besides. */
-const LONGEST_TEAMS_BYTES = 12_000;
+const MAX_TEAMS_BYTES = 12_000;
 
 /** Its lines, as many as there is room for. */
 function cardLines(text: string): readonly { readonly text: string }[] {
-  let left = LONGEST_TEAMS_BYTES;
+  let left = MAX_TEAMS_BYTES;
   const lines = text.split('\n').map((line) => (line === '' ? ' ' : line));
   const fit = lines.filter((line) => {
     left -= Buffer.byteLength(line) + BYTES_AROUND;

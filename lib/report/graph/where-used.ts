@@ -240,7 +240,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
 }
 
 /** The most ways to a dependent that are named. */
-const MOST_WAYS = 5;
+const MAX_WAYS = 5;
 
 /** How each thing was reached, by its node. */
 function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => Named) {
@@ -250,7 +250,7 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
     const found = ways.get(user) ?? { ways: [], waysTotal: 0 };
     ways.set(user, found);
     found.waysTotal += 1;
-    if (found.ways.length >= MOST_WAYS) continue;
+    if (found.ways.length >= MAX_WAYS) continue;
     const { kind, id, name } = shown(graph.used[edge] ?? 0);
     const valid = graph.isBrokenAt(edge) ? graph.validityAt(edge) : null;
     found.ways.push({ kind, id, name, relation: graph.relationAt(edge), valid });
@@ -321,21 +321,21 @@ const kindOf = {
   ...{ calculations: 'calculation', cards: 'card', files: 'file', 'data-files': 'data-file' },
 } as const satisfies Readonly<Record<Source, FindableKind>>;
 
-const MOST_HINTS = 5;
+const MAX_HINTS = 5;
 /** Fewer characters begin too many ids. */
-const LEAST_START = 3;
+const MIN_START = 3;
 
 /** Things that have the id as their name, whatever its case, or as the start of theirs; at most five. */
 async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
-  const isStart = (id: string) => wanted.length >= LEAST_START && id.toLowerCase().startsWith(wanted);
+  const isStart = (id: string) => wanted.length >= MIN_START && id.toLowerCase().startsWith(wanted);
   const found = new Map<string, Named>();
   const hint = (kind: FindableKind, id: string, name: string | null) => {
     if (isStart(id) || name?.trim().toLowerCase() === wanted) found.set(`${kind} ${id}`, { kind, id, name });
   };
   for await (const records of describedRecords(search.columns))
     for (const { source, id, name, fileset } of records) {
-      if (found.size >= MOST_HINTS) return [...found.values()];
+      if (found.size >= MAX_HINTS) return [...found.values()];
       hint(kindOf[source], id, name);
       if (fileset !== null) hint('fileset', fileset, null);
     }

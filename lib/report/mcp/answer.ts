@@ -1,7 +1,7 @@
 import { shortened, shownJson } from '../../base/index.ts';
 
 /** The most bytes of a tool's result as it is sent, with everything in it. */
-export const MOST_RESULT_BYTES = 100_000;
+export const MAX_RESULT_BYTES = 100_000;
 
 /** For what the protocol puts around a result, and for the cursor. */
 const RESERVED_BYTES = 2_000;
@@ -40,7 +40,7 @@ type Answer = { readonly status: Status; readonly data: object; readonly nextCur
 export function answerOf({ status, head, data, isCut = false, cursorAfter }: ToolResult): Answer {
   const members = Object.entries(data);
   const names = members.map(([name, value]) => [name, Array.isArray(value) ? [] : null]);
-  let left = MOST_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
+  let left = MAX_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
   const fits = (value: unknown) => {
     // Beside its comma. What comes after the first that does not fit is left out too.
     left -= bytesOf(value) + 1;

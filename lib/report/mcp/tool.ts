@@ -21,7 +21,7 @@ export class ToolError extends Error {
 }
 
 /** The most seconds of a call that reads, of one that sends, and of any whose client does not ask for progress. */
-export const MOST_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
+export const MAX_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
 /** Reads the store and nothing else: no request to the platform. */
 export const READS = {
@@ -79,10 +79,10 @@ export function defineTool<I extends z.ZodMiniType>({ input, run, ...tool }: Too
   };
 }
 
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
-  const faults = faultsOf(error, given, { most: MOST_FAULTS });
+  const faults = faultsOf(error, given, { most: MAX_FAULTS });
   return new ToolError(
     `wrong arguments:\n${faults.map((fault) => fault.replace(/^: /, 'arguments: ')).join('\n')}`,
   );
@@ -108,7 +108,7 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
 };
 
 /** The most characters of a text in an item, and in one that is large all the same. */
-const LONGEST_TEXTS = [1_000, 40] as const;
+const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 
 const limitInput = z._default(wholeInput(1, 100), 20);
@@ -147,7 +147,7 @@ export const defineList = <const Input extends z.core.$ZodShape>({
   });
 
 function shownItem(item: unknown): unknown {
-  const [usual, short] = LONGEST_TEXTS.map((most) => withShortTexts(item, most));
+  const [usual, short] = MAX_TEXTS_LENGTH.map((most) => withShortTexts(item, most));
   return bytesOf(usual) < LARGE_BYTES ? usual : short;
 }
 

@@ -140,7 +140,7 @@ type SandboxParts = {
   readonly churn: Churn;
 };
 
-const MOST_STEPS = 100_000;
+const MAX_STEPS = 100_000;
 
 /**
  * What other processes can request from the sandbox, outside the contract and without a token:
@@ -169,8 +169,8 @@ function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
   app.post('/churn', async (context) => {
     const body: unknown = await context.req.json().catch(() => undefined);
     const steps = typeof body === 'object' && body !== null ? Number(Reflect.get(body, 'steps')) : Number.NaN;
-    if (!Number.isInteger(steps) || steps < 0 || steps > MOST_STEPS) {
-      return context.json({ message: `steps: expected a whole number from 0 to ${MOST_STEPS}` }, 400);
+    if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS) {
+      return context.json({ message: `steps: expected a whole number from 0 to ${MAX_STEPS}` }, 400);
     }
     return context.json(churn.run(steps));
   });

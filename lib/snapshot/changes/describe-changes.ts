@@ -6,8 +6,8 @@ import { type Change, fieldsOf } from './side-by-side.ts';
 const SHOWN = 60;
 /** The number of equal characters shown before the first that differs. */
 const LEAD = 12;
-const MOST_FIELDS = 100;
-const LONGEST_KEY = 200;
+const MAX_FIELDS = 100;
+const MAX_KEY_LENGTH = 200;
 
 /** Changes in words, a line a record and a field that differs. The platform's text is unchanged: not safe for a terminal. */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
@@ -15,14 +15,17 @@ export function describeChanges(source: Source, changes: readonly Change[]): rea
     const record = fieldsOf('after' in change ? change.after : change.before);
     const label = record.get(sourceDefinitions[source].records.label);
     const name = typeof label === 'string' ? `${shorten(label)} ` : '';
-    return [`${change.change} ${name}(${shortened(change.key, LONGEST_KEY)})`, ...fieldLines(source, change)];
+    return [
+      `${change.change} ${name}(${shortened(change.key, MAX_KEY_LENGTH)})`,
+      ...fieldLines(source, change),
+    ];
   });
 }
 
 function fieldLines(source: Source, change: Change): readonly string[] {
   if (change.change !== 'changed') return [];
   const [before, after] = [fieldsOf(change.before), fieldsOf(change.after)];
-  const lines = change.fields.slice(0, MOST_FIELDS).map((name) => {
+  const lines = change.fields.slice(0, MAX_FIELDS).map((name) => {
     const isTime = `${name}_at` in sourceDefinitions[source].columns;
     const [old, now] = shortenPair(printField(before, name, isTime), printField(after, name, isTime));
     return `  ${shorten(name)}: ${old} → ${now}`;

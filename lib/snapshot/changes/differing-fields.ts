@@ -13,7 +13,7 @@ import {
 import { bytesOf, type Line } from './line-reader.ts';
 
 /** The most values of a field that is compared by its value: millions of them would take gigabytes. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 /** The top-level fields that differ, by name: without volatile ones, listed arrays as sets, numbers by their exact value. */
 export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
@@ -108,4 +108,4 @@ function canonicalField(text: string, isSet: boolean): string {
 
 /** A field with exact numbers; of one with too many values to be parsed, the text. */
 export const exactValue = (text: string): unknown =>
-  holdsMoreValues(text, MOST_VALUES) ? text : parseExact(text);
+  holdsMoreValues(text, MAX_VALUES) ? text : parseExact(text);

@@ -128,7 +128,7 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
 }
 
 /** The most values of a field that ids are taken from. */
-const MOST_READ_VALUES = 2_000_000;
+const MAX_READ_VALUES = 2_000_000;
 
 /** Finds the members of a reader's current line: none of what is no object. Throws `StoredObjectError` if it is not JSON. */
 export function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
@@ -157,7 +157,7 @@ export function createRecordFields(names: readonly string[], members = noMembers
     for (const { name, bytes } of wanted) {
       const at = lastNamed(read, bytes);
       const text = at === NONE ? '' : valueAt(read, at);
-      if (text === '' || holdsMoreValues(text, MOST_READ_VALUES)) continue;
+      if (text === '' || holdsMoreValues(text, MAX_READ_VALUES)) continue;
       try {
         record[name] = parseJson(text);
       } catch (error) {

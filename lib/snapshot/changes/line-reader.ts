@@ -90,7 +90,7 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
 }
 
 /** The largest record that is stored, as a line: more than the largest response by default. Readers hold no more. */
-export const MOST_LINE_BYTES = 128 * 1024 * 1024;
+export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Whole lines, each with its line feed. */
 type WholeLines = {
@@ -108,10 +108,10 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGen
     if (last === 0) {
       begun.push(chunk);
       begunBytes += chunk.byteLength;
-      if (begunBytes > MOST_LINE_BYTES)
+      if (begunBytes > MAX_LINE_BYTES)
         throw new StoredObjectError(
           'invalid',
-          `${key}: expected records of at most ${MOST_LINE_BYTES} bytes, got more in a line`,
+          `${key}: expected records of at most ${MAX_LINE_BYTES} bytes, got more in a line`,
         );
       continue;
     }

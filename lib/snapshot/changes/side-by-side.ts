@@ -20,12 +20,12 @@ import type { PartToRead } from './part-chunks.ts';
 /** What a byte of a part and a record are estimated to take in memory, at most. */
 const UNPACKED = 10;
 const RECORD_BYTES = 500;
-const MOST_BUCKETS = 512;
+const MAX_BUCKETS = 512;
 
 function bucketCount({ before, after, memoryBytes = MEMORY_BYTES }: Comparison): number {
   const parts = [...before.parts, ...after.parts];
   const estimate = parts.reduce((sum, part) => sum + part.bytes * UNPACKED + part.records * RECORD_BYTES, 0);
-  return Math.min(MOST_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
+  return Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(estimate / memoryBytes)));
 }
 
 /** Compares two runs in any order, by buckets of key hashes in a new folder of `scratch`. Each record is read twice. */

@@ -19,7 +19,7 @@ const LIMITS: RetryLimits = {
 };
 
 /** The most retries after an unknown error. */
-const MOST_UNNAMED = 4;
+const MAX_UNNAMED = 4;
 
 /** What to do after the attempt (1 is the first) that threw this. A refused token (401) may be temporary, as for a job. */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
@@ -56,5 +56,5 @@ function retriesFor(error: unknown): number {
   if (error instanceof StoreError)
     return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   // No time brings a setting that is missing.
-  return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MOST_UNNAMED;
+  return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MAX_UNNAMED;
 }

@@ -3,7 +3,7 @@ import type { Compression } from '../keys.ts';
 import { packFrame } from './frame-codec.ts';
 
 /** How many bytes of ended frames may wait, so that the compressor's threads have work while a page is scanned. */
-const MOST_WAITING_BYTES = 6_000_000;
+const MAX_WAITING_BYTES = 6_000_000;
 
 export type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
 
@@ -34,7 +34,7 @@ export function createFramePacker<About>(
     last.catch(() => undefined);
     ended.push(last);
     endedBytes += sizeBytes;
-    while (endedBytes > MOST_WAITING_BYTES) await ended[0];
+    while (endedBytes > MAX_WAITING_BYTES) await ended[0];
   }
 
   return {

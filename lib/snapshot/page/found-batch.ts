@@ -1,5 +1,5 @@
 import { freeMemory } from '../../base/index.ts';
-import { type Id, MOST_ID_DIGITS } from '../../platform/index.ts';
+import { type Id, MAX_ID_DIGITS } from '../../platform/index.ts';
 import type { RecordBatch, RecordPiece } from './record-batch.ts';
 import { typesSeen } from './record-fields.ts';
 import type { FoundRecords } from './record-finder.ts';
@@ -168,7 +168,7 @@ function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from:
 }
 
 /** Of a member with an id: its name and its digits. */
-const MAX_LAST_BYTES = MOST_ID_DIGITS + 32;
+const MAX_LAST_BYTES = MAX_ID_DIGITS + 32;
 
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
   const { found, start, isFirst, endOf, mayHoldLineEnds } = source;

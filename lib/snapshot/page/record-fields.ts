@@ -4,8 +4,8 @@ import type { FieldTypes, JsonType } from './record-batch.ts';
 import { textAt } from './value-at.ts';
 
 /** The most names of fields of a response or of a run, which are held as long as it is, and their characters. */
-const MOST_NAMES = 10_000;
-const MOST_CHARACTERS = 1_000_000;
+const MAX_NAMES = 10_000;
+const MAX_CHARACTERS = 1_000_000;
 
 /** Counts the names of a response, or of what `where` says. What it returns throws `JsonLimitError` if there are too many. */
 export function countNames(where = 'a response'): (name: string) => void {
@@ -13,13 +13,13 @@ export function countNames(where = 'a response'): (name: string) => void {
   return (name) => {
     names += 1;
     characters += name.length;
-    if (names > MOST_NAMES)
+    if (names > MAX_NAMES)
       throw new JsonLimitError(
-        `expected records with at most ${MOST_NAMES} different field names in ${where}, got more`,
+        `expected records with at most ${MAX_NAMES} different field names in ${where}, got more`,
       );
-    if (characters > MOST_CHARACTERS)
+    if (characters > MAX_CHARACTERS)
       throw new JsonLimitError(
-        `expected field names of at most ${MOST_CHARACTERS} characters in all in ${where}, got more`,
+        `expected field names of at most ${MAX_CHARACTERS} characters in all in ${where}, got more`,
       );
   };
 }

@@ -1,5 +1,5 @@
 import { JsonLimitError, parseJson } from '../../base/index.ts';
-import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/index.ts';
+import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
 import { idIn, oddMembers, type RecordsIn } from '../../platform/records.ts';
 import {
   CLOSE_ARRAY,
@@ -126,7 +126,7 @@ const MAX_LABEL_LENGTH = 200;
 export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
   if (records > 0 || label === undefined) return;
   const named = label === '' ? '' : ` (“${label}”)`;
-  const key = wanted.keyIs === 'text' ? 'text' : `an integer of at most ${MOST_ID_DIGITS} digits`;
+  const key = wanted.keyIs === 'text' ? 'text' : `an integer of at most ${MAX_ID_DIGITS} digits`;
   throw new Error(`${what} 0${named}: expected an object with ${key} as its ${wanted.key}`);
 }
 
@@ -239,7 +239,7 @@ export const oddOf = (
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;
   const end = skipValue(json, start, 0);
-  if (end - start > LONGEST_KEY) return undefined;
+  if (end - start > MAX_KEY_LENGTH) return undefined;
   let integer = 0;
   for (let at = start; at < end; at += 1) {
     const digit = (bytes[at] ?? 0) - ZERO;
@@ -247,7 +247,7 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
     integer = integer * 10 + digit;
   }
   if (end - start <= EXACT_DIGITS) return integer;
-  return end - start > MOST_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
+  return end - start > MAX_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
 }
 
 /** A number is faster to compare than digits, and takes no memory of its own. */
@@ -258,6 +258,6 @@ const numberIfShort = (id: Id | undefined): number | Id | undefined =>
 const EXACT_DIGITS = 15;
 
 /** A sign, or the quotes of an id that is sent as text, may be added. */
-const LONGEST_KEY = MOST_ID_DIGITS + 3;
+const MAX_KEY_LENGTH = MAX_ID_DIGITS + 3;
 
 const ZERO = 0x30;

@@ -10,13 +10,13 @@ export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): s
 }
 
 /** Longer than any time or title that is of use. */
-const LONGEST_SCALAR = 4_096;
+const MAX_SCALAR_LENGTH = 4_096;
 
 /** The value at a place, or if it has over 4,096 bytes one of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
 export function scalarAt(json: JsonBytes, at: number): unknown {
   if (at === 0) return undefined;
   const end = skipValue(json, at, 0);
-  if (end - at <= LONGEST_SCALAR) return parseJson(json.bytes.toString('utf8', at, end));
+  if (end - at <= MAX_SCALAR_LENGTH) return parseJson(json.bytes.toString('utf8', at, end));
   const first = json.bytes[at];
   if (first === QUOTE) return '';
   return first === OPEN_OBJECT || first === OPEN_ARRAY ? {} : Number.NaN;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   parseStored,
   printBounded,
   printStored,
@@ -71,7 +71,7 @@ export type FinishedRun = Omit<
   Pick<GatedRun, 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
 /** How often another publisher may move `latest.json` between our read and our write before we give up. */
-const MOST_RACES = 20;
+const MAX_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
@@ -80,12 +80,12 @@ const MOST_RACES = 20;
  * the next call, which publishes the same bytes. Tables are made afterwards (`makeTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
-  for (let race = 0; race < MOST_RACES; race += 1) {
+  for (let race = 0; race < MAX_RACES; race += 1) {
     const publication = await publishAfter(options, await readLastPublication(options.store, options.source));
     if (publication !== 'lost-race') return publication;
   }
   throw new Error(
-    `${latestKey(options.source)} was moved by other publishers ${MOST_RACES} times in a row; nothing was published`,
+    `${latestKey(options.source)} was moved by other publishers ${MAX_RACES} times in a row; nothing was published`,
   );
 }
 
@@ -106,7 +106,7 @@ async function publishAfter(options: PublishOptions, last: LastPublication): Pro
   const isLate = latest !== undefined && isSuperseded(finished, latest);
   const manifest = judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
-  await store.put(key, printBounded(key, manifest, MOST_LIST_BYTES));
+  await store.put(key, printBounded(key, manifest, MAX_LIST_BYTES));
   if (isLate && !force) return { kind: 'superseded', manifest, key, latest };
   if (!manifest.publishable && !force) return { kind: 'refused', manifest, key, broken: last.broken };
   try {

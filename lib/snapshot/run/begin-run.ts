@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson, shortened } from '../../base/index.ts';
-import { MOST_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
+import { MAX_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import { knownRefusals } from '../publish/gates.ts';
@@ -80,12 +80,12 @@ async function idsOf(
 }
 
 /** The most ids that a manifest lists in full. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 /** The same for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */
 export function givenIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
-  if (sorted.length <= MOST_LISTED) return sorted;
+  if (sorted.length <= MAX_LISTED) return sorted;
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
 }
 
@@ -107,11 +107,11 @@ const idsKey = ({ source, run }: RunWithIds) => `${workFolder(source, { id: run 
 
 /** Stores the ids of a run, so that it can be resumed even if the file or run they came from has changed. */
 export async function storeIds(store: Store, run: RunWithIds, ids: readonly string[]): Promise<void> {
-  await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MOST_LIST_BYTES));
+  await store.put(idsKey(run), printBounded(idsKey(run), { ids }, MAX_LIST_BYTES));
 }
 
 /** The stored ids of a run. Throws `StoredObjectError` if they are missing or damaged. */
 export async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
-  const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MOST_LIST_BYTES };
+  const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MAX_LIST_BYTES };
   return (await readStored(store, idsKey(run), expected)).value.ids;
 }

@@ -3,7 +3,7 @@ import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import {
   asRead,
   findStored,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   printBounded,
   readStored,
   type Store,
@@ -73,7 +73,7 @@ export async function readCheckpoint(
   run: string,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly etag: string }> {
   const key = checkpointKey(source, run);
-  const stored = await findStored(store, key, checkpointSchema, MOST_LIST_BYTES);
+  const stored = await findStored(store, key, checkpointSchema, MAX_LIST_BYTES);
   if (stored === undefined)
     throw new StoredObjectError(
       'missing',
@@ -83,11 +83,11 @@ export async function readCheckpoint(
   if (checkpoint.source === source && checkpoint.run === run) return { checkpoint, etag };
   throw new StoredObjectError(
     'invalid',
-    `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${checkpoint.run} of ${checkpoint.source}`, LONGEST_NAMES)}`,
+    `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${checkpoint.run} of ${checkpoint.source}`, MAX_NAMES_LENGTH)}`,
   );
 }
 
-const LONGEST_NAMES = 200;
+const MAX_NAMES_LENGTH = 200;
 
 /** Replaces the checkpoint with this `etag` (undefined: stores the first one), and returns the new etag. */
 export async function saveCheckpoint(
@@ -96,7 +96,7 @@ export async function saveCheckpoint(
   etag: string | undefined,
 ): Promise<string> {
   const key = checkpointKey(checkpoint.source, checkpoint.run);
-  const put = await store.put(key, printBounded(key, checkpoint, MOST_LIST_BYTES), {
+  const put = await store.put(key, printBounded(key, checkpoint, MAX_LIST_BYTES), {
     condition: asRead(etag),
   });
   if (put.kind === 'stored') return put.etag;

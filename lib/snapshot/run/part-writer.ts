@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { freeMemory, gatherInPlace, shortened } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { endsPart } from '../changes/key-hash.ts';
-import { MOST_LINE_BYTES } from '../changes/line-reader.ts';
+import { MAX_LINE_BYTES } from '../changes/line-reader.ts';
 import { partChunks } from '../changes/part-chunks.ts';
 import { packFrame } from '../frames/frame-codec.ts';
 import { createFramePacker, type FramePacker } from '../frames/frame-packer.ts';
@@ -15,14 +15,14 @@ export type PartWriterOptions = {
   /** Where parts go; ends in a slash. */
   readonly folder: string;
   readonly compression: Compression;
-  /** The most bytes of a record's line. Default: `MOST_LINE_BYTES`. */
+  /** The most bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly mostLineBytes?: number | undefined;
-  /** A part that no key has ended ends with the batch that makes its lines so many bytes. Default: `MOST_PART_BYTES`. */
+  /** A part that no key has ended ends with the batch that makes its lines so many bytes. Default: `MAX_PART_BYTES`. */
   readonly partBytes?: number | undefined;
 };
 
 /** About 16 MB compressed. One part in twenty comes so far. */
-const MOST_PART_BYTES = 96_000_000;
+const MAX_PART_BYTES = 96_000_000;
 /** A frame ends with the line that makes it so large: small enough to hold some, large enough for the compressor. */
 const FRAME_BYTES = 1_000_000;
 
@@ -35,7 +35,7 @@ const LINE_FEED = 0x0a;
  * holds is stored under a name of its own (`storeOpen`), for whoever resumes the run (`resume`).
  */
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
-  const { mostLineBytes = MOST_LINE_BYTES, partBytes = MOST_PART_BYTES } = options;
+  const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
   /** Set once a batch was added in part: it comes again, so that nothing must be stored. */
   let failed: { readonly cause: unknown } | undefined;
@@ -171,7 +171,7 @@ async function addRecords(parts: Parts, piece: RecordPiece, mostLineBytes: numbe
     const lineBytes = end - start;
     if (lineBytes > mostLineBytes)
       throw new RangeError(
-        `record ${shortened(key, LONGEST_KEY)}: expected at most ${mostLineBytes} bytes, got ${lineBytes}`,
+        `record ${shortened(key, MAX_KEY_LENGTH)}: expected at most ${mostLineBytes} bytes, got ${lineBytes}`,
       );
     const open = parts.open();
     if (open.records === 0) open.firstKey = key;
@@ -186,7 +186,7 @@ async function addRecords(parts: Parts, piece: RecordPiece, mostLineBytes: numbe
   await parts.addLines(lines.subarray(added));
 }
 
-const LONGEST_KEY = 200;
+const MAX_KEY_LENGTH = 200;
 
 async function storePart(
   store: Store,

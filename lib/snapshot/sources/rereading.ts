@@ -31,7 +31,7 @@ export const rereadPosition = <Position, Memo>(
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
 /** The most reads of anything: after that the platform changes too much, or does not show all that it has. */
-const MOST_READS = 3;
+const MAX_READS = 3;
 
 type RereadingOptions<Position, Result, Outcome, Memo> = {
   readonly read: (
@@ -70,7 +70,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
   start: ScanStart<RereadPosition<Position, Memo>> & { readonly from: RereadPosition<Position, Memo> },
 ): AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Judged<Outcome, Memo>, undefined> {
   const { from } = start;
-  const isLast = from.read >= MOST_READS;
+  const isLast = from.read >= MAX_READS;
   let { records } = from;
   const result = yield* mappedSteps(read({ ...start, from: from.at ?? undefined }, isLast), (step) => {
     records += step.batch.records;

@@ -41,10 +41,10 @@ const integer = (value: bigint): number | string =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
 /** Every decimal of so many digits is a double that prints the same digits. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 const decimal = (text: string): number | string =>
-  text.replace(/^-?[0.]*/, '').replace('.', '').length <= MOST_DIGITS ? Number(text) : text;
+  text.replace(/^-?[0.]*/, '').replace('.', '').length <= MAX_DIGITS ? Number(text) : text;
 
 /** The years that ISO 8601 has four digits for, in microseconds. */
 const FIRST_MICROS = BigInt(Date.parse('0000-01-01T00:00:00Z')) * 1000n;

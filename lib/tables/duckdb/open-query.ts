@@ -278,7 +278,7 @@ const refused = (got = 'another function') =>
 type NeededPieces = { readonly table: Table; readonly pieces: readonly Piece[] };
 
 /** Planning takes a third of a millisecond a group. */
-const MOST_GROUPS = 64;
+const MAX_GROUPS = 64;
 
 /**
  * What a query reads, before anything is read: DuckDB plans it over groups of pieces without rows whose last columns
@@ -296,7 +296,7 @@ export async function neededPieces(
   let found: readonly NeededPieces[] = await Promise.all(
     read.map(async (table) => ({ table, pieces: await table.pieces(reads) })),
   );
-  for (const mostGroups of [MOST_GROUPS, Number.POSITIVE_INFINITY]) {
+  for (const mostGroups of [MAX_GROUPS, Number.POSITIVE_INFINITY]) {
     const grouped = found.map((each) => ({ ...each, groups: groupsOf(each, mostGroups) }));
     const created = grouped.filter(({ groups }) => groups.length > 0);
     if (created.length === 0) continue;

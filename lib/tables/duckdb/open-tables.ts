@@ -61,7 +61,7 @@ export type Tables = AsyncDisposable & {
 
 const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
-const MOST_THREADS = 8;
+const MAX_THREADS = 8;
 
 /** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `PeerMissingError`. */
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
@@ -71,7 +71,7 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
   const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
   const copied = join(path, 'copies');
   await mkdir(copied);
-  const threads = Math.min(MOST_THREADS, availableParallelism());
+  const threads = Math.min(MAX_THREADS, availableParallelism());
   const shared = {
     store,
     duckDb,

@@ -114,7 +114,7 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
 export const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
 /** The most that a line of the log names. */
-const MOST_SKIPPED = 20;
+const MAX_SKIPPED = 20;
 
 /** As much of `makeTables` as there is time for: what it made, the first that are damaged and why, and what is left. */
 export async function writeTables({
@@ -129,7 +129,7 @@ export async function writeTables({
   for await (const outcome of makeTables({ ...options, places, isSparse: true })) {
     const { group, name, kind } = outcome;
     if (kind === 'left') left = { group, name };
-    if (kind === 'skipped' && skipped.length < MOST_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
+    if (kind === 'skipped' && skipped.length < MAX_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
     if (kind !== 'made') continue;
     written.made += 1;
     written.files += outcome.files;

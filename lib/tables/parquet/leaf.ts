@@ -39,7 +39,7 @@ export type Levels = {
 };
 
 /** Neither level may be above. */
-export const MOST_LEVEL = 15;
+export const MAX_LEVEL = 15;
 
 /** How many bits of a place are below each of its levels. */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
@@ -63,7 +63,7 @@ export function dropPlaces(levels: Levels, definition: number): number {
   for (let isFirst = false; !isFirst && levels.count > 0; ) {
     levels.count -= 1;
     const place = levels.places[levels.count] ?? 0;
-    if ((place & MOST_LEVEL) === definition) values += 1;
+    if ((place & MAX_LEVEL) === definition) values += 1;
     isFirst = place >> SHIFTS.repetition === 0;
   }
   return values;
@@ -75,7 +75,7 @@ export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFT
   if (repetition === 0) return places.subarray(0, count);
   const shift = SHIFTS[which];
   const found = new Uint8Array(count);
-  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MOST_LEVEL;
+  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MAX_LEVEL;
   return found;
 }
 
@@ -166,7 +166,7 @@ function roomFor(values: Numbers, repetition: number): number {
 
 /** The integer at the place that was added last, rounded if it is not a safe one; undefined if it has none. */
 export function lastInteger({ levels, definition, numbers, size }: Numbers): number | undefined {
-  if (((levels.places[levels.count - 1] ?? 0) & MOST_LEVEL) !== definition) return undefined;
+  if (((levels.places[levels.count - 1] ?? 0) & MAX_LEVEL) !== definition) return undefined;
   return (numbers[size - 1] ?? 0) * TWO_32 + ((numbers[size - 2] ?? 0) >>> 0);
 }
 

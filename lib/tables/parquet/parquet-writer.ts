@@ -86,8 +86,8 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
 const FIRST_SCRATCH = 1_024;
 
 /** A row group ends with the line that makes it so large: memory holds one, and no more. */
-const MOST_ROWS = 20_000;
-const MOST_BYTES = 16_000_000;
+const MAX_ROWS = 20_000;
+const MAX_BYTES = 16_000_000;
 
 /** Parquet of lines, compressed, in memory. `other`: how many of their members are in `_other`. */
 export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
@@ -149,7 +149,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
       records += 1;
       rows += 1;
       bytes += sizeBytes;
-      if (rows >= MOST_ROWS || bytes >= MOST_BYTES) write();
+      if (rows >= MAX_ROWS || bytes >= MAX_BYTES) write();
     },
     /** The file, and the next one begins. */
     end() {

@@ -25,7 +25,7 @@ import {
   type Leaf,
   type LeafPlace,
   type Levels,
-  MOST_LEVEL,
+  MAX_LEVEL,
   type Numbers,
 } from './leaf.ts';
 import { findName, isNameAt, lengthOf, type Names, namesOf, type Reading, readName } from './names.ts';
@@ -327,7 +327,7 @@ type StructParts = {
 /** Adds the leaves of the node to `leaves`. Throws `TypeError` if a type is nested too deeply. */
 export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): FittedNode {
   const here = { ...place, definition: place.definition + 1 };
-  if (here.definition > MOST_LEVEL) throw new TypeError(`expected at most ${MOST_LEVEL} levels of a column`);
+  if (here.definition > MAX_LEVEL) throw new TypeError(`expected at most ${MAX_LEVEL} levels of a column`);
   const { definition, repetition } = here;
   const added = <L extends Leaf>(leaf: L): L => {
     leaves.push(leaf);

@@ -70,12 +70,12 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
 }
 
 /** So many distinct texts are found without a wait for memory. */
-const MOST_NEAR = 4_096;
+const MAX_NEAR = 4_096;
 const WAITING_SIZE = 96;
 
 /** The same, but where there are many distinct texts it waits for `addWaiting`, and its bytes must stay until then. */
 function addLater(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
-  if (texts.distinct < MOST_NEAR) {
+  if (texts.distinct < MAX_NEAR) {
     addText(texts, source, start, end, hash);
     return;
   }
@@ -124,11 +124,11 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
 }
 
 /** More memory than this is not held for the next texts. */
-const MOST_HELD_BYTES = 16_000_000;
+const MAX_HELD_BYTES = 16_000_000;
 
 /** Forgets all texts, so that others can be added. */
 export function clearTexts(texts: Texts): void {
-  if (texts.bytes.length > MOST_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
+  if (texts.bytes.length > MAX_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
   texts.table.fill(0);
   texts.sizeBytes = 0;
   texts.distinct = 0;

@@ -25,7 +25,7 @@ const BITS = { ipv4: 32, ipv6: 128 } as const;
 
 /** The one spelling of an address, without leading zeros; an IPv4 address within IPv6 is the IPv4 address. */
 function addressOf(text: string): Address | undefined {
-  if (/^\d+(\.\d+){3}$/.test(text) && text.length <= LONGEST_IPV4) {
+  if (/^\d+(\.\d+){3}$/.test(text) && text.length <= MAX_IPV4_LENGTH) {
     const plain = text.split('.').map(Number).join('.');
     return isIP(plain) === 4 ? { family: 'ipv4', text: plain } : undefined;
   }
@@ -36,7 +36,7 @@ function addressOf(text: string): Address | undefined {
   return { family: 'ipv4', text: [high, low].flatMap(bytesOf).join('.') };
 }
 
-const LONGEST_IPV4 = '255.255.255.255'.length;
+const MAX_IPV4_LENGTH = '255.255.255.255'.length;
 
 function bytesOf(hex: string): readonly number[] {
   const value = Number.parseInt(hex, 16);

@@ -86,7 +86,7 @@ function checkName(name: string, { value, path, withinOr }: Fields, report: Repo
 }
 
 /** EventBridge refuses a rule with more combinations of the branches of `$or`. */
-const MOST_COMBINATIONS = 1_000;
+const MAX_COMBINATIONS = 1_000;
 
 function readOr(before: readonly Alternative[], given: Fields, report: Report): readonly Alternative[] {
   const { value, path } = given;
@@ -94,10 +94,10 @@ function readOr(before: readonly Alternative[], given: Fields, report: Report): 
     report({ path, expected: 'a list of at least two objects', got: value });
     return before;
   }
-  if (before.length * value.length > MOST_COMBINATIONS) {
+  if (before.length * value.length > MAX_COMBINATIONS) {
     report({
       path,
-      expected: `at most ${MOST_COMBINATIONS} combinations of the branches of $or`,
+      expected: `at most ${MAX_COMBINATIONS} combinations of the branches of $or`,
       got: value,
     });
     return before;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import { MAX_MESSAGE_BYTES, type Queue, type QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { moveDeadLetters } from '../../../lib/jobs/redrive.ts';
 import { work } from '../../../lib/jobs/work.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
@@ -106,14 +106,14 @@ function describeMessages(open: () => Promise<QueuesUnderTest>): void {
 
   test('the largest messages are accepted, and one that is too large blocks no other', async () => {
     await using queues = await open();
-    const largest = 'x'.repeat(MOST_MESSAGE_BYTES);
+    const largest = 'x'.repeat(MAX_MESSAGE_BYTES);
 
     await expect(queues.jobs.send([largest, 'y'.repeat(2 ** 20 + 1), largest])).rejects.toMatchObject({
       unsent: [{ index: 1 }],
     });
 
     const received = await receiveSome(queues.jobs, 2);
-    expect(received.map(({ body }) => body.length)).toEqual([MOST_MESSAGE_BYTES, MOST_MESSAGE_BYTES]);
+    expect(received.map(({ body }) => body.length)).toEqual([MAX_MESSAGE_BYTES, MAX_MESSAGE_BYTES]);
   });
 
   test('a long poll ends with the first message, and without one when its time is up', async () => {

@@ -70,14 +70,12 @@ const DEFAULT_GRACE_MS = 10_000;
 const INIT_MS = 10_000;
 // For what the handler does when its process exits.
 const EXIT_MS = 500;
-const LONGEST_TIMEOUT_MS = 900_000;
+const MAX_TIMEOUT_MS = 900_000;
 const SEED = 1;
 
 function withDefaults({ file, environment, timeoutMs, ...given }: HandlerProcessOptions): LambdaFunction {
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > LONGEST_TIMEOUT_MS)
-    throw new TypeError(
-      `timeoutMs: expected a whole number from 1 to ${LONGEST_TIMEOUT_MS}, got ${timeoutMs}`,
-    );
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
+    throw new TypeError(`timeoutMs: expected a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${timeoutMs}`);
   const { functionName = basename(file, extname(file)), memoryMb = 1_024, writable = [] } = given;
   const lambdas = {
     AWS_REGION: REGION,

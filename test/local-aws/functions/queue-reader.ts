@@ -18,7 +18,7 @@ export type QueueReader = {
 };
 
 /** How often a deletion is tried that fails through no fault of ours. */
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 
 /** One queue, over SQS's own API. */
 export function createQueueReader(
@@ -51,7 +51,7 @@ export function createQueueReader(
       for (let round = 1; left.length > 0; round += 1) {
         const command = new DeleteMessageBatchCommand({ QueueUrl, Entries: left });
         const { Failed = [] } = await client.send(command);
-        const isFinal = round === MOST_ROUNDS || Failed.some(({ SenderFault }) => SenderFault);
+        const isFinal = round === MAX_ROUNDS || Failed.some(({ SenderFault }) => SenderFault);
         if (Failed.length > 0 && isFinal)
           throw new Error(`delete from ${QueueUrl}: ${JSON.stringify(Failed)}`);
         left = left.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));

@@ -94,7 +94,7 @@ async function firstOf(
 }
 
 /** Longer lines are split into pieces of this many characters, so that no output fills the memory. */
-const LONGEST_LINE = 262_144;
+const MAX_LINE_LENGTH = 262_144;
 
 /** Passes on each line of a stream as it arrives, and what is left at its end. */
 async function forwardLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
@@ -103,7 +103,8 @@ async function forwardLines(stream: Readable, onLine: (line: string) => void): P
     const lines = `${rest}${chunk}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) onLine(line);
-    for (; rest.length > LONGEST_LINE; rest = rest.slice(LONGEST_LINE)) onLine(rest.slice(0, LONGEST_LINE));
+    for (; rest.length > MAX_LINE_LENGTH; rest = rest.slice(MAX_LINE_LENGTH))
+      onLine(rest.slice(0, MAX_LINE_LENGTH));
   }
   if (rest !== '') onLine(rest);
 }

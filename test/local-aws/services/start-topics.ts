@@ -10,7 +10,7 @@ export type Published = {
 };
 
 /** SNS refuses more. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** A subject has fewer than 100 characters, of ASCII, without line ends and control characters. */
 const SUBJECT = /^(?! )[ -~]{1,99}$/;
@@ -37,7 +37,7 @@ function accept(sent: URLSearchParams, topics: readonly string[]): Published | s
   const subject = sent.get('Subject');
   if (sent.get('Action') !== 'Publish') return 'InvalidAction';
   if (!topics.includes(topic)) return 'NotFound';
-  if (Buffer.byteLength(message) > MOST_BYTES || (subject !== null && !SUBJECT.test(subject)))
+  if (Buffer.byteLength(message) > MAX_BYTES || (subject !== null && !SUBJECT.test(subject)))
     return 'InvalidParameter';
   const messages = sent.get('MessageStructure') === 'json' ? JSON.parse(message) : { default: message };
   return typeof messages.default === 'string' ? { topic, subject, messages } : 'InvalidParameter';

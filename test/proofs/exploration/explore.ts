@@ -38,7 +38,7 @@ export type Explored = {
 const START_MS = Date.parse('2026-11-21T09:00:00Z');
 
 /** A schedule that is longer than this has no end: a message that comes back again and again. */
-const LONGEST = 250;
+const MAX_LENGTH = 250;
 
 /** The world of a scenario before anything has happened. */
 export function firstState({ job, messages, people }: Scenario): State {
@@ -125,8 +125,8 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
         if (onProgress !== undefined && seen.size % 100_000 === 0) onProgress(sofar());
       }
     }
-    if (depth >= LONGEST && next[0] !== undefined)
-      return sofar({ broken: `no end after ${LONGEST} steps`, schedule: scheduleTo(next[0].index) });
+    if (depth >= MAX_LENGTH && next[0] !== undefined)
+      return sofar({ broken: `no end after ${MAX_LENGTH} steps`, schedule: scheduleTo(next[0].index) });
     level = next;
   }
   return sofar();

@@ -48,7 +48,7 @@ type Links<S extends Start> = {
 };
 
 /** So many runs are left where they stand, so that their next reply costs no repeat of all the earlier ones. */
-const MOST_LIVE = 2_000;
+const MAX_LIVE = 2_000;
 
 /** All histories that were met so far. */
 export function createHistories<S extends Start>(code: Code<S>) {
@@ -62,7 +62,7 @@ export function createHistories<S extends Start>(code: Code<S>) {
     links.push({ ...link, next: new Map() });
     live.set(id, run);
     const [oldest] = live.keys();
-    if (live.size > MOST_LIVE && oldest !== undefined) live.delete(oldest);
+    if (live.size > MAX_LIVE && oldest !== undefined) live.delete(oldest);
     const underWay = run.underWay().map(({ number, ask }) => ({ number, ask: share(ask) }));
     return { id, start, underWay, end: run.end(), ...seen };
   };

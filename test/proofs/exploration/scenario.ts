@@ -82,7 +82,7 @@ export const scenarios = {
 export type ScenarioName = keyof typeof scenarios;
 
 /** How many faults there are at most in a schedule: for `npm test`, for CI, and for a whole hour. */
-const MOST_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute: number, hour: number]>> = {
+const MAX_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute: number, hour: number]>> = {
   'one message': [1, 2, 3],
   'two messages': [0, 1, 2],
   'a message without an id': [0, 1, 2],
@@ -101,7 +101,7 @@ const MOST_FAULTS: Readonly<Record<ScenarioName, readonly [test: number, minute:
 };
 
 const boundAt = (place: 0 | 1 | 2) =>
-  Object.fromEntries(Object.entries(MOST_FAULTS).map(([name, most]) => [name, most[place]])) as Readonly<
+  Object.fromEntries(Object.entries(MAX_FAULTS).map(([name, most]) => [name, most[place]])) as Readonly<
     Record<ScenarioName, number>
   >;
 

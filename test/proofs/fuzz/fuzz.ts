@@ -56,13 +56,13 @@ export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<Fu
       return { executions: run + 1, outcomes, found: { finding, input: smallest } };
     }
     if (tried.kind === 'not-an-input') continue;
-    if (!outcomes.has(tried.outcome) && interesting.length < MOST_INTERESTING) interesting.push(input);
+    if (!outcomes.has(tried.outcome) && interesting.length < MAX_INTERESTING) interesting.push(input);
     outcomes.set(tried.outcome, (outcomes.get(tried.outcome) ?? 0) + 1);
   }
   return { executions: run, outcomes };
 }
 
-const MOST_INTERESTING = 1_000;
+const MAX_INTERESTING = 1_000;
 
 async function breaksAgain(target: FuzzTarget, candidate: unknown, { property }: Finding): Promise<boolean> {
   const tried = await tryInput(target, candidate);

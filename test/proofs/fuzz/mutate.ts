@@ -21,12 +21,12 @@ export function mutate(
     for (let left = 1 + dice.below(4); left > 0; left -= 1) {
       mutated = mutateText(mutated, { dice, tokens, donors });
     }
-    return mutated.slice(0, MOST_CHARACTERS);
+    return mutated.slice(0, MAX_CHARACTERS);
   });
 }
 
 /** Larger inputs are made on purpose, by the targets. */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 type Parts = { readonly dice: Dice; readonly tokens: readonly string[]; readonly donors: readonly string[] };
 

@@ -1,5 +1,5 @@
 /** How often an input is tried while it is made smaller. */
-const MOST_TRIES = 3_000;
+const MAX_TRIES = 3_000;
 
 /**
  * The smallest input that is found to break the same property: texts and lists are shortened, members are removed, as
@@ -17,7 +17,7 @@ export async function reduce(
     isSmaller = false;
     for (const candidate of simpler(smallest)) {
       tries += 1;
-      if (tries > MOST_TRIES || performance.now() > untilMs) return smallest;
+      if (tries > MAX_TRIES || performance.now() > untilMs) return smallest;
       if (!(await breaks(candidate))) continue;
       smallest = candidate;
       isSmaller = true;

@@ -13,7 +13,7 @@ import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
  */
 
 /** How many kinds of outcome are printed, the most frequent first. */
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 const { names, seed, seconds, input } = readUsage(() => {
   const { values, positionals } = parseArgs({
@@ -45,7 +45,7 @@ async function run(target: string): Promise<void> {
   const tookSeconds = (performance.now() - startedMs) / 1_000;
   const rate = Math.round(report.executions / tookSeconds);
   console.log(`  ${report.executions} executions, ${rate}/s, ${report.outcomes.length} kinds of outcome`);
-  for (const [outcome, count] of report.outcomes.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SHOWN))
+  for (const [outcome, count] of report.outcomes.toSorted(([, a], [, b]) => b - a).slice(0, MAX_SHOWN))
     console.log(`  ${String(count).padStart(8)}  ${outcome}`);
   if (report.found !== undefined) reportFinding(target, report.found);
 }

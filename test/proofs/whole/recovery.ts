@@ -6,7 +6,7 @@ const USED_AFTER_MS = 60_000;
 /** The longest time in which the share is measured. */
 const MEASURED_MS = 60_000;
 /** Less than this says nothing: the last calls of a backlog. */
-const LEAST_MEASURED_MS = 10_000;
+const MIN_MEASURED_MS = 10_000;
 
 /** How many files each job of the backlog reads: most of them wait for the pace, not for a message. */
 const FILES = 4;
@@ -40,7 +40,7 @@ export function watchRecovery(plan: Plan, { world, queue, platform }: Scene) {
     share(): number | undefined {
       const fromMs = plan.calmFromMs + USED_AFTER_MS;
       const lastsMs = waitingUntilMs - fromMs;
-      if (lastsMs < LEAST_MEASURED_MS) return undefined;
+      if (lastsMs < MIN_MEASURED_MS) return undefined;
       const calls = platform.arrivals.filter((atMs) => atMs >= fromMs && atMs < waitingUntilMs).length;
       return calls / ((lastsMs / 1_000) * plan.rate);
     },

@@ -11,7 +11,7 @@ type Queued = {
 };
 
 /** SQS moves a message to the dead letters when it has been received so often. */
-const MOST_RECEIVES = 1_000;
+const MAX_RECEIVES = 1_000;
 const TIMEOUT_MS = 6_000;
 const SENDER = 'AIDAEXAMPLE';
 
@@ -47,7 +47,7 @@ export function createSharedQueue(world: World) {
       .slice(0, most)
       .flatMap((message): QueueMessage[] => {
         message.receives += 1;
-        if (message.receives > MOST_RECEIVES) {
+        if (message.receives > MAX_RECEIVES) {
           queued = queued.filter((each) => each !== message);
           dead.push(message);
           return [];

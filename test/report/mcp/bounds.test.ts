@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { storedResults } from '../../../lib/jobs/results/stored-results.ts';
-import { answerOf, MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
+import { answerOf, MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { anyCodePoint } from '../../any-text.ts';
 import { scaled } from '../../scale.ts';
@@ -28,7 +28,7 @@ test('an answer is never larger than the bound, however it is escaped, and is cu
       const answer = answerOf({ data: { texts } });
       const { length } = (answer.data as { texts: string[] }).texts;
 
-      expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThanOrEqual(MOST_RESULT_BYTES);
+      expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       expect(JSON.stringify(answer)).not.toMatch(/[\u202e\u2028]/);
       expect(answer.status).toBe(length < texts.length ? 'cut' : 'complete');
     }),
@@ -82,7 +82,7 @@ test('no tool returns more than the bound, whatever the platform, a query or a j
       ];
       for (const [name, args] of calls) {
         const { bytes, isError, value } = await server.call(name, args);
-        expect({ name, isBounded: bytes <= MOST_RESULT_BYTES }).toEqual({ name, isBounded: true });
+        expect({ name, isBounded: bytes <= MAX_RESULT_BYTES }).toEqual({ name, isBounded: true });
         if (isError) continue;
         // A cursor leads on: something came before it.
         const { data, nextCursor } = value as { data: Record<string, unknown[]>; nextCursor?: string };

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
+import { MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
@@ -79,7 +79,7 @@ test('the command serves every tool to the SDK’s own client, without a request
     const result = await client.callTool({ name, arguments: args });
     const text = JSON.stringify(result);
     expect({ name, isError: result.isError ?? false, text }).toEqual({ name, isError: false, text });
-    expect(text.length).toBeLessThan(MOST_RESULT_BYTES);
+    expect(text.length).toBeLessThan(MAX_RESULT_BYTES);
     expect(text).not.toContain('a-token-that-nobody-may-see');
   }
   for (const name of names)

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
+import { MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { loadDuckDb } from '../../../lib/tables/duckdb/schema.ts';
 import { savedQueries } from '../../../lib/tables/saved-queries.ts';
@@ -40,7 +40,7 @@ test('rows are bounded by their number and their bytes', async () => {
 
   expect(many.value).toMatchObject({ rows: 5000, status: 'cut' });
   expect((many.value as { data: { rows: unknown[] } }).data.rows).toHaveLength(7);
-  expect(large.bytes).toBeLessThanOrEqual(MOST_RESULT_BYTES);
+  expect(large.bytes).toBeLessThanOrEqual(MAX_RESULT_BYTES);
   expect(large.value).toMatchObject({ rows: 500, status: 'cut' });
   for (const { text } of [oversize, nearly]) expect(text).toContain('select fewer columns');
 });

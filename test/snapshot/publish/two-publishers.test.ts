@@ -29,15 +29,15 @@ type Publisher = { readonly run: Run; readonly force?: boolean };
 type Schedule = { readonly pause: number; readonly killOther: number; readonly kill: number };
 
 /** No publisher here writes more often, unless it loses: then the rest is like the beginning. */
-const MOST_WRITES = 25;
+const MAX_WRITES = 25;
 
 const upTo = (most: number) => Array.from({ length: most + 1 }, (_, index) => index);
 
 /** A kill of the first comes at its pause, or up to four writes after it. */
-const schedules: readonly Schedule[] = upTo(MOST_WRITES)
+const schedules: readonly Schedule[] = upTo(MAX_WRITES)
   .slice(1)
   .flatMap((pause) =>
-    upTo(MOST_WRITES).flatMap((killOther) =>
+    upTo(MAX_WRITES).flatMap((killOther) =>
       [0, pause, pause + 1, pause + 2, pause + 4].map((kill) => ({ pause, killOther, kill })),
     ),
   );

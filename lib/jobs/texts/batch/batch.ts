@@ -22,10 +22,10 @@ export const RETENTION_MS = 90 * 24 * 3_600_000;
 export type ChunkId = { readonly batch: string; readonly chunk: number };
 
 /** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
-export const LONGEST_BATCH_NAME = 114;
+export const MAX_BATCH_NAME_LENGTH = 114;
 
 export const isBatchName = (name: string): boolean =>
-  batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME;
+  batchName.safeParse(name).success && name.length <= MAX_BATCH_NAME_LENGTH;
 
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
 export const numbered = (chunk: number) => String(chunk).padStart(5, '0');

@@ -1,15 +1,15 @@
 import { createSeenTexts, preview, printJson } from '../../../base/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
-import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
+import { MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import type { BadRow, InputFound, Row } from '../rows/read-rows.ts';
-import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH, type ScoreRequest } from './batch.ts';
 
-const MOST_DAYS = 10;
+const MAX_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
 
 /** How many bytes a request may take up in each message of its batch; the rest is for texts. */
-const MOST_REQUEST_BYTES = 48 * 1_024;
+const MAX_REQUEST_BYTES = 48 * 1_024;
 
 /** Nothing was sent; `reasons` give the arithmetic. */
 export type Refusal = {
@@ -51,7 +51,7 @@ export async function checkBatch(given: BatchRequest, options: CheckOptions): Pr
     : { kind: 'refused', reasons, preview: found };
 }
 
-const mostCalls = (rate: number) => rate * MOST_DAYS * DAY_SECONDS;
+const mostCalls = (rate: number) => rate * MAX_DAYS * DAY_SECONDS;
 
 /** The reasons to refuse a batch that takes this much, each with its arithmetic. Empty if there are none. */
 export function refusals(
@@ -63,7 +63,7 @@ export function refusals(
   return [
     ...(maxCalls !== undefined && calls > maxCalls ? [`${counted}, over the limit of ${maxCalls}`] : []),
     ...(calls > mostCalls(rate)
-      ? [`${counted}, which take ${days} days at ${rate} a second, over the limit of ${MOST_DAYS} days`]
+      ? [`${counted}, which take ${days} days at ${rate} a second, over the limit of ${MAX_DAYS} days`]
       : []),
   ];
 }
@@ -73,10 +73,10 @@ function faultsOf({ batch, request }: BatchRequest): readonly string[] {
   return [
     ...(isBatchName(batch)
       ? []
-      : [`batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`]),
-    ...(bytes <= MOST_REQUEST_BYTES
+      : [`batch: expected 1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`]),
+    ...(bytes <= MAX_REQUEST_BYTES
       ? []
-      : [`request: expected at most ${MOST_REQUEST_BYTES} bytes as JSON, got ${bytes}`]),
+      : [`request: expected at most ${MAX_REQUEST_BYTES} bytes as JSON, got ${bytes}`]),
   ];
 }
 
@@ -172,7 +172,7 @@ export async function* cutChunks(
   };
   for await (const given of rows) {
     const next = measured(given);
-    while (held.length === MOST_TEXTS || heldBytes + next.sizeBytes > MOST_TEXT_BYTES) yield await cut();
+    while (held.length === MAX_TEXTS || heldBytes + next.sizeBytes > MAX_TEXT_BYTES) yield await cut();
     held.push(next);
     heldBytes += next.sizeBytes;
   }
@@ -191,6 +191,6 @@ function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes
   };
   if (!/\S/.test(text)) return bad('the text is blank');
   const sizeBytes = sentBytes(JSON.stringify(text));
-  if (sizeBytes <= MOST_TEXT_BYTES) return { row, sizeBytes };
-  return bad(`the text takes ${sizeBytes} bytes as JSON, more than ${MOST_TEXT_BYTES}`);
+  if (sizeBytes <= MAX_TEXT_BYTES) return { row, sizeBytes };
+  return bad(`the text takes ${sizeBytes} bytes as JSON, more than ${MAX_TEXT_BYTES}`);
 }

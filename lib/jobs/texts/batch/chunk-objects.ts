@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { messageOf, parseJson, printJson, recordOf } from '../../../base/index.ts';
 import { spelled } from '../../../model/rules.ts';
-import { findStored, MOST_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
+import { findStored, MAX_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
@@ -52,11 +52,11 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
 const sha256 = (body: Buffer | string) => createHash('sha256').update(body).digest('hex');
 
 export const parseStaged = (key: string, body: Buffer): StagedChunk =>
-  parseStored(key, body, stagedSchema, MOST_LIST_BYTES);
+  parseStored(key, body, stagedSchema, MAX_LIST_BYTES);
 
 /** The staged chunk; undefined if it has expired. Throws `StoredObjectError` if it is invalid. */
 export const findStaged = async (chunkId: ChunkId, store: Store): Promise<StagedChunk | undefined> =>
-  (await findStored(store, stagedKey(chunkId), stagedSchema, MOST_LIST_BYTES))?.value;
+  (await findStored(store, stagedKey(chunkId), stagedSchema, MAX_LIST_BYTES))?.value;
 
 export const chunkMessage = (chunkId: ChunkId, { request, rows }: StagedChunk): ChunkJob => ({
   ...request,

@@ -3,7 +3,7 @@ import { anyRecord, canonicalJson, parseJson, parseOwnJson, printJson } from '..
 import type { Sentiment } from '../../../platform/index.ts';
 import {
   findStored,
-  MOST_LIST_BYTES,
+  MAX_LIST_BYTES,
   printStored,
   type Store,
   type StoredObject,
@@ -94,7 +94,7 @@ async function lostScores({ chunkId, key }: Part, storage: BatchStorage) {
 }
 
 /** How many bad rows a summary lists; all of them are in the parts. */
-const MOST_BAD_ROWS = 1_000;
+const MAX_BAD_ROWS = 1_000;
 
 /** How many chunks are looked at, the last ones, before all are listed. */
 const PROBES = 8;
@@ -120,7 +120,7 @@ export type Summary = z.infer<typeof summarySchema>;
 
 /** The summary of a batch that is done; undefined if there is none. Throws `StoredObjectError` if it is none. */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
-  (await findStored(store, summaryKey(batch), summarySchema, MOST_LIST_BYTES))?.value;
+  (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
 /**
  * Writes the summary once the header exists and all chunks have ended; undefined until then. It looks again after it wrote:
@@ -169,7 +169,7 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
     const { badRows: more, part, counts } = row;
     chunks.push({ chunk: chunkId.chunk, part, counts });
     if (more.length > 0)
-      badRows = [...badRows, ...more].sort((a, b) => a.line - b.line).slice(0, MOST_BAD_ROWS);
+      badRows = [...badRows, ...more].sort((a, b) => a.line - b.line).slice(0, MAX_BAD_ROWS);
   }
   return { chunks: chunks.sort((a, b) => a.chunk - b.chunk), badRows };
 }

@@ -93,7 +93,7 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
 }
 
 /** How often a chunk is tried whose last texts fail for reasons that are not their own, and the pauses between. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
 /** Scores a chunk, however long it waits for its turn or for other workers: there is no queue to return it to. */
@@ -109,7 +109,7 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
     const { error, alike, progress } = scored;
     hasSucceeded ||= progress > 0;
     if (alike || !(error instanceof PlatformError)) throw error;
-    if (tries === MOST_TRIES) {
+    if (tries === MAX_TRIES) {
       // Unless other texts succeeded meanwhile, and these were sent each time: then it is the texts after all.
       if (!hasSucceeded || !error.sent) throw error;
       return void (await failChunk(job, { error: error.message, payer: job.id }, options));
@@ -270,13 +270,13 @@ async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStora
 const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 
 /** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
-const MOST_OF_BAD_ROW = 1_000;
+const MAX_OF_BAD_ROW = 1_000;
 
 /** A bad row as the table holds it, which accepts only well-formed text. */
 function tableRow(row: BadRow): ChunkRow['badRows'][number] {
   const { line, fault, ...own } = withoutEmpty(row);
   const text = JSON.stringify(own);
   // JSON escapes each half of a surrogate pair that is alone.
-  const isFit = text.length <= MOST_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
+  const isFit = text.length <= MAX_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
   return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
 }

@@ -153,7 +153,7 @@ function errorOf(score: ScoredRow | undefined): string {
 }
 
 /** Objects whose names are values, such as ids, would be a column each. */
-const MOST_NAMES = 2_000;
+const MAX_NAMES = 2_000;
 
 /** How a source is written, with the names of a CSV's columns, or of all members; for NDJSON of those that its own might have. */
 async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
@@ -163,10 +163,8 @@ async function describeSource({ open: read, rows: options, format: { format } }:
   for await (const { record } of source.rows()) {
     for (const name of typeof record === 'string' ? membersOf(record).keys() : [])
       if (format === 'csv' || name.startsWith('score')) names.add(name);
-    if (names.size > MOST_NAMES)
-      throw new Error(
-        `expected at most ${MOST_NAMES} names in the objects of a file, got more: write NDJSON`,
-      );
+    if (names.size > MAX_NAMES)
+      throw new Error(`expected at most ${MAX_NAMES} names in the objects of a file, got more: write NDJSON`);
   }
   return { ...source.format, names: [...names] };
 }

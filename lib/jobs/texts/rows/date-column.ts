@@ -1,7 +1,7 @@
 const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?![^ T])/;
 const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
 /** Behind a day there is nothing, or a time. */
-const LONGEST_TIME = 24;
+const MAX_TIME_LENGTH = 24;
 
 /**
  * The day that a cell of a table holds as it is written there, whatever its zone, `2026-11-22`; undefined if it holds none. Day
@@ -12,7 +12,7 @@ export function dayIn(cell: string): string | undefined {
   const text = cell.trim();
   const found = SORTED.exec(text) ?? DOTTED.exec(text);
   const { year = '', month = '', day = '' } = found?.groups ?? {};
-  if (found !== null && text.length > found[0].length + LONGEST_TIME) return undefined;
+  if (found !== null && text.length > found[0].length + MAX_TIME_LENGTH) return undefined;
   const ms = /^1\d{12}$/.test(text)
     ? Number(text)
     : Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);

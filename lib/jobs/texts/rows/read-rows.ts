@@ -265,13 +265,13 @@ type RepeatedIds = {
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 
-const MOST_NAMED = 20;
-const LONGEST_NAMED = 100;
+const MAX_NAMED = 20;
+const MAX_NAMED_LENGTH = 100;
 
 /** The most ids that are held: they take up to 100 MB. Those after them are compared with these only. */
-const MOST_IDS = 2_000_000;
+const MAX_IDS = 2_000_000;
 
-export function compareIds(mostIds = MOST_IDS) {
+export function compareIds(mostIds = MAX_IDS) {
   const lines = createNumbersByText();
   let rows = 0;
   const first: RepeatedIds['first'][number][] = [];
@@ -281,8 +281,8 @@ export function compareIds(mostIds = MOST_IDS) {
       const earlier = lines.get(id);
       if (earlier !== undefined) {
         rows += 1;
-        if (first.length < MOST_NAMED)
-          first.push({ id: shortened(id.toWellFormed(), LONGEST_NAMED), lines: [earlier, line] });
+        if (first.length < MAX_NAMED)
+          first.push({ id: shortened(id.toWellFormed(), MAX_NAMED_LENGTH), lines: [earlier, line] });
         return earlier;
       }
       if (lines.count() < mostIds) lines.set(id, line);

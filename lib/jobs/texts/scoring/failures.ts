@@ -7,13 +7,13 @@ import { textHashOf } from '../cache/score-cache.ts';
  * Different texts that fail alike, with no success between them, say that it is not the text.
  */
 
-const MOST_ALIKE = 3;
+const MAX_ALIKE = 3;
 
 /**
  * The same of texts that the platform refuses. Before any text has succeeded, the request may be wrong; afterwards a hundred
  * in a row, since files are often sorted, are more likely something shared, such as credits that have run out.
  */
-const MOST_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
+const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
 /** The failures of texts by one request since the last success. */
 export type Failures = ReturnType<typeof createFailures>;
@@ -21,10 +21,10 @@ export type Failures = ReturnType<typeof createFailures>;
 export function createFailures() {
   /** The hashes of texts by how they failed: the same text in many chunks is one text. */
   const failed = new Map<string, Set<string>>();
-  let mostRefused = MOST_REFUSED.beforeSuccess;
+  let mostRefused = MAX_REFUSED.beforeSuccess;
   /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
   const hasScored = () => {
-    mostRefused = MOST_REFUSED.afterSuccess;
+    mostRefused = MAX_REFUSED.afterSuccess;
   };
   return {
     hasScored,
@@ -33,9 +33,9 @@ export function createFailures() {
       const name = likenessOf(failure);
       const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
       failed.set(name, alike);
-      if (alike.size < (name === REFUSED ? mostRefused : MOST_ALIKE)) return false;
+      if (alike.size < (name === REFUSED ? mostRefused : MAX_ALIKE)) return false;
       failed.clear();
-      mostRefused = MOST_REFUSED.beforeSuccess;
+      mostRefused = MAX_REFUSED.beforeSuccess;
       return true;
     },
     succeeded() {

@@ -70,20 +70,20 @@ export function startRun(options: ScoreTextsOptions) {
 type TextGate = ReturnType<typeof createTextGate>;
 
 /** While one call takes its slot, the next one is there to reserve another. */
-const LEAST_WAITING = 2;
+const MIN_WAITING = 2;
 
 /** More would wait in places that calls need which have left. */
-const MOST_WAITING = 4;
+const MAX_WAITING = 4;
 
 /** As many as a block of the pace has slots, and one more: a block costs a write, however many texts it is for. */
 export const mostWaitingAt = (rate: number): number =>
-  Math.min(MOST_WAITING, Math.max(LEAST_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
+  Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
  * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
  * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
  */
-export function createTextGate(mostWaiting = LEAST_WAITING) {
+export function createTextGate(mostWaiting = MIN_WAITING) {
   const waiting = new PQueue({ concurrency: mostWaiting });
   let chunks = 0;
   return {

@@ -48,10 +48,10 @@ type TextOfJob = { readonly id: string; readonly text: string };
 const AT_ONCE = 8;
 const LOOKED_UP = 20;
 /** How long it waits for texts that other workers are scoring, once the others are done. */
-const MAX_WAIT_MS = 120_000;
+const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
-const LONGEST_POLL_MS = 5_000;
-const SHORTEST_DELAY_MS = 1_000;
+const MAX_POLL_MS = 5_000;
+const MIN_DELAY_MS = 1_000;
 
 /**
  * Scores texts, equal ones once, each from the cache or by a call, a few at once; those of other workers it waits for last.
@@ -70,9 +70,9 @@ export async function scoreTexts(
   const laterBy = (delayMs: number): Scored => ({
     kind: 'later',
     waiting: open.length,
-    delayMs: Math.max(SHORTEST_DELAY_MS, delayMs),
+    delayMs: Math.max(MIN_DELAY_MS, delayMs),
   });
-  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
     const heldUntilMs = await scoreEach(open, request, outcomes, run);
     open = open.filter((text) => !outcomes.has(text));
     const undecided = outcomes.values().find((outcome) => outcome.kind === 'unsettled');
@@ -86,7 +86,7 @@ export async function scoreTexts(
     }
     if (stop !== undefined) return laterBy(stop.delayMs);
     if (open.length === 0) return settled(texts, outcomes);
-    endMs ??= Math.min(run.deadlineMs, run.now() + MAX_WAIT_MS);
+    endMs ??= Math.min(run.deadlineMs, run.now() + MAX_OTHERS_WAIT_MS);
     if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now());
     await run
       .sleep(pollMs, run.signal)
@@ -256,7 +256,7 @@ type Turn = {
   readonly leave: () => void;
 };
 
-const LONGEST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 /** One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here. */
 async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
@@ -271,7 +271,7 @@ async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
     const { departures } = run.counts;
-    const isSoon = waitMs <= LONGEST_WAIT_MS && run.now() + waitMs < run.deadlineMs;
+    const isSoon = waitMs <= MAX_WAIT_MS && run.now() + waitMs < run.deadlineMs;
     if (!isSoon || departures === tries.departures) {
       run.stop({ kind: 'later', delayMs: waitMs });
       return { kind: 'ended', outcome: heldNow(run) };

@@ -98,7 +98,7 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
 }
 
 /** As text and as values, a larger one would take eight times its bytes: so it stays in bytes, all of them valid JSON. */
-const MOST_PARSED_BYTES = 1_000_000;
+const MAX_PARSED_BYTES = 1_000_000;
 
 /** What the outcome depends on, and what says why. */
 const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'].map((name) => Buffer.from(name));
@@ -107,7 +107,7 @@ type Read = { readonly response: string | Buffer; readonly json: unknown };
 
 async function readExecution(body: Buffer): Promise<Read> {
   try {
-    if (body.byteLength > MOST_PARSED_BYTES && body[0] === OPEN_OBJECT)
+    if (body.byteLength > MAX_PARSED_BYTES && body[0] === OPEN_OBJECT)
       return { response: body, json: await decidingIn(body) };
     // Reading it takes its memory.
     const { text, json } = readAsJson(Buffer.from(body));
@@ -128,7 +128,7 @@ async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object
   const read = readLine(body, noMembers(), isDeep);
   const { valueStarts, valueEnds } = read.members;
   const members = DECIDING.map((name) => lastNamed(read, name)).filter(
-    (at) => at !== NONE && (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= MOST_PARSED_BYTES,
+    (at) => at !== NONE && (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= MAX_PARSED_BYTES,
   );
   return Object.fromEntries(members.map((at) => [nameAt(read, at), valueIn(valueAt(read, at))]));
 }
@@ -164,11 +164,11 @@ function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 
 }
 
 /** The most characters of a reason, which the row of a job holds; the result has all of it. */
-const LONGEST_REASON = 1_000;
+const MAX_REASON_LENGTH = 1_000;
 
 /** What the platform says went wrong, and the end of what the function wrote to stderr. */
 function reasonOf({ errorInformation, stderr }: Partial<FunctionExecution>): string {
   const lines = [...linesIn(errorInformation, 'errorMessages'), ...linesIn(stderr, 'log').slice(-2)];
   const said = [...new Set(lines)].join('; ');
-  return said === '' ? '' : `: ${shortened(said, LONGEST_REASON)}`;
+  return said === '' ? '' : `: ${shortened(said, MAX_REASON_LENGTH)}`;
 }

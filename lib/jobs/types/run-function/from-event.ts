@@ -1,6 +1,6 @@
 import { listed, own, preview, printJson, shortened } from '../../../base/index.ts';
 import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
-import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
+import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
  * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
@@ -44,7 +44,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
   const faults: string[] = [];
   const missing: string[] = [];
   // Counted, since paths may repeat a field any number of times.
-  let bytesLeft = MOST_MESSAGE_BYTES;
+  let bytesLeft = MAX_MESSAGE_BYTES;
   const value = replaced(inputVariables, {
     field({ path, otherwise }, at) {
       if (bytesLeft < 0) return undefined;
@@ -53,7 +53,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
         bytesLeft -= Buffer.byteLength(printJson(found.value));
         return found.value;
       }
-      const expected = `${shortened(path, LONGEST)} in the event of rule ${rule}`;
+      const expected = `${shortened(path, MAX_LENGTH)} in the event of rule ${rule}`;
       if (otherwise === undefined)
         missing.push(`${place(at)}: expected ${expected}, got nothing: ${found.there}`);
       return otherwise?.[0];
@@ -62,7 +62,7 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
   });
   if (faults.length > 0) return { given, faults: firstOf(faults) };
   if (bytesLeft < 0) {
-    const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
+    const most = `at most ${MAX_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
     return { given, faults: [`inputVariables: expected ${most}, got more`] };
   }
   if (missing.length > 0) return { given, faults: firstOf(missing) };
@@ -70,16 +70,16 @@ function withVariables(message: GivenMessage, rule: string, event: GivenMessage)
 }
 
 const place = (path: readonly PropertyKey[]): string =>
-  shortened(['inputVariables', ...path].join('.'), LONGEST);
+  shortened(['inputVariables', ...path].join('.'), MAX_LENGTH);
 
 /** The message's other faults are listed beside these. */
-const MOST_FAULTS = 25;
-const LONGEST = 300;
+const MAX_FAULTS = 25;
+const MAX_LENGTH = 300;
 
 const firstOf = (faults: readonly string[]): readonly string[] =>
-  faults.length <= MOST_FAULTS
+  faults.length <= MAX_FAULTS
     ? faults
-    : [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`];
+    : [...faults.slice(0, MAX_FAULTS), `and ${faults.length - MAX_FAULTS} more`];
 
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : preview(value));
 
@@ -182,7 +182,7 @@ function fieldAt(event: unknown, path: string): { readonly value: unknown } | { 
   let reached = '$';
   for (const [step, name, index, quoted] of path.matchAll(STEP)) {
     const next = index === undefined ? memberOf(value, name ?? quoted ?? '') : entryOf(value, Number(index));
-    if (next === undefined) return { there: `${shortened(reached, LONGEST)} ${is(value)}` };
+    if (next === undefined) return { there: `${shortened(reached, MAX_LENGTH)} ${is(value)}` };
     value = next;
     reached += step;
   }

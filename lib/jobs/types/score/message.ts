@@ -4,8 +4,8 @@ import { analyzeSentiment, type SentimentRequest } from '../../../platform/opera
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 
 /** The most texts in a job, and the most bytes of UTF-8 that they may take together. */
-export const MOST_TEXTS = 100;
-export const MOST_TEXT_BYTES = 200 * 1024;
+export const MAX_TEXTS = 100;
+export const MAX_TEXT_BYTES = 200 * 1024;
 
 const textOfJob = z.strictObject(
   {
@@ -20,7 +20,7 @@ const textOfJob = z.strictObject(
 );
 
 const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
-  whole(`1 to ${MOST_TEXTS} texts`, ({ length }) => length >= 1 && length <= MOST_TEXTS),
+  whole(`1 to ${MAX_TEXTS} texts`, ({ length }) => length >= 1 && length <= MAX_TEXTS),
   whole('texts with different ids', (list) => {
     const ids = list
       .map((each) => (isObject(each) ? each['id'] : undefined))
@@ -28,8 +28,8 @@ const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
     return new Set(ids).size === ids.length;
   }),
   whole(
-    `texts of at most ${MOST_TEXT_BYTES} bytes of UTF-8 in all`,
-    (list) => list.reduce((bytes: number, each) => bytes + textBytes(each), 0) <= MOST_TEXT_BYTES,
+    `texts of at most ${MAX_TEXT_BYTES} bytes of UTF-8 in all`,
+    (list) => list.reduce((bytes: number, each) => bytes + textBytes(each), 0) <= MAX_TEXT_BYTES,
   ),
 );
 

@@ -9,7 +9,7 @@ import { defineList, described, nothingPublished, type ToolCall, ToolError, text
 
 const LIMITS = { fields: 20, value: 1_000 };
 /** The record, and a line a field. */
-const MOST_WORDS = 1 + LIMITS.fields;
+const MAX_WORDS = 1 + LIMITS.fields;
 /** For records that are not in order. */
 const MEMORY_BYTES = 128_000_000;
 
@@ -52,7 +52,7 @@ export const changes = defineList({
 
 const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
   ...shownChange(source, change, LIMITS),
-  words: describeChanges(source, [change]).slice(0, MOST_WORDS),
+  words: describeChanges(source, [change]).slice(0, MAX_WORDS),
 });
 
 type Pair = { readonly old?: string | undefined; readonly new?: string | undefined };

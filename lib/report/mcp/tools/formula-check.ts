@@ -3,7 +3,7 @@ import { spelled } from '../../../model/rules.ts';
 import { defineTool, textInput } from '../tool.ts';
 
 /** Longer than any formula that a person writes. */
-const LONGEST_FORMULA = 20_000;
+const MAX_FORMULA_LENGTH = 20_000;
 
 /** `formula_check`: what the platform would say of a formula. */
 export const formulaCheck = defineTool({
@@ -11,7 +11,7 @@ export const formulaCheck = defineTool({
   description:
     'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, each fault, and each warning of what the platform may refuse, with line and column.',
   input: z.strictObject({
-    formula: textInput(`a formula of at most ${LONGEST_FORMULA} characters, as text`, LONGEST_FORMULA),
+    formula: textInput(`a formula of at most ${MAX_FORMULA_LENGTH} characters, as text`, MAX_FORMULA_LENGTH),
   }),
   async run({ formula }) {
     // The parser is large: the other tools start without it.

@@ -7,14 +7,14 @@ import { readLines } from '../../../snapshot/changes/line-reader.ts';
 import { fieldsOf } from '../../../snapshot/changes/side-by-side.ts';
 import type { Part } from '../../../snapshot/manifest.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
+import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import { defineTool, described, oneOf, publishedOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
 /** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
-const MOST_RECORDS = 20;
+const MAX_RECORDS = 20;
 
 /** Of a larger record, `tooLarge` says how to see it. */
-const MOST_BYTES = MOST_RESULT_BYTES - 5_000;
+const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
 /** `get`: one record as it is stored. */
 export const get = defineTool({
@@ -40,10 +40,10 @@ export const get = defineTool({
     const flagsAt = await flagsIn(source, call);
     for await (const line of linesIn(runs, id, call)) {
       // More are left out.
-      if (records.push({ ...describeRecord(line, fields), ...flagsAt(line.key) }) > MOST_RECORDS) break;
+      if (records.push({ ...describeRecord(line, fields), ...flagsAt(line.key) }) > MAX_RECORDS) break;
     }
     if (records.length > 0)
-      return { data: { records: records.slice(0, MOST_RECORDS) }, isCut: records.length > MOST_RECORDS };
+      return { data: { records: records.slice(0, MAX_RECORDS) }, isCut: records.length > MAX_RECORDS };
     const searched = runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ');
     throw new ToolError(
       `${source}: no record with the id ${JSON.stringify(id)} in ${searched}: use search to find its key`,
@@ -103,20 +103,25 @@ const mayHold =
 
 const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
 
-const LONGEST_KEY = 1_000;
-const MOST_NAMES = 100;
+const MAX_KEY_LENGTH = 1_000;
+const MAX_NAMES = 100;
 
 /** A record, or the fields of it that were asked for; of one that does not fit, what can be asked for instead. */
 function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
-  const about = { place, run: manifest.run, key: key.slice(0, LONGEST_KEY), bytes: Buffer.byteLength(text) };
+  const about = {
+    place,
+    run: manifest.run,
+    key: key.slice(0, MAX_KEY_LENGTH),
+    bytes: Buffer.byteLength(text),
+  };
   const known = new Map([...fieldsOf(text)].map(([name, value]) => [name, printExact(value)]));
   const found = fields && Object.fromEntries(fields.map((name) => [name, known.get(name) ?? null]));
   const shown = { ...about, ...(found ? { record: null, fields: found } : { record: text }) };
-  if (bytesOf(shown) < MOST_BYTES) return shown;
+  if (bytesOf(shown) < MAX_BYTES) return shown;
   const names = [...known]
     .toSorted(([, a], [, b]) => b.length - a.length)
-    .slice(0, MOST_NAMES)
+    .slice(0, MAX_NAMES)
     .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
   const from = `${place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[run.source].records.key.id} = 'ID'`;
   return {

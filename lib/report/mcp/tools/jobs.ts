@@ -14,7 +14,7 @@ const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 const DAYS = 'a number of days from 1 to 400';
 
 /** The most jobs that can be paged through. */
-const MOST_JOBS = 5_000;
+const MAX_JOBS = 5_000;
 
 /** `jobs`: how jobs ended, those first that somebody must look at. */
 export const jobs = defineList({
@@ -36,7 +36,7 @@ export const jobs = defineList({
   instead: 'run: platform-sync jobs',
   async run({ id, status, days }, { at, most }, call) {
     const counts = { unknown: 0, failed: 0, sent: 0, claimed: 0, done: 0 };
-    const first = createLargest<ShownJob>(Math.min(MOST_JOBS, most));
+    const first = createLargest<ShownJob>(Math.min(MAX_JOBS, most));
     let result: string | undefined;
     const ledger = await call.ledger();
     const sinceMs = call.now() - days * 24 * 3_600_000;

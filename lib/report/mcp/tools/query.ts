@@ -3,32 +3,32 @@ import { shortened } from '../../../base/index.ts';
 import type { Tables } from '../../../tables/duckdb/open-tables.ts';
 import { savedSql } from '../../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../../tables/saved-queries.ts';
-import { bytesOf, MOST_RESULT_BYTES } from '../answer.ts';
+import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import {
   defineTool,
   described,
-  MOST_SECONDS,
+  MAX_SECONDS,
   type ToolCall,
   ToolError,
   textInput,
   wholeInput,
 } from '../tool.ts';
 
-const MOST_ROWS = 1_000;
-const MOST_SQL = 50_000;
+const MAX_ROWS = 1_000;
+const MAX_SQL = 50_000;
 
 /** `query`: one SELECT over everything that is stored. */
 export const query = defineTool({
   title: 'Query with SQL',
-  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS.reads} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MAX_ROWS} rows and ${MAX_SECONDS.reads} seconds; integers beyond 2^53 are texts. Rows are counted in all; faults say what is missing or damaged in the store, and not in the rows. Without sql: lists the tables with their columns, and saved queries to start from.`,
   input: z.strictObject({
-    sql: z.optional(textInput(`one SELECT of at most ${MOST_SQL} characters, as text`, MOST_SQL)),
+    sql: z.optional(textInput(`one SELECT of at most ${MAX_SQL} characters, as text`, MAX_SQL)),
     saved: described(
       z.optional(z.string({ error: 'the name of a saved query' })),
       'a saved query, in place of sql',
     ),
-    maxRows: z._default(wholeInput(1, MOST_ROWS), 100),
-    seconds: z._default(wholeInput(1, MOST_SECONDS.reads), MOST_SECONDS.reads),
+    maxRows: z._default(wholeInput(1, MAX_ROWS), 100),
+    seconds: z._default(wholeInput(1, MAX_SECONDS.reads), MAX_SECONDS.reads),
   }),
   instead: 'read fewer runs, or run: platform-sync query',
   async run({ sql: given, saved, ...bounds }, call) {
@@ -42,7 +42,7 @@ export const query = defineTool({
 type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string };
 
 async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }: ToolCall) {
-  let left = MOST_RESULT_BYTES;
+  let left = MAX_RESULT_BYTES;
   const found = await tables.run(sql, {
     ...bounds,
     signal,
@@ -55,7 +55,7 @@ async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }
   });
   const { rows, first, faults, notes } = found;
   const columns = found.columns.map(({ name, type }) => ({ name, type }));
-  if (rows > 0 && (first.length === 0 || bytesOf({ columns, first: first[0] }) > MOST_RESULT_BYTES - 3_000))
+  if (rows > 0 && (first.length === 0 || bytesOf({ columns, first: first[0] }) > MAX_RESULT_BYTES - 3_000))
     throw new ToolError(
       `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
     );

@@ -8,7 +8,7 @@ import { defineList, described, nothingPublished } from '../tool.ts';
 /** Without a place, so many of each. */
 const NEWEST = 3;
 /** The most runs of a place that can be paged through. */
-const MOST_RUNS = 2_000;
+const MAX_RUNS = 2_000;
 
 /** `runs`: which snapshots there are, and how old they are. */
 export const runs = defineList({
@@ -25,7 +25,7 @@ export const runs = defineList({
   instead: 'ask for one place',
   async run({ place, all }, { at, most }, { signal, ...call }) {
     const store = await call.store();
-    const limit = place === undefined ? NEWEST : Math.min(MOST_RUNS, most);
+    const limit = place === undefined ? NEWEST : Math.min(MAX_RUNS, most);
     const listed: ListedRun[] = [];
     const faults: string[] = [];
     for (const one of place === undefined ? await placesIn(store) : [place]) {

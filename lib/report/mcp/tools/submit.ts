@@ -9,14 +9,14 @@ import type { CheckedJob, SentJobs, Submission } from '../context.ts';
 import { defineTool, described, SENDS, type ToolCall, ToolError, textInput, wholeInput } from '../tool.ts';
 
 /** The most jobs of one call. */
-const MOST_JOBS = 500;
+const MAX_JOBS = 500;
 /** A message to the server may have five times as much. */
-const LONGEST_TEXT = 2_000_000;
+const MAX_TEXT_LENGTH = 2_000_000;
 /** How long a token may be used. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
-const LONGEST_JOB = 2_000;
-const MOST_FAULTS = 50;
+const MAX_JOB_LENGTH = 2_000;
+const MAX_FAULTS = 50;
 
 const confirmInput = described(
   z.optional(textInput('the token of an earlier result', 200)),
@@ -26,11 +26,14 @@ const confirmInput = described(
 /** `submit`: jobs onto the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
-  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the most calls of the platform that they take (null: not known before), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MOST_JOBS} jobs.`,
+  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the most calls of the platform that they take (null: not known before), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
   annotations: SENDS,
   input: z.strictObject({
     jobs: described(
-      textInput(`jobs as text of at most ${LONGEST_TEXT} characters, one JSON object a line`, LONGEST_TEXT),
+      textInput(
+        `jobs as text of at most ${MAX_TEXT_LENGTH} characters, one JSON object a line`,
+        MAX_TEXT_LENGTH,
+      ),
       'one job a line, as for platform-sync submit: {"version":1,"type":"run-function","id":"report-1",…}. A run-function and an update-formula need an id: by it they run only once',
     ),
     confirm: confirmInput,
@@ -38,19 +41,19 @@ export const submit = defineTool({
   run: ({ jobs, confirm }, call) => submitJobs({ name: 'submit', lines: jobs, confirm }, call),
 });
 
-const MOST_TEXTS = 100;
-const TEXTS = `a list of at most ${MOST_TEXTS} texts`;
+const MAX_TEXTS = 100;
+const TEXTS = `a list of at most ${MAX_TEXTS} texts`;
 const text = z.string({ error: 'text' });
 
 /** `score`: the sentiment of texts by a job on the queue, after a dry run. */
 export const score = defineTool({
   title: 'Score texts',
-  description: `Has the sentiment of at most ${MOST_TEXTS} texts scored by a job on the queue, in two calls as submit does: the first, without confirm, returns what it costs and a token; the second, with that token, sends it. Each text is one paid call, unless an equal request scored it before. The tool jobs with the id of the job shows the scores. For a whole file: platform-sync score FILE.`,
+  description: `Has the sentiment of at most ${MAX_TEXTS} texts scored by a job on the queue, in two calls as submit does: the first, without confirm, returns what it costs and a token; the second, with that token, sends it. Each text is one paid call, unless an equal request scored it before. The tool jobs with the id of the job shows the scores. For a whole file: platform-sync score FILE.`,
   annotations: SENDS,
   input: z.strictObject({
     texts: z
       .array(z.strictObject({ id: text, text }, { error: '{id, text}' }), { error: TEXTS })
-      .check(z.maxLength(MOST_TEXTS, { error: TEXTS })),
+      .check(z.maxLength(MAX_TEXTS, { error: TEXTS })),
     ...scoringFields,
     maxCalls: described(z.optional(wholeInput(0)), 'refuse if more calls may be needed'),
     confirm: confirmInput,
@@ -102,7 +105,7 @@ async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: To
   }
   const jobs = await submission.check(lines);
   if ('faults' in jobs) throw refused(jobs.faults);
-  if (jobs.length > MOST_JOBS) throw refused([`expected at most ${MOST_JOBS} jobs, got ${jobs.length}`]);
+  if (jobs.length > MAX_JOBS) throw refused([`expected at most ${MAX_JOBS} jobs, got ${jobs.length}`]);
   const sum = jobs.map(callsOf).reduce((all, each) => all + each, 0);
   const calls = Number.isNaN(sum) ? null : sum;
   if (maxCalls !== undefined && (calls === null || calls > maxCalls))
@@ -123,12 +126,12 @@ async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: To
       confirm: token,
       expiresAt: new Date(untilMs).toISOString(),
     },
-    data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, LONGEST_JOB)) },
+    data: { first: jobs.slice(0, SHOWN_JOBS).map((job) => shortened(job.text, MAX_JOB_LENGTH)) },
   };
 }
 
 const refused = (faults: readonly string[]) =>
-  new ToolError(`nothing was sent:\n${faults.slice(0, MOST_FAULTS).join('\n')}`);
+  new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
 /** NaN if that is not known. */
 function callsOf({ id, text: message }: CheckedJob): number {
@@ -146,7 +149,7 @@ async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: Tool
     ? 'An earlier call with this token sent them; this one sent nothing. The tool jobs shows how they end'
     : error === undefined
       ? 'All are on the queue. The tool jobs shows how they end'
-      : `Not all are certainly on the queue (${shortened(hide(message), LONGEST_JOB)}). To send the others, call again without confirm: a job of the same id still runs only once`;
+      : `Not all are certainly on the queue (${shortened(hide(message), MAX_JOB_LENGTH)}). To send the others, call again without confirm: a job of the same id still runs only once`;
   return {
     status: notSent.length === 0 ? 'sent' : 'incomplete',
     head: { note, jobs: jobs.length, calls, sentIds: ids, notSentIds: notSent },

@@ -14,12 +14,12 @@ import { defineList, described, nothingPublished, oneOf, ToolError, textInput, w
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 
 /** Things with one id: of more, the others are left out. */
-const MOST_THINGS = 5;
-const MOST_WAYS = 3;
-const MOST_HOPS_SHOWN = 50;
+const MAX_THINGS = 5;
+const MAX_WAYS = 3;
+const MAX_HOPS_SHOWN = 50;
 const MAX_COLUMNS_SHOWN = 100;
 /** Characters of an id, a path, a name or a way. */
-const LONGEST = 240;
+const MAX_LENGTH = 240;
 
 /** `where_used`: what would break without a thing. */
 export const whereUsed = defineList({
@@ -49,10 +49,10 @@ export const whereUsed = defineList({
     const { searched, found, unpublished, formulas } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
-    const things = found.slice(0, MOST_THINGS);
+    const things = found.slice(0, MAX_THINGS);
     const shown = things.map(({ dependents: _, hops, columns, ...each }) => ({
       ...each,
-      hops: hops.slice(0, MOST_HOPS_SHOWN),
+      hops: hops.slice(0, MAX_HOPS_SHOWN),
       columns: columns.slice(0, MAX_COLUMNS_SHOWN),
     }));
     const dependents = things.flatMap(({ dependents: listed }, of) =>
@@ -60,8 +60,8 @@ export const whereUsed = defineList({
     );
     return {
       head: formulas === undefined ? {} : { note: knownColumns(formulas) },
-      items: dependents.slice(at).map((each) => withShortTexts(each, LONGEST)),
-      data: { found: withShortTexts(shown, LONGEST), searched, unpublished },
+      items: dependents.slice(at).map((each) => withShortTexts(each, MAX_LENGTH)),
+      data: { found: withShortTexts(shown, MAX_LENGTH), searched, unpublished },
       isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
     };
   },
@@ -79,7 +79,7 @@ function notFound(id: string, { hints, formulas }: WhereUsed): ToolError {
 
 const waysIn = (ways: Dependent['ways']): readonly string[] =>
   ways
-    .slice(0, MOST_WAYS)
+    .slice(0, MAX_WAYS)
     .map(
       ({ relation, kind, id, name, valid }) =>
         `${relation} ${kind} ${id}${name === null ? '' : ` (${name})`}${valid === null ? '' : `: ${valid}`}`,

@@ -150,7 +150,7 @@ function Filter({
   ));
 }
 
-const MOST_CHOICES = 500;
+const MAX_CHOICES = 500;
 
 /** The values of a column, the most frequent first. */
 function choicesOf(length: number, values: Column['values']): readonly string[] {
@@ -160,6 +160,6 @@ function choicesOf(length: number, values: Column['values']): readonly string[] 
       if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
     .sort(([, a], [, b]) => b - a)
-    .slice(0, MOST_CHOICES)
+    .slice(0, MAX_CHOICES)
     .map(([value]) => value);
 }

@@ -14,7 +14,7 @@ type Props = {
 };
 
 /** How many are shown at first. */
-const MOST = 6;
+const MAX = 6;
 
 /** How often each value occurs, as bars that are also a table. */
 export function CountsTable({ title, counts, total, hrefOf }: Props) {
@@ -47,11 +47,11 @@ export function CountsTable({ title, counts, total, hrefOf }: Props) {
   return (
     <section class="panel">
       <h4>{title}</h4>
-      {rows.length === 0 ? <p class="quiet-line">None.</p> : table(title, rows.slice(0, MOST))}
-      {rows.length > MOST && (
+      {rows.length === 0 ? <p class="quiet-line">None.</p> : table(title, rows.slice(0, MAX))}
+      {rows.length > MAX && (
         <details>
-          <summary>{count(rows.length - MOST)} more</summary>
-          {table(`${title}, the rest`, rows.slice(MOST))}
+          <summary>{count(rows.length - MAX)} more</summary>
+          {table(`${title}, the rest`, rows.slice(MAX))}
         </details>
       )}
       {counts.others > 0 && <p class="quiet-line">{count(counts.others)} have yet other values.</p>}

@@ -15,18 +15,18 @@ export const BOX_HEIGHT = 36;
 const STEP_X = BOX_WIDTH + 46;
 const STEP_Y = BOX_HEIGHT + 12;
 /** More would be read as a list. */
-const MOST_IN_LAYER = 10;
-const MOST_LAYERS = 6;
+const MAX_IN_LAYER = 10;
+const MAX_LAYERS = 6;
 
 /**
  * The picture of what was reached: a column for each hop, from left to right, each with at most ten boxes, and at its end
  * how many more it has. `before` is the node that a reached one was reached from.
  */
 export function layersOf(start: number, reached: readonly Reached[], before: (of: Reached) => number) {
-  const layers = Array.from({ length: Math.min(MOST_LAYERS, reached.at(-1)?.hop ?? 0) }, (_, index) =>
+  const layers = Array.from({ length: Math.min(MAX_LAYERS, reached.at(-1)?.hop ?? 0) }, (_, index) =>
     reached.filter(({ hop }) => hop === index + 1),
   );
-  const boxesIn = (layer: readonly unknown[]) => Math.min(layer.length, MOST_IN_LAYER + 1);
+  const boxesIn = (layer: readonly unknown[]) => Math.min(layer.length, MAX_IN_LAYER + 1);
   const height = Math.max(1, ...layers.map(boxesIn)) * STEP_Y - (STEP_Y - BOX_HEIGHT);
   const first: Box = { x: 0, y: (height - BOX_HEIGHT) / 2, node: start, more: 0 };
   const boxes = [first];
@@ -44,14 +44,14 @@ export function layersOf(start: number, reached: readonly Reached[], before: (of
       const from = drawn.get(before(each));
       if (from !== undefined) lines.push({ from, to });
     };
-    for (const [place, each] of layer.slice(0, MOST_IN_LAYER).entries()) {
+    for (const [place, each] of layer.slice(0, MAX_IN_LAYER).entries()) {
       const box = boxAt(place, { node: each.node, more: 0 });
       drawn.set(each.node, box);
       join(each, box);
     }
-    const [next, ...others] = layer.slice(MOST_IN_LAYER);
+    const [next, ...others] = layer.slice(MAX_IN_LAYER);
     if (next === undefined) continue;
-    const box = boxAt(MOST_IN_LAYER, { node: undefined, more: others.length + 1 });
+    const box = boxAt(MAX_IN_LAYER, { node: undefined, more: others.length + 1 });
     for (const { node } of [next, ...others]) drawn.set(node, box);
     join(others.at(-1) ?? next, box);
   }

@@ -9,11 +9,11 @@ export function Text({ of, most }: { readonly of: string; readonly most?: number
 }
 
 /** Beyond so many characters in all a diff would take seconds: both texts are shown whole instead. */
-const MOST = 20_000;
+const MAX = 20_000;
 
 /** How one text became another, as marks of what went and what came: by colour, by a line through or under, and by name. */
 export function TextDiff({ before, after }: { readonly before: string; readonly after: string }) {
-  if (before.length + after.length > MOST)
+  if (before.length + after.length > MAX)
     return (
       <pre class="diff">
         <del>{readable(before)}</del>

@@ -57,7 +57,7 @@ function Throttled({ operations }: { readonly operations: readonly string[] }) {
 }
 
 function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
-  const most = usePrinting() ? attention.length : MOST;
+  const most = usePrinting() ? attention.length : MAX;
   if (attention.length === 0) return <p class="lead">Every job is done.</p>;
   const alike = [
     ...Map.groupBy(attention, ({ type, status, reason }) => JSON.stringify([type, status, reason])).values(),
@@ -109,7 +109,7 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
   );
 }
 
-const MOST = 50;
+const MAX = 50;
 
 function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts }) {
   return (

@@ -52,7 +52,7 @@ export function WhereUsedView({ params }: { readonly params: Params }) {
   );
 }
 
-const MOST_FOUND = 10;
+const MAX_FOUND = 10;
 
 function Found({ q }: { readonly q: string }) {
   const { nodes } = useReport();
@@ -61,12 +61,12 @@ function Found({ q }: { readonly q: string }) {
     [nodes],
   );
   const found = useMemo(() => (q.trim() === '' ? [] : matching(texts, q)), [texts, q]);
-  const first = found.slice(0, MOST_FOUND).flatMap((number) => nodes[number] ?? []);
+  const first = found.slice(0, MAX_FOUND).flatMap((number) => nodes[number] ?? []);
   return (
     <>
       <p class="found" role="status">
         {q.trim() !== '' &&
-          `${found.length === 0 ? 'Nothing matches' : counted(found.length, 'thing matches', 'things match')}${found.length > MOST_FOUND ? `, the first ${MOST_FOUND}` : ''}`}
+          `${found.length === 0 ? 'Nothing matches' : counted(found.length, 'thing matches', 'things match')}${found.length > MAX_FOUND ? `, the first ${MAX_FOUND}` : ''}`}
       </p>
       {first.length > 0 && (
         <ul class="matches">

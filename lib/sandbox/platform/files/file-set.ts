@@ -101,7 +101,7 @@ function createFileDraw(seed: number, fileSetId: string): (sequence: number, cre
   const drawDirectory = (random: Random, facts: RowFacts): FileRow => {
     const path = freePath(random.pick(parents), random.pick(DIRECTORIES), '');
     directories.push(path);
-    if (path.split('/').length <= MOST_DEPTH) parents.push(path);
+    if (path.split('/').length <= MAX_DEPTH) parents.push(path);
     return directoryRow(path, facts);
   };
 
@@ -127,7 +127,7 @@ type RowFacts = {
   readonly createdBy: number;
 };
 
-const MOST_DEPTH = 4;
+const MAX_DEPTH = 4;
 
 function seededMs(random: Random): number {
   return SEEDED_FROM_MS + Math.floor(random.next() * (SEEDED_UNTIL_MS - SEEDED_FROM_MS));

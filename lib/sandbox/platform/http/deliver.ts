@@ -8,7 +8,7 @@ type DeliverOptions = {
 };
 
 /** Below this size, in characters, compression gains nothing. */
-const LEAST_TO_COMPRESS = 1024;
+const MIN_TO_COMPRESS = 1024;
 
 /** A reset or a cut acts on the socket; without one a reset rejects, and a cut body fails half-way, as with `fetch`. */
 export async function deliver(
@@ -38,7 +38,7 @@ function toResponse({ status, headers, body }: PlainResponse): Response {
 }
 
 async function compressed(plain: PlainResponse): Promise<Response> {
-  if (plain.body.length < LEAST_TO_COMPRESS) return toResponse(plain);
+  if (plain.body.length < MIN_TO_COMPRESS) return toResponse(plain);
   const body = await promisify(gzip)(plain.body, { level: 1 });
   return new Response(new Uint8Array(body), {
     status: plain.status,

@@ -118,11 +118,11 @@ function sentencesOf(text: string): string[] {
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-const SHORTEST_PLURAL = 4;
+const MIN_PLURAL_LENGTH = 4;
 
 function formsOf(word: string): WordForms {
   const bare = word.replace(/['’]s?$/, '');
-  if (bare.length < SHORTEST_PLURAL || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
+  if (bare.length < MIN_PLURAL_LENGTH || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
   return new Set([
     bare,
     bare.slice(0, -1),

@@ -76,7 +76,7 @@ export function calculationPageReader(
 }
 
 /** Far more than a page is asked for: 5,000. */
-const MOST_RECORDS = 100_000;
+const MAX_RECORDS = 100_000;
 
 type PageAsked = {
   /** The row that was asked for first. Default: 0. */
@@ -91,7 +91,7 @@ export function pageIn(
   { offset = 0, onOdd }: PageAsked = {},
 ): CalculationPage {
   const others = field === 'id' ? [] : [field];
-  const wanted = wantedOf(calculationRows, { others, label: 'name', most: MOST_RECORDS });
+  const wanted = wantedOf(calculationRows, { others, label: 'name', most: MAX_RECORDS });
   const { isObject, member, ...scanned } = scanObject(bytes, calculationRows.member, wanted);
   const total = member('totalHits');
   const asked = { list: calculationRows.member, total, before: offset };

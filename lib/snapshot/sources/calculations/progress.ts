@@ -73,14 +73,14 @@ export const counted = (position: Progress, fresh: number): Progress => ({
 });
 
 /** More pages than any real list has: 14 hours at two a second. */
-const MOST_PAGES = 100_000;
+const MAX_PAGES = 100_000;
 
 /** How many pages may bring nothing new, beyond as many as were read before, which a step back may read again. */
 const IDLE_PAGES = 32;
 
 /** Bounds the requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of kind `endless`. */
 export function refuseStall({ pages, idle, next }: Progress): void {
-  if (pages >= MOST_PAGES) {
+  if (pages >= MAX_PAGES) {
     const context = { operation: searchCalculations.name, about: 'calculations', attempts: 1 };
     throw new PlatformError({ kind: 'endless', pages }, context);
   }

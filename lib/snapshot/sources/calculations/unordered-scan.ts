@@ -18,7 +18,7 @@ import {
  */
 
 /** The most rounds, for a platform that has something new in each of them. */
-const MOST_ROUNDS = 4;
+const MAX_ROUNDS = 4;
 
 /** Twice what was reported at the start: the list grows while it is read, and what came since is for the next run. */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
@@ -39,7 +39,7 @@ export async function* unorderedScan(
   }
   const taken = new Set<string>();
   for await (const keys of takenKeys()) for (const key of keys) taken.add(key);
-  while (position.round <= MOST_ROUNDS) {
+  while (position.round <= MAX_ROUNDS) {
     refuseStall(position);
     const page = await readPage({ ascending: true, offset: position.next, limit, signal });
     const { keys } = page;

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MOST_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
+import { MAX_MESSAGE_BYTES, sentBytes } from '../../../../lib/jobs/queue/queue.ts';
 import { readBatchStatus } from '../../../../lib/jobs/texts/batch/batch-status.ts';
 import { endChunk, failChunk, scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { checkContinues, splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
@@ -396,7 +396,7 @@ test('a batch made of characters that are escaped when sent fits in its messages
 
   expect(messages.flatMap(({ texts }) => texts)).toHaveLength(130);
   expect(Math.max(...messages.map((message) => sentBytes(JSON.stringify(message))))).toBeLessThanOrEqual(
-    MOST_MESSAGE_BYTES,
+    MAX_MESSAGE_BYTES,
   );
 });
 

@@ -2,7 +2,7 @@ import { refuse } from '../reply.ts';
 import type { Rule } from '../rule.ts';
 import { placeOf } from './s3-operation.ts';
 
-const MOST_KEY_BYTES = 1_024;
+const MAX_KEY_BYTES = 1_024;
 
 export const keyLength = {
   service: 's3',
@@ -10,7 +10,7 @@ export const keyLength = {
   says: 'A key has at most 1,024 bytes of UTF-8.',
   page: 'https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html',
   create: () => async (request, next) =>
-    Buffer.byteLength(placeOf(request).key) > MOST_KEY_BYTES
+    Buffer.byteLength(placeOf(request).key) > MAX_KEY_BYTES
       ? refuse('s3', { status: 400, code: 'KeyTooLongError', message: 'Your key is too long' })
       : next(request),
 } as const satisfies Rule;

@@ -3,7 +3,7 @@ import { escapeXml, type Reply, toXml, unescapeXml } from '../reply.ts';
 import type { Ask, Rule } from '../rule.ts';
 import { placeOf } from './s3-operation.ts';
 
-const LARGEST_PAGE = 1_000;
+const MAX_PAGE = 1_000;
 
 /**
  * Pages in the order of the keys' UTF-8 bytes. By itself, fauxqs sorts by locale but pages by code unit, so a listing of
@@ -50,7 +50,7 @@ export async function listAll(
 }
 
 function toPage(all: readonly Listed[], { path, query }: AwsRequest): Reply {
-  const most = Math.min(Number(query.get('max-keys') ?? LARGEST_PAGE), LARGEST_PAGE);
+  const most = Math.min(Number(query.get('max-keys') ?? MAX_PAGE), MAX_PAGE);
   const rest = grouped(all, query).filter(({ bytes }) => Buffer.compare(bytes, startOf(query)) > 0);
   const page = rest.slice(0, most);
   const last = page.length < rest.length ? page.at(-1) : undefined;
@@ -77,7 +77,7 @@ export function pageOfVersions<Each extends Entry>(
   { query, path }: AwsRequest,
   entryOf: (entry: Each) => string,
 ): Reply {
-  const most = Math.min(Number(query.get('max-keys') ?? LARGEST_PAGE), LARGEST_PAGE);
+  const most = Math.min(Number(query.get('max-keys') ?? MAX_PAGE), MAX_PAGE);
   const sorted = all
     .filter(({ key }) => key.startsWith(query.get('prefix') ?? ''))
     .toSorted((a, b) => compareKeys(a.key, b.key));

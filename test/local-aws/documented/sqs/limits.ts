@@ -3,7 +3,7 @@ import { refuse } from '../reply.ts';
 import type { Rule } from '../rule.ts';
 import { entriesOf, refuseEach } from './batches.ts';
 
-const MOST_DELAY_SECONDS = 900;
+const MAX_DELAY_SECONDS = 900;
 
 /** A message, or an entry of a batch, may be delayed by 15 minutes at most. */
 export const delayLimit = {
@@ -19,12 +19,12 @@ export const delayLimit = {
 
 const badDelay = {
   code: 'InvalidParameterValue',
-  message: `Value for parameter DelaySeconds is invalid. Reason: Must be between 0 and ${MOST_DELAY_SECONDS}.`,
+  message: `Value for parameter DelaySeconds is invalid. Reason: Must be between 0 and ${MAX_DELAY_SECONDS}.`,
 };
 
 const isDelay = (seconds: unknown): boolean =>
   seconds === undefined ||
-  (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MOST_DELAY_SECONDS);
+  (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_DELAY_SECONDS);
 
 /** SQS has whole numbers only; fauxqs takes any. */
 export const wholeNumbers = {

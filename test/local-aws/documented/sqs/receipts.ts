@@ -3,7 +3,7 @@ import { type Reply, succeeded } from '../reply.ts';
 import type { Rule } from '../rule.ts';
 import { refuseEach } from './batches.ts';
 
-const MOST_SECONDS = 43_200;
+const MAX_SECONDS = 43_200;
 
 /** A receipt that was never issued is refused; one that has expired deletes nothing, without an error. */
 export const receiptsMustBeIssued = {
@@ -34,7 +34,7 @@ export const twelveHours = {
     const issued = createIssued(now);
     const isTooLong = ({ ReceiptHandle, VisibilityTimeout }: Members) => {
       const heldMs = now() - (issued.at(ReceiptHandle) ?? now());
-      return heldMs / 1000 + Number(VisibilityTimeout ?? 0) > MOST_SECONDS;
+      return heldMs / 1000 + Number(VisibilityTimeout ?? 0) > MAX_SECONDS;
     };
     return async (request, next) => {
       if (request.operation === 'ReceiveMessage') return issued.record(await next(request));
@@ -48,7 +48,7 @@ export const twelveHours = {
 
 const tooLong = (seconds: unknown) => ({
   code: 'InvalidParameterValue',
-  message: `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [${MOST_SECONDS} seconds].`,
+  message: `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [${MAX_SECONDS} seconds].`,
 });
 
 /** When each receipt was issued. After 12 hours none is of any use. */
@@ -59,7 +59,7 @@ function createIssued(now: () => number) {
     record(reply: Reply): Reply {
       for (const { ReceiptHandle } of listOf(succeeded(reply)?.['Messages'])) atMs.set(ReceiptHandle, now());
       for (const [receipt, at] of atMs) {
-        if (now() - at <= 2 * MOST_SECONDS * 1000) break;
+        if (now() - at <= 2 * MAX_SECONDS * 1000) break;
         atMs.delete(receipt);
       }
       return reply;

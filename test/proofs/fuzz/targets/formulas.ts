@@ -124,19 +124,19 @@ function checkOffsets(text: string, formula: Expression): void {
 }
 
 /** The time for a text may grow a little faster than its length, since the machine has caches; never as its square. */
-const MOST_GROWTH = 10;
+const MAX_GROWTH = 10;
 /** Less cannot be measured. */
-const LEAST_MS = 60;
+const MIN_MS = 60;
 
 /** Longer texts show more and take longer. */
-const MOST_CHARACTERS = 16_000;
+const MAX_CHARACTERS = 16_000;
 
 function checkTime(piece: string): string {
-  const repeat = Math.floor(MOST_CHARACTERS / 4 / Math.max(1, piece.length));
+  const repeat = Math.floor(MAX_CHARACTERS / 4 / Math.max(1, piece.length));
   let growth = Number.POSITIVE_INFINITY;
-  for (let tries = 3; tries > 0 && growth > MOST_GROWTH; tries -= 1) growth = growthOf(piece, repeat);
+  for (let tries = 3; tries > 0 && growth > MAX_GROWTH; tries -= 1) growth = growthOf(piece, repeat);
   must(
-    growth <= MOST_GROWTH,
+    growth <= MAX_GROWTH,
     'time grows with the length',
     () => `${growth.toFixed(1)} times for 4 times the text`,
   );
@@ -147,7 +147,7 @@ function checkTime(piece: string): string {
 /** How many times longer four times the text takes; 0 if that is too short to measure. */
 function growthOf(piece: string, repeat: number): number {
   const longMs = cpuMsOf(piece.repeat(4 * repeat));
-  return longMs < LEAST_MS ? 0 : longMs / Math.max(cpuMsOf(piece.repeat(repeat)), LEAST_MS / 20);
+  return longMs < MIN_MS ? 0 : longMs / Math.max(cpuMsOf(piece.repeat(repeat)), MIN_MS / 20);
 }
 
 function cpuMsOf(text: string): number {

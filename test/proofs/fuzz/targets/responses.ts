@@ -94,10 +94,10 @@ const isOrdinary = ({ status, headers }: { readonly status: string; readonly hea
     ),
   );
 
-const MOST_PIECES = 400;
+const MAX_PIECES = 400;
 
 function piecesOf(bytes: Buffer, sizeBytes: number): readonly Buffer[] {
-  const size = Math.max(1, Math.ceil(sizeBytes), Math.ceil(bytes.byteLength / MOST_PIECES));
+  const size = Math.max(1, Math.ceil(sizeBytes), Math.ceil(bytes.byteLength / MAX_PIECES));
   return Array.from({ length: Math.ceil(bytes.byteLength / size) }, (_, index) =>
     bytes.subarray(index * size, (index + 1) * size),
   );
