@@ -60,7 +60,7 @@ test.each<readonly [string, () => unknown]>([
     }
 
     const result = await fake.stored('results/run-function/dt=2026-11-21/job-1.json');
-    expect(deliveries).toBe(sends ? 1 : 10);
+    expect(deliveries).toBe(sends ? 1 : 48);
     expect(result).toMatchObject({ status: sends ? 'unknown' : 'failed', error: { kind: 'internal' } });
     expect(JSON.stringify(result).length).toBeLessThan(5_000);
     expect(lines.filter((line) => line.includes('job not done'))).toHaveLength(deliveries);
