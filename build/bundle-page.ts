@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../lib/base/index.ts';
+import { parseOwnJson } from '../lib/base/json/index.ts';
 import type { PageCode } from '../lib/report/html.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'lib', 'report', 'page', 'main.tsx');

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
-import { boundedLine, currentIds, lastingFailure } from './base/index.ts';
+import { lastingFailure } from './base/aws/index.ts';
+import { boundedLine, currentIds } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
-import { hideUser, networkFaults, parseJson, preview } from './base/index.ts';
+import { networkFaults } from './base/aws/index.ts';
+import { hideUser, preview } from './base/index.ts';
+import { parseJson } from './base/json/index.ts';
 import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
 import { isOtherHeader, tokenHeader } from './platform/token.ts';
 

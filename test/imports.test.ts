@@ -17,7 +17,6 @@ const ROOMS = [
   'lib/pace',
   'lib/platform',
   'lib/model/rules.ts',
-  'lib/snapshot/page/json-bytes.ts',
   'lib/tables/parquet',
   'lib/snapshot',
   'lib/tables/made',

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { nearestName, printJson, shortened, shownJson } from '../base/index.ts';
+import { nearestName, shortened, shownJson } from '../base/index.ts';
+import { printJson } from '../base/json/index.ts';
 import { storePlace } from '../places.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';

@@ -1,4 +1,5 @@
-import { type BackoffLimits, backoffMs, errorText, ServiceError } from '../base/index.ts';
+import { ServiceError } from '../base/aws/index.ts';
+import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';

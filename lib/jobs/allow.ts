@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { checkedBy, faultsOf, parseJson } from '../base/index.ts';
+import { faultsOf } from '../base/index.ts';
+import { checkedBy, parseJson } from '../base/json/index.ts';
 import { SettingsError } from '../settings.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { definitionOf, type Job, jobType } from './types/job-types.ts';

@@ -1,5 +1,5 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/index.ts';
+import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/aws/index.ts';
 import type { JobFinished } from './redrive.ts';
 
 type EventBridgeOptions = {

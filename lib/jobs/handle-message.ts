@@ -1,7 +1,8 @@
 /** What a runner threw as an error that can be logged and recorded: whatever it is, it counts. One that can be read stays. */
 
 import type { Logger } from 'pino';
-import { type InHand, isOfDisk, traced } from '../base/index.ts';
+import { isOfDisk } from '../base/aws/index.ts';
+import { type InHand, traced } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';

@@ -1,4 +1,5 @@
-import { isPassing, once, sleep as sleepInTime } from '../base/index.ts';
+import { isPassing } from '../base/aws/index.ts';
+import { once, sleep as sleepInTime } from '../base/index.ts';
 import type { Clock } from '../pace/slots.ts';
 import { operations } from '../platform/client.ts';
 import type { Sentiment } from '../platform/index.ts';

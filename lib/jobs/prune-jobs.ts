@@ -1,4 +1,4 @@
-import { readAhead } from '../snapshot/sources/read-ahead.ts';
+import { readAhead } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 import { type Ledger, mayPrune } from './ledger/ledger.ts';
 import { resultKey } from './result.ts';

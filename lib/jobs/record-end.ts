@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { backoffMs, isOfDisk, messageOf, once } from '../base/index.ts';
+import { isOfDisk } from '../base/aws/index.ts';
+import { backoffMs, messageOf, once } from '../base/index.ts';
 import { findStored, keySegment, MAX_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';

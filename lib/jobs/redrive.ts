@@ -1,4 +1,5 @@
-import { AwsError, parseJson, printJson } from '../base/index.ts';
+import { AwsError } from '../base/aws/index.ts';
+import { parseJson, printJson } from '../base/json/index.ts';
 import { spelled } from '../model/rules.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { isCancelled, isSettled, type JobRow, type Outcome, wasExecuted } from './ledger/job-row.ts';

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { checkedBy, faultsOf, filledText, wholeNumber } from '../base/index.ts';
+import { faultsOf } from '../base/index.ts';
+import { checkedBy, filledText, wholeNumber } from '../base/json/index.ts';
 import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import { doubtError, readWholeText, surveyText, TextError } from '../text/index.ts';
 import type { JobStorage } from './job-storage.ts';

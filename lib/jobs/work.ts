@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
-import { isOfDisk, isPassing, type ProblemName, sleep as sleepInTime, withIds } from '../base/index.ts';
+import { isOfDisk, isPassing } from '../base/aws/index.ts';
+import { type ProblemName, sleep as sleepInTime, withIds } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';

@@ -1,4 +1,4 @@
-import { anyRecord, parseJson, printJson } from '../base/index.ts';
+import { anyRecord, parseJson, printJson } from '../base/json/index.ts';
 import { findStored, MAX_LIST_BYTES, type Store } from '../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;

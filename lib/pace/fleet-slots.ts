@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isPassing } from '../base/index.ts';
+import { isPassing } from '../base/aws/index.ts';
 import { TableError } from '../table/index.ts';
 import {
   afterRefusal,

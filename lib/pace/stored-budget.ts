@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AwsEnvironment, sleep as delay } from '../base/index.ts';
+import type { AwsEnvironment } from '../base/aws/index.ts';
+import { sleep as delay } from '../base/index.ts';
 import {
   type CheckTable,
   checkedTable,

@@ -1,14 +1,6 @@
 import type * as z from 'zod/mini';
-import {
-  checkedBy,
-  faultsOf,
-  type Hide,
-  type InHand,
-  preview,
-  printJson,
-  shortened,
-  traced,
-} from '../base/index.ts';
+import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
+import { checkedBy, printJson } from '../base/json/index.ts';
 import type { Share } from '../pace/fair-order.ts';
 import { type Pace, PaceWaitError, type Slot } from '../pace/pace.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';

@@ -1,4 +1,5 @@
-import { type InHand, type NetworkEnvironment, proxyOf, sleep } from '../base/index.ts';
+import { type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
+import { type InHand, sleep } from '../base/index.ts';
 import type { Pace } from '../pace/pace.ts';
 import { type Call, createCall, type HoldLeft } from './call.ts';
 import type { Observe } from './events.ts';

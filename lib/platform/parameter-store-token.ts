@@ -1,5 +1,5 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/aws/index.ts';
 import { notAToken, secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
 type ParameterStoreOptions = {

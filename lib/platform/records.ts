@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord } from '../base/index.ts';
+import { anyRecord } from '../base/json/index.ts';
 import { type Id, idDigits, idSchema } from './id.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../base/aws/index.ts';
 import { secretLimits, secretToken, storedToken, type TokenSource } from './token.ts';
 
 type SecretsManagerOptions = {

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
-import { AwsError, listed, parseJson } from '../base/index.ts';
+import { AwsError } from '../base/aws/index.ts';
+import { listed } from '../base/index.ts';
+import { parseJson } from '../base/json/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw } from 'node:zlib';
 import * as z from 'zod/mini';
-import { once, parseOwnJson } from '../base/index.ts';
+import { once } from '../base/index.ts';
+import { parseOwnJson } from '../base/json/index.ts';
 import type { ReportFacts } from './facts.ts';
 
 /**

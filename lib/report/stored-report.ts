@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../base/index.ts';
+import { recordOf } from '../base/json/index.ts';
 import { findStored, type Store, type StoredJson } from '../store/index.ts';
 
 /** The page, and what is said of it: written after the page. */

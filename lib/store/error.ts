@@ -1,4 +1,5 @@
-import { firstLine, messageOf, ServiceError } from '../base/index.ts';
+import { ServiceError } from '../base/aws/index.ts';
+import { firstLine, messageOf } from '../base/index.ts';
 
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { type AwsEnvironment, hideUser } from '../base/index.ts';
+import type { AwsEnvironment } from '../base/aws/index.ts';
+import { hideUser } from '../base/index.ts';
 import { StoreError, unlessCode } from './error.ts';
 import { isKey } from './key.ts';
 import type { Store } from './store.ts';

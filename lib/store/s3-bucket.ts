@@ -5,7 +5,7 @@ import {
   type LifecycleRule,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { readAwsFault } from '../base/index.ts';
+import { readAwsFault } from '../base/aws/index.ts';
 
 /** What a bucket does by itself to what is stored: what is so, and what breaks a promise, a line each. */
 type BucketSettings = { readonly facts: readonly string[]; readonly faults: readonly string[] };

@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { type AwsEnvironment, awsClientConfig, lean } from '../base/index.ts';
+import { type AwsEnvironment, awsClientConfig, lean } from '../base/aws/index.ts';
 
 /** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path.
  * With `SYNC_ENCRYPTION` it asks for that encryption of every object that it writes or copies. */

@@ -1,6 +1,6 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { AwsEnvironment } from '../base/index.ts';
+import type { AwsEnvironment } from '../base/aws/index.ts';
 import { createS3Client } from './s3-client.ts';
 
 type LinkOptions = {

@@ -14,7 +14,8 @@ import {
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { gatherBytes, kindOfFault, readAwsFault } from '../base/index.ts';
+import { kindOfFault, readAwsFault } from '../base/aws/index.ts';
+import { gatherBytes } from '../base/bytes/index.ts';
 import { type Boundary, createBoundary, withPieces } from './boundary.ts';
 import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { checkedBy, JsonLimitError, messageOf, parseJson, refuseManyValues } from '../base/index.ts';
+import { messageOf } from '../base/index.ts';
+import { checkedBy, JsonLimitError, parseJson, refuseManyValues } from '../base/json/index.ts';
 import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 

@@ -13,13 +13,13 @@ import {
 import {
   type AwsEnvironment,
   awsClientConfig,
-  backoffMs,
   kindOfFault,
   lean,
-  parseOwnJson,
   readAwsFault,
   UNSENT_CODES,
-} from '../base/index.ts';
+} from '../base/aws/index.ts';
+import { backoffMs } from '../base/index.ts';
+import { parseOwnJson } from '../base/json/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';

@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { AwsEnvironment } from '../base/index.ts';
+import type { AwsEnvironment } from '../base/aws/index.ts';
 import { sqlitePath } from '../places.ts';
 import type { ClientLimits } from './dynamo-table.ts';
 import type { Table } from './table.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { parseOwnJson } from '../base/index.ts';
+import { parseOwnJson } from '../base/json/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';

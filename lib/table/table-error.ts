@@ -1,4 +1,5 @@
-import { firstLine, messageOf, ServiceError } from '../base/index.ts';
+import { ServiceError } from '../base/aws/index.ts';
+import { firstLine, messageOf } from '../base/index.ts';
 
 export type TableFailure =
   /** There is no such table, or it has other keys. */

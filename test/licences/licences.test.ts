@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileS
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { optionalPeers } from '../../lib/base/index.ts';
+import { optionalPeers } from '../../lib/base/optional-peer.ts';
 import { licencesIn } from './licences.ts';
 
 test('every package that is installed at the user’s has an allowed licence', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AwsError } from '../../lib/base/index.ts';
+import { AwsError } from '../../lib/base/aws/index.ts';
 import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
 import { storedToken } from '../../lib/platform/token.ts';

@@ -1,4 +1,5 @@
-import { printJson, shownJson } from '../../base/index.ts';
+import { shownJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { runFunction } from '../../jobs/types/run-function/definition.ts';
 import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';

@@ -1,4 +1,5 @@
-import { errorText, printJson, sleep } from '../../base/index.ts';
+import { errorText, sleep } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import type { StatusFailure } from '../../platform/failure.ts';
 import { parseRetryAfter } from '../../platform/http/error-body.ts';
 import { createExchange } from '../../platform/http/exchange.ts';

@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-sdk/client-cloudformation';
-import { asAwsError, awsClientConfig } from '../../base/index.ts';
+import { asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 

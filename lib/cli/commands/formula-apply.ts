@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
 import { spelled, thing } from '../../model/rules.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../model/formula-log.ts';
 import { spelled } from '../../model/rules.ts';
 import type { Run } from '../commands.ts';

@@ -1,4 +1,5 @@
-import { errorText, printJson } from '../../base/index.ts';
+import { errorText } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';

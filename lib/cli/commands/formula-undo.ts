@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { hasEnded, type JobRow, wasExecuted } from '../../jobs/ledger/job-row.ts';
 import { findFailedMessage } from '../../jobs/redrive.ts';
 import { updateFormula } from '../../jobs/types/update-formula/definition.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { csvHead, csvLine, csvOutput, writeTextFile } from '../../text/index.ts';
 import type { Run } from '../commands.ts';

@@ -1,4 +1,5 @@
-import { errorText, printJson, shownJson } from '../../base/index.ts';
+import { errorText, shownJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';
 import { isPruned, type JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import type { EndedBefore } from '../../jobs/file/ended-before.ts';
 import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';

@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/index.ts';
+import { AwsError } from '../../base/aws/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { watchDeadLetters } from '../../jobs/queue/queue-limits.ts';
 import { work } from '../../jobs/work.ts';

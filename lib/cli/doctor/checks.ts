@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { CLOCK_ADVICE, errorText, proxyOf } from '../../base/index.ts';
+import { CLOCK_ADVICE, proxyOf } from '../../base/aws/index.ts';
+import { errorText } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
 import { effectiveRate } from '../../pace/budget.ts';

@@ -1,4 +1,5 @@
-import { AwsError, hideUser, proxyOf, remedyOf, ServiceError } from '../../base/index.ts';
+import { AwsError, proxyOf, remedyOf, ServiceError } from '../../base/aws/index.ts';
+import { hideUser } from '../../base/index.ts';
 import type { SettingName } from '../../contract.ts';
 import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';

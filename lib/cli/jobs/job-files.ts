@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ServiceError } from '../../base/index.ts';
+import { ServiceError } from '../../base/aws/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { type EndedBefore, endedBefore, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
 import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';

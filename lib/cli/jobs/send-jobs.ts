@@ -1,4 +1,5 @@
-import { AwsError, isPassing, sleep as realSleep } from '../../base/index.ts';
+import { AwsError, isPassing } from '../../base/aws/index.ts';
+import { sleep as realSleep } from '../../base/index.ts';
 import { batchesOf, type Queue, UnsentError, type UnsentMessage } from '../../jobs/queue/queue.ts';
 import { queueWaitMs } from '../../jobs/queue-wait.ts';
 

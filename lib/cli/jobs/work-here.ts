@@ -1,4 +1,5 @@
-import { isPassing, shortened, sleep } from '../../base/index.ts';
+import { isPassing } from '../../base/aws/index.ts';
+import { shortened, sleep } from '../../base/index.ts';
 import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
 import type { Lease } from '../../jobs/held.ts';
 import { adviceWords } from '../../jobs/job-advice.ts';

@@ -1,7 +1,7 @@
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseJson } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import {
   doubtError,
   OUTPUT_ENDINGS,

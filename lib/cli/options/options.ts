@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { nearestName, shortened, utcTime } from '../../base/index.ts';
+import { nearestName, shortened } from '../../base/index.ts';
+import { utcTime } from '../../base/json/index.ts';
 import { jobId } from '../../jobs/message/check-message.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/texts/batch/batch.ts';
 import { idDigits, topicName } from '../../platform/index.ts';

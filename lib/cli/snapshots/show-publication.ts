@@ -1,4 +1,4 @@
-import { AwsError } from '../../base/index.ts';
+import { AwsError } from '../../base/aws/index.ts';
 import { clearAfter } from '../../snapshot/history/clear-work.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';

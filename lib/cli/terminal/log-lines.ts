@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../base/index.ts';
+import { parseOwnJson } from '../../base/json/index.ts';
 import { describeFailure, type PlatformFailure } from '../../platform/index.ts';
 import { shownLines } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { isOfDisk, isPassing } from '../../base/index.ts';
+import { isOfDisk, isPassing } from '../../base/aws/index.ts';
 import { handleMessage, type Worker } from '../handle-message.ts';
 import { type EndedJobRow, hasEnded, isSettled } from '../ledger/job-row.ts';
 import { askedJob, publishEnd } from '../redrive.ts';

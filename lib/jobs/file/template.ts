@@ -1,4 +1,5 @@
-import { listed, nearestName, parseJson, shortened } from '../../base/index.ts';
+import { listed, nearestName, shortened } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import { repeatedIn } from '../../text/index.ts';
 
 type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };

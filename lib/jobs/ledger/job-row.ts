@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseOwnJson } from '../../base/index.ts';
+import { parseOwnJson } from '../../base/json/index.ts';
 import type { Json, Row } from '../../table/index.ts';
 
 const count = z.int().check(z.minimum(0));

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { faultsOf, preview } from '../../base/index.ts';
 import {
   canonicalJson,
   checkedBy,
-  faultsOf,
   isDeeperThan,
   JsonLimitError,
   own,
   parseJson,
-  preview,
   utcTime,
-} from '../../base/index.ts';
+} from '../../base/json/index.ts';
 import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { AwsEnvironment } from '../../base/index.ts';
+import type { AwsEnvironment } from '../../base/aws/index.ts';
 import { sqlitePath, withPlaces } from '../../places.ts';
 import { tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';

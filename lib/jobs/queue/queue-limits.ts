@@ -1,4 +1,5 @@
-import { AwsError, once } from '../../base/index.ts';
+import { AwsError } from '../../base/aws/index.ts';
+import { once } from '../../base/index.ts';
 import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
 /** The limit of the template: fewer are used up by workers that are stopped. SQS takes no more. */

@@ -1,4 +1,5 @@
-import { AwsError, parseOwnJson } from '../../base/index.ts';
+import { AwsError } from '../../base/aws/index.ts';
+import { parseOwnJson } from '../../base/json/index.ts';
 
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;

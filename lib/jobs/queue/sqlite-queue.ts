@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { AwsError, entryError, sleep } from '../../base/index.ts';
+import { AwsError, entryError } from '../../base/aws/index.ts';
+import { sleep } from '../../base/index.ts';
 import { type SqliteFile, TableError } from '../../table/index.ts';
 import {
   EXACT_POLLS,

@@ -15,9 +15,9 @@ import {
   asAwsError,
   awsClientConfig,
   entryError,
-  parseOwnJson,
   queueEndpoint,
-} from '../../base/index.ts';
+} from '../../base/aws/index.ts';
+import { parseOwnJson } from '../../base/json/index.ts';
 import {
   batchesOf,
   MAX_MESSAGE_BYTES,

@@ -1,4 +1,4 @@
-import { type ReadAheadOptions, readAhead } from '../../snapshot/sources/read-ahead.ts';
+import { type ReadAheadOptions, readAhead } from '../../base/index.ts';
 
 const LISTED = 256;
 

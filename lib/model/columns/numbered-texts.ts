@@ -1,5 +1,4 @@
-import { freeMemory } from '../../base/index.ts';
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { freeMemory, type JsonBytes } from '../../base/bytes/index.ts';
 import { memoryOf, noTexts, numberOfText, SHORT_BYTES } from '../../tables/parquet/texts.ts';
 
 /** Texts one behind another: text `n` is from `starts[n]` up to `starts[n + 1]`, its length and its tag first. */

@@ -3,7 +3,7 @@ import { type ColumnMetaData, parquetMetadata, type SchemaTree } from 'hyparquet
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { getMaxDefinitionLevel, getSchemaPath } from 'hyparquet/src/schema.js';
-import { freeMemory } from '../../base/index.ts';
+import { freeMemory } from '../../base/bytes/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import { LENGTH_BYTES } from '../../tables/parquet/texts.ts';
 

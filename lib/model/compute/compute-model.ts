@@ -1,4 +1,4 @@
-import { freeMemory, growing } from '../../base/index.ts';
+import { freeMemory, growing } from '../../base/bytes/index.ts';
 import { createNumberedTexts } from '../columns/numbered-texts.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
 import { flagBits, HELD, WRONG } from '../flags.ts';

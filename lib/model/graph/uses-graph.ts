@@ -1,5 +1,4 @@
-import { freeMemory, growing } from '../../base/index.ts';
-import { jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
+import { freeMemory, growing, jsonBytesOf } from '../../base/bytes/index.ts';
 import { createNumberedTexts, HEAD_BYTES, type PackedTexts, textAt } from '../columns/numbered-texts.ts';
 import {
   isBroken,

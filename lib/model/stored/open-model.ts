@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import { freeMemory, recordOf } from '../../base/index.ts';
-import { jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
+import { freeMemory, jsonBytesOf } from '../../base/bytes/index.ts';
+import { recordOf } from '../../base/json/index.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import {
   asRead,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readAhead } from '../../snapshot/sources/read-ahead.ts';
+import { readAhead } from '../../base/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { findFormula, formulaKeys } from '../formula-log.ts';
 import { createUsesCollector, graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { growing } from '../../base/index.ts';
+import { growing } from '../../base/bytes/index.ts';
 import { createRecordFields } from '../../snapshot/changes/line-members.ts';
 import type { LineReader } from '../../snapshot/changes/line-reader.ts';
 import type { Part } from '../../snapshot/manifest.ts';

@@ -1,4 +1,5 @@
-import { type Hide, MAX_READ, parseJson } from '../../base/index.ts';
+import { type Hide, MAX_READ } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 
 /** What an error body says: the platform's message and its reference (`toe`, or `errorCode`). */
 type ErrorBody = { readonly detail?: string; readonly reference?: string };

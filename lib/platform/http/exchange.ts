@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment } from '../../base/index.ts';
+import { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment } from '../../base/aws/index.ts';
 import type { ConnectionPhase } from '../failure.ts';
 
 // Imported as an ES module it loads all of undici, whose classes are among its exports: 20 ms of a cold start.

@@ -2,16 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import {
-  errorText,
-  freeMemory,
-  gatherBytes,
-  type Hide,
-  JsonLimitError,
-  parseJson,
-  refuseManyValues,
-  shortened,
-} from '../../base/index.ts';
+import { freeMemory, gatherBytes } from '../../base/bytes/index.ts';
+import { errorText, type Hide, shortened } from '../../base/index.ts';
+import { JsonLimitError, parseJson, refuseManyValues } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord } from '../../base/index.ts';
+import { anyRecord } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Id, idSchema } from '../id.ts';
 import { aboutRecord, type DataFile, dataFile } from '../records.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, pathSegment, printJson, uuid } from '../../base/index.ts';
+import { anyRecord, pathSegment, printJson, uuid } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { execution, type FunctionExecution } from '../records.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, isoTime, urlText, uuid, wholeNumber } from '../../base/index.ts';
+import { filledText, isoTime, urlText, uuid, wholeNumber } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
 

@@ -1,8 +1,8 @@
+import { readAhead } from '../../base/index.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { outcomeOf, parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
 import { findSummary } from '../../jobs/texts/batch/finish-batch.ts';
 import { dateIn } from '../../jobs/texts/rows/date-column.ts';
-import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MAX_LISTED, type Sentiments } from '../facts.ts';
 import { createCountedValues, createLargest } from './records.ts';

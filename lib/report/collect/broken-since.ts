@@ -1,4 +1,4 @@
-import { parseJson } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import { flagBits } from '../../model/index.ts';
 import { canonicalId, eachUse, isBroken, isInvalid } from '../../model/rules.ts';
 import type { Change } from '../../snapshot/changes/side-by-side.ts';

@@ -1,4 +1,4 @@
-import { printExact } from '../../base/index.ts';
+import { printExact } from '../../base/json/index.ts';
 import { type Change, fieldsOf } from '../../snapshot/changes/side-by-side.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';

@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/index.ts';
+import { freeMemory } from '../../base/bytes/index.ts';
 import {
   asText,
   HELD,

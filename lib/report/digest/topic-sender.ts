@@ -1,5 +1,5 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 import type { SendDigest } from '../after-publishing.ts';
 import type { PrintedDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { printJson } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { createPlatformCounter, type PlatformCounter, type PlatformCounts } from './counts.ts';
 import type { FileSet } from './files/file-set.ts';
 import { codePackages } from './functions/packages.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { faultsOf, wholeNumber } from '../../base/index.ts';
+import { faultsOf } from '../../base/index.ts';
+import { wholeNumber } from '../../base/json/index.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import { assumptions } from './assumptions.ts';
 import {

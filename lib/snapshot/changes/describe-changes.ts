@@ -1,4 +1,5 @@
-import { printExact, shortened } from '../../base/index.ts';
+import { shortened } from '../../base/index.ts';
+import { printExact } from '../../base/json/index.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './side-by-side.ts';
 

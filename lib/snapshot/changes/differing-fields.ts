@@ -1,5 +1,5 @@
-import { canonicalExact, holdsMoreValues, parseExact } from '../../base/index.ts';
-import { skipValue } from '../page/json-bytes.ts';
+import { skipValue } from '../../base/bytes/index.ts';
+import { canonicalExact, holdsMoreValues, parseExact } from '../../base/json/index.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
 import {
   isPlain,

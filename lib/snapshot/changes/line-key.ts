@@ -1,6 +1,6 @@
+import { QUOTE } from '../../base/bytes/index.ts';
 import { compareIds, idDigits } from '../../platform/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { QUOTE } from '../page/json-bytes.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 import {
   createRecordFields,

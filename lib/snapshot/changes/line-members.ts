@@ -1,8 +1,5 @@
-import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/index.ts';
-import { StoredObjectError } from '../../store/index.ts';
 import {
   CLOSE_OBJECT,
-  COMMA,
   OPEN_OBJECT,
   QUOTE,
   skipDeepValue,
@@ -10,7 +7,10 @@ import {
   skipText,
   skipValue,
   unexpected,
-} from '../page/json-bytes.ts';
+} from '../../base/bytes/index.ts';
+import { COMMA } from '../../base/bytes/json-bytes.ts';
+import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/json/index.ts';
+import { StoredObjectError } from '../../store/index.ts';
 import { bytesOf, type Line, type LineReader, lineOf } from './line-reader.ts';
 
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */

@@ -1,6 +1,5 @@
-import { freeMemory } from '../../base/index.ts';
+import { freeMemory, type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { type JsonBytes, jsonBytesOf } from '../page/json-bytes.ts';
 import { type PartToRead, partChunks } from './part-chunks.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
+import { type GatheredBytes, gatherBytes } from '../../base/bytes/index.ts';
 import type { Store } from '../../store/index.ts';
 import { packFrame } from '../frames/frame-codec.ts';
 import type { Part } from '../manifest.ts';

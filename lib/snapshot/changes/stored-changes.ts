@@ -1,4 +1,4 @@
-import { parseOwnJson } from '../../base/index.ts';
+import { parseOwnJson } from '../../base/json/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest } from '../manifest.ts';
 import { noMembers, type ReadLine, readMembers, valuesByName } from './line-members.ts';

@@ -1,4 +1,5 @@
-import { backoffMs, isPassing, ServiceError } from '../../base/index.ts';
+import { isPassing, ServiceError } from '../../base/aws/index.ts';
+import { backoffMs } from '../../base/index.ts';
 import { isStatus, PlatformError } from '../../platform/index.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';

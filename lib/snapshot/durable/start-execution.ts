@@ -1,5 +1,5 @@
 import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 
 /** An execution to start: its name, and its input as JSON text. */
 type Execution = { readonly name: string; readonly input: string };

@@ -1,4 +1,4 @@
-import { type GatheredBytes, gatherBytes } from '../../base/index.ts';
+import { type GatheredBytes, gatherBytes } from '../../base/bytes/index.ts';
 import type { Compression } from '../keys.ts';
 import { packFrame } from './frame-codec.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../base/index.ts';
+import { canonicalJson } from '../../base/json/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { readBy } from '../changes/line-key.ts';
 import { runKeys } from '../changes/run-keys.ts';

@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/index.ts';
+import { freeMemory } from '../../base/bytes/index.ts';
 import { type Id, MAX_ID_DIGITS } from '../../platform/index.ts';
 import type { RecordBatch, RecordPiece } from './record-batch.ts';
 import { typesSeen } from './record-fields.ts';

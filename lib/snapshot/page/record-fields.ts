@@ -1,5 +1,5 @@
-import { JsonLimitError } from '../../base/index.ts';
-import { type JsonBytes, skipName } from './json-bytes.ts';
+import { type JsonBytes, skipName } from '../../base/bytes/index.ts';
+import { JsonLimitError } from '../../base/json/index.ts';
 import type { FieldTypes, JsonType } from './record-batch.ts';
 import { textAt } from './value-at.ts';
 

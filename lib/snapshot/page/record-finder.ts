@@ -1,18 +1,17 @@
-import { JsonLimitError, parseJson } from '../../base/index.ts';
-import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
-import { idIn, oddMembers, type RecordsIn } from '../../platform/records.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
-  COMMA,
-  isFilledText,
   type JsonBytes,
   OPEN_ARRAY,
   OPEN_OBJECT,
   skipSpace,
   skipValue,
   unexpected,
-} from './json-bytes.ts';
+} from '../../base/bytes/index.ts';
+import { COMMA, isFilledText } from '../../base/bytes/json-bytes.ts';
+import { JsonLimitError, parseJson } from '../../base/json/index.ts';
+import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
+import { idIn, oddMembers, type RecordsIn } from '../../platform/records.ts';
 import {
   addType,
   createRecordFields,

@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson, refuseManyValues } from '../../base/index.ts';
 import {
   CLOSE_OBJECT,
-  COMMA,
   type JsonBytes,
   jsonBytesOf,
   OPEN_ARRAY,
@@ -11,7 +9,9 @@ import {
   skipSpace,
   skipValue,
   unexpected,
-} from './json-bytes.ts';
+} from '../../base/bytes/index.ts';
+import { COMMA } from '../../base/bytes/json-bytes.ts';
+import { parseJson, refuseManyValues } from '../../base/json/index.ts';
 import { countNames } from './record-fields.ts';
 import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';
 import { textAt } from './value-at.ts';

@@ -1,5 +1,12 @@
-import { parseJson } from '../../base/index.ts';
-import { type JsonBytes, OPEN_ARRAY, OPEN_OBJECT, QUOTE, skipText, skipValue } from './json-bytes.ts';
+import {
+  type JsonBytes,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  skipText,
+  skipValue,
+} from '../../base/bytes/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 
 /* Values of a response whose bytes were validated, by the place where they start; 0 stands for a value that is not there. */
 

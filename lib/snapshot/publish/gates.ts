@@ -1,4 +1,4 @@
-import { canonicalJson, own } from '../../base/index.ts';
+import { canonicalJson, own } from '../../base/json/index.ts';
 import { runOfKey } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';

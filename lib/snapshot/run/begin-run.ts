@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { printJson, shortened } from '../../base/index.ts';
+import { shortened } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
 import { MAX_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';

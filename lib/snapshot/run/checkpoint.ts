@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { anyRecord, recordOf, shortened } from '../../base/index.ts';
+import { shortened } from '../../base/index.ts';
+import { anyRecord, recordOf } from '../../base/json/index.ts';
 import {
   asRead,
   findStored,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { freeMemory, gatherInPlace, shortened } from '../../base/index.ts';
+import { freeMemory, gatherInPlace } from '../../base/bytes/index.ts';
+import { shortened } from '../../base/index.ts';
 import type { Store } from '../../store/store.ts';
 import { endsPart } from '../changes/key-hash.ts';
 import { MAX_LINE_BYTES } from '../changes/line-reader.ts';

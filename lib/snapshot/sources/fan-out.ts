@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { readAhead } from '../../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../../platform/index.ts';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { GateName, MissingId, Scan } from '../scan.ts';
-import { readAhead } from './read-ahead.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
 export const fanOutPosition = z.object({

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
-import { checkedBy, faultsOf } from '../../base/index.ts';
+import { faultsOf } from '../../base/index.ts';
+import { checkedBy } from '../../base/json/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Scan } from '../scan.ts';
 

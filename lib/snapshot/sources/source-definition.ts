@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyNumberOf, each, type ListOf } from '../../base/index.ts';
+import { anyNumberOf, each, type ListOf } from '../../base/json/index.ts';
 import type { LinkedId } from '../../model/rules.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { parseJson } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import { alternatives, epochMoment, momentOf, type View, type ViewColumn } from '../catalog/view.ts';
 import { duckDbSql } from '../duckdb-dialect.ts';
 import { literal } from './schema.ts';

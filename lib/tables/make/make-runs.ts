@@ -1,10 +1,10 @@
-import { parseJson } from '../../base/index.ts';
+import { readAhead } from '../../base/index.ts';
+import { parseJson } from '../../base/json/index.ts';
 import { lastRuns } from '../../model/index.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { latestParquetFolder, type Place, sourceOf } from '../../snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
-import { readAhead } from '../../snapshot/sources/read-ahead.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
 import { parquetOfRun } from '../made/made-files.ts';

@@ -5,7 +5,7 @@ import {
   skipDeepValue,
   skipSpace,
   unexpected,
-} from '../../snapshot/page/json-bytes.ts';
+} from '../../base/bytes/index.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
 import {
   addInteger,

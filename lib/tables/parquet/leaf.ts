@@ -1,5 +1,5 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import { canonicalExact, parseExact } from '../../base/index.ts';
+import { canonicalExact, parseExact } from '../../base/json/index.ts';
 
 /** Where a leaf column is in the schema. */
 export type LeafPlace = {

@@ -1,4 +1,4 @@
-import { type JsonBytes, skipName, skipText } from '../../snapshot/page/json-bytes.ts';
+import { type JsonBytes, skipName, skipText } from '../../base/bytes/index.ts';
 
 /** What reading a line has found so far. */
 export type Reading = {

@@ -9,7 +9,7 @@ import {
   OPEN_OBJECT,
   skipDeepValue,
   skipName,
-} from '../../snapshot/page/json-bytes.ts';
+} from '../../base/bytes/index.ts';
 import { nameAt } from './names.ts';
 
 /** What is nested deeper stays as it is: no column is. */

@@ -4,8 +4,7 @@ import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
-import { freeMemory, gatherBytes } from '../../base/index.ts';
-import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { freeMemory, gatherBytes, type JsonBytes } from '../../base/bytes/index.ts';
 import { createLineFitter } from './fit-lines.ts';
 import { parquetSchema, type TableColumns } from './hive-type.ts';
 import {

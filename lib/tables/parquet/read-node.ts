@@ -12,7 +12,7 @@ import {
   skipName,
   skipText,
   skipValue,
-} from '../../snapshot/page/json-bytes.ts';
+} from '../../base/bytes/index.ts';
 import type { ColumnType } from './hive-type.ts';
 import {
   addBoolean,

@@ -1,6 +1,6 @@
 import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
-import { type JsonBytes, jsonBytesOf } from '../../snapshot/page/json-bytes.ts';
+import { type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
 import {
   addLevels,
   bitsOf,

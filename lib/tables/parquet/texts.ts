@@ -1,5 +1,4 @@
-import { freeMemory } from '../../base/index.ts';
-import { type JsonBytes, QUOTE } from '../../snapshot/page/json-bytes.ts';
+import { freeMemory, type JsonBytes, QUOTE } from '../../base/bytes/index.ts';
 import { FIRST_COUNT, withRoom } from './leaf.ts';
 
 /** Texts in UTF-8: each distinct one once, and which of them comes where. */

@@ -6,7 +6,7 @@ import {
   type StorageDescriptor,
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
-import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/index.ts';
+import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 import { type Place, parquetFolder } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';

@@ -1,4 +1,5 @@
-import { type AwsEnvironment, once } from '../../base/index.ts';
+import type { AwsEnvironment } from '../../base/aws/index.ts';
+import { once } from '../../base/index.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
-import { lastingFailure, remedyOf } from '../../../lib/base/index.ts';
+import { lastingFailure, remedyOf } from '../../../lib/base/aws/index.ts';
 
 test('a response that is none of the service, such as a page of a proxy, is not quoted', () => {
   const unreadable = Object.assign(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AwsError, isPassing, kindOfFault, lastingFailure, remedyOf } from '../../../lib/base/index.ts';
+import { AwsError, isPassing, kindOfFault, lastingFailure, remedyOf } from '../../../lib/base/aws/index.ts';
 
 /* Every error that AWS documents for a call that we make, and what is made of it. */
 

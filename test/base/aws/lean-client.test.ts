@@ -1,6 +1,6 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { awsClientConfig, lean } from '../../../lib/base/index.ts';
+import { awsClientConfig, lean } from '../../../lib/base/aws/index.ts';
 import { json, startServer } from '../../platform/scripted-server.ts';
 
 const LIMITS = { service: 'DYNAMODB', connectionTimeoutMs: 1_000, requestTimeoutMs: 5_000 } as const;

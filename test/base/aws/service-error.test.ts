@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AwsError, isPassing, lastingFailure, type Part } from '../../../lib/base/index.ts';
+import { AwsError, isPassing, lastingFailure, type Part } from '../../../lib/base/aws/index.ts';
 import { UnsentError } from '../../../lib/jobs/queue/queue.ts';
 import { StoreError, type StoreFailure } from '../../../lib/store/index.ts';
 import { TableError, type TableFailure } from '../../../lib/table/index.ts';

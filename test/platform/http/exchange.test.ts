@@ -6,7 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MAX_IDLE_MS } from '../../../lib/base/index.ts';
+import { MAX_IDLE_MS } from '../../../lib/base/aws/index.ts';
 import { createExchange, type Exchange } from '../../../lib/platform/http/exchange.ts';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../../base/aws/own-authority.ts';
 import { folderOfAll } from '../../folder-of-each.ts';

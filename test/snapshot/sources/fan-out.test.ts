@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readAhead } from '../../../lib/base/read-ahead.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
-import { readAhead } from '../../../lib/snapshot/sources/read-ahead.ts';
 import { batchOfLines, recordsIn } from '../batches.ts';
 import { statusError } from '../responding-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AwsError } from '../../../lib/base/index.ts';
+import { AwsError } from '../../../lib/base/aws/index.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 

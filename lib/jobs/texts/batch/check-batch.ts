@@ -1,4 +1,6 @@
-import { createSeenTexts, preview, printJson } from '../../../base/index.ts';
+import { createSeenTexts } from '../../../base/bytes/index.ts';
+import { preview } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
 import { MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { messageOf, parseJson, printJson, recordOf } from '../../../base/index.ts';
+import { messageOf } from '../../../base/index.ts';
+import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
 import { spelled } from '../../../model/rules.ts';
 import { findStored, MAX_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';

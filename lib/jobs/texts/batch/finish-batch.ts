@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, canonicalJson, parseJson, parseOwnJson, printJson } from '../../../base/index.ts';
+import { anyRecord, canonicalJson, parseJson, parseOwnJson, printJson } from '../../../base/json/index.ts';
 import type { Sentiment } from '../../../platform/index.ts';
 import {
   findStored,

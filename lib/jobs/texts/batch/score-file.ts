@@ -1,4 +1,5 @@
-import { backoffMs, canonicalJson } from '../../../base/index.ts';
+import { backoffMs } from '../../../base/index.ts';
+import { canonicalJson } from '../../../base/json/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { inGroups } from '../../results/read-listed.ts';
 import { createFailures } from '../scoring/failures.ts';

@@ -1,5 +1,5 @@
-import { printJson } from '../../../base/index.ts';
-import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { readAhead } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { missingObject, type Store } from '../../../store/index.ts';
 import {
   type CellOptions,

@@ -1,12 +1,6 @@
-import {
-  createNumbersByText,
-  JsonLimitError,
-  own,
-  parseJson,
-  preview,
-  printJson,
-  shortened,
-} from '../../../base/index.ts';
+import { createNumbersByText } from '../../../base/bytes/index.ts';
+import { preview, shortened } from '../../../base/index.ts';
+import { JsonLimitError, own, parseJson, printJson } from '../../../base/json/index.ts';
 import {
   type CsvForm,
   notRows,

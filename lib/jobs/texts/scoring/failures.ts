@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../../base/index.ts';
+import { canonicalJson } from '../../../base/json/index.ts';
 import type { PlatformError, PlatformFailure } from '../../../platform/index.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 

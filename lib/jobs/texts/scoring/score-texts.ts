@@ -1,4 +1,5 @@
-import { errorText, isOfDisk } from '../../../base/index.ts';
+import { isOfDisk } from '../../../base/aws/index.ts';
+import { errorText } from '../../../base/index.ts';
 import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { ScoreRequest } from '../batch/batch.ts';

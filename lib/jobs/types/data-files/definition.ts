@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { checkedBy, each, faultsOf } from '../../../base/index.ts';
+import { faultsOf } from '../../../base/index.ts';
+import { checkedBy, each } from '../../../base/json/index.ts';
 import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
 import { dataFileOf, expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { common, type JobBy } from '../../message/check-message.ts';

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
+import { shortened } from '../../../base/index.ts';
 import {
   anyRecord,
   JsonLimitError,
   parseJson,
-  shortened,
   slashlessSegment,
   uuid,
   yesOrNo,
-} from '../../../base/index.ts';
+} from '../../../base/json/index.ts';
 import { readAsJson } from '../../../platform/http/transport.ts';
 import type { Call, ReadAnswer } from '../../../platform/index.ts';
 import {

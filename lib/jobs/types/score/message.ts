@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyText, checkedBy, whole, wholeNumber } from '../../../base/index.ts';
+import { anyText, checkedBy, whole, wholeNumber } from '../../../base/json/index.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 

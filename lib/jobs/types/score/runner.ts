@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { type Platform, PlatformError } from '../../../platform/index.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../base/index.ts';
+import { checkedBy } from '../../../base/json/index.ts';
 import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
 import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
 import { common, isObject, type JobBy, type MessageChecks } from '../../message/check-message.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { messageOf, once, parseJson, printJson, sleep } from '../../../base/index.ts';
+import { messageOf, once, sleep } from '../../../base/index.ts';
+import { parseJson, printJson } from '../../../base/json/index.ts';
 import type { Session } from '../../../session.ts';
 import { SettingsError } from '../../../settings.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { printJson, ServiceError } from '../../../base/index.ts';
+import { ServiceError } from '../../../base/aws/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import type { PaceCounts } from '../../../pace/pace.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
 import { clearAfter, type Warn } from '../../../snapshot/history/clear-work.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { printExact } from '../../../base/index.ts';
+import { printExact } from '../../../base/json/index.ts';
 import { flagBits, flagsOf, isStating, type LastRun, openModel } from '../../../model/index.ts';
 import { canonicalId } from '../../../model/rules.ts';
 import { compareRecordKeys, createLineKey } from '../../../snapshot/changes/line-key.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { errorText, printJson, shortened } from '../../../base/index.ts';
+import { errorText, shortened } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { parseMessage } from '../../../jobs/message/message.ts';
 import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { analyzeFormula, checkSum } from '../../../formula/index.ts';
 import { assumptions } from '../assumptions.ts';
 import type { Column, ColumnType, Dataset } from '../records/datasets.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { parseJson, printJson } from '../../../base/index.ts';
+import { parseJson, printJson } from '../../../base/json/index.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 
 /*

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { faultsOf, parseJson } from '../../../base/index.ts';
+import { faultsOf } from '../../../base/index.ts';
+import { parseJson } from '../../../base/json/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 
 type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };

@@ -1,4 +1,4 @@
-import { printJson } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import type { endpoints } from '../../../platform/endpoints.ts';
 import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../../base/index.ts';
+import { filledText } from '../../../base/json/index.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, nearestName, utcTime, uuid } from '../../../base/index.ts';
+import { nearestName } from '../../../base/index.ts';
+import { filledText, utcTime, uuid } from '../../../base/json/index.ts';
 
 /** What the values of a field are; of ids the platform takes a list. */
 type Kind = {

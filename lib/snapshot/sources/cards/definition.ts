@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { uuid, yesOrNo } from '../../../base/index.ts';
+import { uuid, yesOrNo } from '../../../base/json/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules.ts';
 import { calculations } from '../calculations/definition.ts';
 import { resumable } from '../resumable.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { utcTime, uuid, yesOrNo } from '../../../base/index.ts';
+import { utcTime, uuid, yesOrNo } from '../../../base/json/index.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';
 import { EXPECTED_WHERE, readWhere, whereSchema } from './where.ts';

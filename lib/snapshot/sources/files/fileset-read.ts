@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { createSeenTexts, type SeenTexts } from '../../../base/index.ts';
+import { createSeenTexts, type SeenTexts } from '../../../base/bytes/index.ts';
 import {
   type Call,
   isNothing,

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, nearestName, yesOrNo } from '../../../base/index.ts';
+import { nearestName } from '../../../base/index.ts';
+import { filledText, yesOrNo } from '../../../base/json/index.ts';
 import { file } from '../../../platform/records.ts';
 
 /** The fields of a file, according to the contract. */

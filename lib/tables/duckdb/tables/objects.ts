@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import { readAhead } from '../../../base/index.ts';
 import { findRows } from '../../../jobs/results/part-rows.ts';
 import { bytesOfResult } from '../../../jobs/results/stored-results.ts';
 import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
-import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../../store/index.ts';
 import { type PlacedLine, parquetOfLines } from '../../made/make-parquet.ts';
 import { storedTables, withOther } from '../../stored-tables.ts';
