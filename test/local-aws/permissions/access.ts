@@ -34,7 +34,7 @@ export type Access = {
   refusalOfService(action: Action, principal: ServicePrincipal): string | undefined;
   /** What was allowed so far, each once. */
   calls(): readonly Call[];
-  /** What was refused so far, each once, as lines. */
+  /** Each refusal so far, as a line. */
   refusals(): readonly string[];
   /** More statements for every role and person; one that denies takes something from all of them. */
   readonly added: Statement[];
@@ -52,7 +52,7 @@ export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access 
   const attached = resourcePoliciesOf(deployed);
   const keyOf = { ...keysOf(deployed), ...keys };
   const calls = new Map<string, Call>();
-  const refusals = new Set<string>();
+  const refusals: string[] = [];
   const added: Statement[] = [];
 
   function identity(by: string): Identity {
@@ -89,7 +89,7 @@ export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access 
   }
 
   function refuse({ action, resource }: Action, refusal: Readonly<Record<'by' | 'arn' | 'why', string>>) {
-    refusals.add(`${refusal.by} may not ${action} on ${resource}`);
+    refusals.push(`${refusal.by} may not ${action} on ${resource}`);
     return `User: ${refusal.arn} is not authorized to perform: ${action} on resource: ${resource} ${refusal.why}`;
   }
 
@@ -119,7 +119,7 @@ export function createAccess({ keys = {}, ...deployed }: AccessOptions): Access 
       return refuse(action, { by: service, arn: service, why });
     },
     calls: () => [...calls.values()],
-    refusals: () => [...refusals].sort(),
+    refusals: () => [...refusals],
     added,
   };
 }
