@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { countsOf, findings, findingsInPage, findingsInSource, rules } from './language.ts';
+
+/** How often each rule may be broken, until it is 0: lower it with what you rewrite. `node test/language.ts` lists all. */
+const BOUNDS: Readonly<Record<string, number>> = {
+  'somebody, nobody: name the thing': 219,
+  'tell, told: report, say, print': 12,
+  'answer, as a verb: return, respond': 11,
+  'note: record': 1,
+  'is none: invalid, missing': 18,
+  'go on: continue, resume': 5,
+  'mend: fix': 1,
+  'no longer than: at most': 2,
+  'away: unavailable': 42,
+  'the most, the least: maximum, minimum': 89,
+  'hand back, put back: requeue': 13,
+  'spell: throttling': 1,
+  'calls what it is given: registers a callback': 1,
+  'make tables: build tables': 13,
+  'sentence of a docstring over 35 words': 16,
+  'docstring that only repeats the name': 5,
+};
+
+test('comments, messages and docs are in plain English, but for what is still to be rewritten', () => {
+  const counts = countsOf(findings());
+
+  expect(Object.entries(counts).filter(([rule, count]) => count > (BOUNDS[rule] ?? 0))).toEqual([]);
+});
+
+const rulesOf = (source: string) =>
+  findingsInSource('a.ts', source).map(({ rule, line }) => `${line}: ${rule}`);
+
+test('a word to avoid is found in comments and messages, with its line, and not in names and keys', () => {
+  expect(rulesOf('/**\n * Waits until\n * nobody is there.\n */\nconst a = 1;')).toEqual([
+    '3: somebody, nobody: name the thing',
+  ]);
+  expect(rulesOf("const a = 1; // the table is away\nlog('Jobs go on with it');")).toEqual([
+    '1: away: unavailable',
+    '2: go on: continue, resume',
+  ]);
+  expect(rulesOf('say(`told of it`);')).toEqual(['1: tell, told: report, say, print']);
+  expect(rulesOf("const nobody = 'nobody'; // undefined if there is none; goes on the queue")).toEqual([]);
+});
+
+test('a name that begins with MOST_ is one that should begin with MAX_', () => {
+  expect(rulesOf('const MOST_PARTS = 1;')).toEqual(['1: MOST_, LEAST_, LONGEST_: MAX_, MIN_']);
+  expect(rulesOf('const MAX_PARTS = 1;')).toEqual([]);
+});
+
+test('a sentence of a docstring has at most 35 words; a shorter one after it begins anew', () => {
+  const sentence = `${'word '.repeat(36).trim()}.`;
+
+  expect(rulesOf(`/** ${sentence} */\nconst a = 1;`)).toEqual(['1: sentence of a docstring over 35 words']);
+  expect(rulesOf(`/** ${'word '.repeat(35).trim()}. Then another one. */\nconst a = 1;`)).toEqual([]);
+  expect(rulesOf(`// ${sentence}\nconst a = 1;`)).toEqual([]);
+});
+
+test('a docstring says more than the name below it', () => {
+  expect(rulesOf('/** The key of the part. */\nexport const partKey = 1;')).toEqual([
+    '1: docstring that only repeats the name',
+  ]);
+  expect(rulesOf('/** Reads the rows. */\nreadonly readRows: () => void;')).toHaveLength(1);
+  expect(rulesOf('/** The key of the part in the store. */\nexport const partKey = 1;')).toEqual([]);
+  expect(rulesOf('/** The key, as `part`. */\nexport const partKey = 1;')).toEqual([]);
+});
+
+test('of a page only prose is read: no code and no address', () => {
+  const page = 'A [table](is-away.md) is made.\n```\nnobody\n```\nNot `nobody`.\nWho tells it?';
+
+  expect(findingsInPage('a.md', page).map(({ rule, line }) => `${line}: ${rule}`)).toEqual([
+    '6: tell, told: report, say, print',
+  ]);
+});
+
+test('each bound is one of a rule', () => {
+  expect(Object.keys(BOUNDS).filter((rule) => !rules.includes(rule))).toEqual([]);
+});

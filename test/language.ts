@@ -1,0 +1,180 @@
+import { globSync, readFileSync } from 'node:fs';
+
+/*
+ * What is not plain English in comments, messages and docs, counted by rule. `node test/language.ts` prints the counts,
+ * and each place by file; a word after it, such as `away` or `lib/cli/`, selects rules or files.
+ */
+
+export type Finding = {
+  readonly rule: string;
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+};
+
+/** Words to avoid, with what to write instead. A word that also has a plain meaning is matched in its odd one only. */
+const WORDS: Readonly<Record<string, RegExp>> = {
+  'somebody, nobody: name the thing': /\b(?:some|any|every|no)body\b|\bsomeone\b|\bwho(?:m|so)?ever\b/gi,
+  'tell, told: report, say, print': /\b(?:told|tells?|telling)\b(?! apart)/gi,
+  'answer, as a verb: return, respond':
+    /\banswer(?:ed|ing)\b|\banswers (?:for|nothing|the|what)\b|\b(?:can|cannot|may|must|not|should|to|will|would) answer\b/gi,
+  'pass over: skip':
+    /(?<!\b(?:an?|each|first|last|one|second|single) )\bpass(?:es|ed|ing)? (?:it |them )?over\b/gi,
+  'note: record': /\b(?:is|are|was|were|been|be) noted\b|\bnotes (?:that|what|when)\b/gi,
+  'what became of: outcome': /\b(?:became|becomes?) of\b/gi,
+  'is none: invalid, missing': /(?<!\bthere )\bis none\b/gi,
+  'comes no further: makes no progress': /\bcomes? no further\b/gi,
+  'as like as not: most likely': /\bas like as not\b/gi,
+  'its word counts: its outcome wins': /\b(?:its|their|whose) words? counts?\b/gi,
+  'go on: continue, resume':
+    /\b(?:go|goes|going|gone|went) on\b(?! (?:an?|behalf|each|every|its|one|other|standard|the)\b)|\bway on\b/gi,
+  'mend: fix': /\bmend(?:s|ed|ing)?\b/gi,
+  'no longer than: at most': /\bno longer than\b/gi,
+  'away: unavailable': /\b(?:be|been|being|is|are|was|were|stay|stays|stayed) away\b/gi,
+  'the most, the least: maximum, minimum':
+    /\bthe (?:most|least|longest) (?:(?!likely|recent)\w+ )?(?:that|to|of)\b/gi,
+  'hand back, put back: requeue':
+    /\b(?:hand(?:s|ed|ing)?|put(?:s|ting)?) (?:(?:it|them|(?:(?:the|all|other|its) )*(?:job|message|send)s?) )?back\b/gi,
+  'spell: throttling': /\b(?:a|the|each|this|new) spells?\b|\blowered (?:pace|rate)\b/gi,
+  'calls what it is given: registers a callback': /\bcalls what (?:it is|they are|is) given\b/gi,
+  'make tables: build tables':
+    /\btables? (?:is|are|was|were|be|been) made\b|\bma(?:de|ke|kes|king) (?:the |its |their )?tables\b/gi,
+  'make go: delete': /\bma(?:de|ke|kes) (?:\w+ )?go\b|\bso that none is left\b/gi,
+};
+
+const NAMES = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_\w+/g;
+
+/** Words in a sentence of a docstring. */
+const MAX_SENTENCE_WORDS = 35;
+const LONG_SENTENCE = `sentence of a docstring over ${MAX_SENTENCE_WORDS} words`;
+const REPEATED_NAME = 'docstring that only repeats the name';
+const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
+
+export const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME];
+
+/** Comments and strings of a source. A template within another ends the outer one early: it is counted in pieces. */
+const TOKENS =
+  /(?<block>\/\*[\s\S]*?\*\/)|(?<line>(?<=^|\s)\/\/.*)|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`)/gm;
+
+type Passage = {
+  readonly kind: 'docstring' | 'words';
+  readonly text: string;
+  readonly at: number;
+  readonly end: number;
+};
+
+/** A string with a space between two words is for people; others are keys, paths and names. */
+const isForPeople = (text: string) => /[a-z,;:] [a-z{$`]/i.test(text);
+
+const passagesOf = (source: string): readonly Passage[] =>
+  [...source.matchAll(TOKENS)].flatMap(({ index, 0: token, groups }): Passage[] => {
+    const place = { at: index, end: index + token.length };
+    if (groups?.['string'] !== undefined)
+      return isForPeople(token) ? [{ kind: 'words', text: token, ...place }] : [];
+    const kind = token.startsWith('/**') ? 'docstring' : 'words';
+    // Of the same length, so that a place in it is one in the source.
+    const text = token
+      .replace(/^\/\*\*?|\*\/$|^\/\//g, '  ')
+      .replaceAll(/\n\s*\* ?/g, (start) => start.replace('*', ' '));
+    return [{ kind, text, ...place }];
+  });
+
+const lineAt = (source: string, at: number): number => source.slice(0, at).split('\n').length;
+const shown = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 160);
+
+const wordsIn = (text: string): readonly string[] => text.split(/\s+/).filter((word) => /\w/.test(word));
+
+/** Sentences end at a full stop, at an empty line, or where an item of a list begins. */
+const sentencesOf = (docstring: string): readonly string[] =>
+  docstring
+    .split(/[.!?:](?=\s|$)|\n\s*\n|\n\s*(?:-|\d\.) |@\w+/)
+    .map((sentence) => sentence.replace(/```[\s\S]*?```/g, ''));
+
+const DECLARED =
+  /^\s*(?:(?:export|default|declare|async|readonly|const|let|function\*?|class|type|interface|get|static|private) )*['"]?(?<name>[A-Za-z_$][\w$]*)/;
+const FILLERS = new Set('a an the of to its it this that is are each for in as and with'.split(' '));
+const stem = (word: string): string => word.toLowerCase().replace(/(?:ies|es|s|ed|ing|e)$/, '');
+
+/** Whether all words of a docstring are in the name below it: `The key of the part.` above `partKey`. */
+function repeatsName(docstring: string, below: string): boolean {
+  const name = DECLARED.exec(below)?.groups?.['name'];
+  if (name === undefined) return false;
+  const inName = new Set((name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []).map(stem));
+  const said = (docstring.match(/[A-Za-z]+/g) ?? []).filter((word) => !FILLERS.has(word.toLowerCase()));
+  const isPlain = !/[`\d<>]/.test(docstring);
+  return isPlain && said.length > 0 && said.every((word) => inName.has(stem(word)));
+}
+
+/** What is to be written differently in one TypeScript source. */
+export function findingsInSource(file: string, source: string): readonly Finding[] {
+  const found = (rule: string, at: number, text: string): Finding => ({
+    rule,
+    file,
+    line: lineAt(source, at),
+    text: shown(text),
+  });
+  const passages = passagesOf(source);
+  const docstrings = passages.filter(({ kind }) => kind === 'docstring');
+  return [
+    ...passages.flatMap(({ text, at }) =>
+      inWords(text).map(({ rule, index, around }) => found(rule, at + index, around)),
+    ),
+    ...[...source.matchAll(NAMES)].map(({ 0: name, index }) => found(OLD_NAME, index, name)),
+    ...docstrings.flatMap(({ text, at }) =>
+      sentencesOf(text)
+        .filter((sentence) => wordsIn(sentence).length > MAX_SENTENCE_WORDS)
+        .map((sentence) => found(LONG_SENTENCE, at, sentence)),
+    ),
+    ...docstrings
+      .filter(({ text, end }) => repeatsName(text, source.slice(end)))
+      .map(({ text, at }) => found(REPEATED_NAME, at, text)),
+  ];
+}
+
+/** The same in a page, of which blocks of code, code within a line and addresses are left out. */
+export function findingsInPage(file: string, page: string): readonly Finding[] {
+  const blank = (text: string) => text.replaceAll(/[^\n]/g, ' ');
+  const prose = page
+    .replaceAll(/^```[\s\S]*?^```$/gm, blank)
+    .replaceAll(/`[^`\n]*`/g, blank)
+    .replaceAll(/\]\([^)\s]*\)/g, blank);
+  return inWords(prose).map(({ rule, index, around }) => ({
+    rule,
+    file,
+    line: lineAt(prose, index),
+    text: shown(around),
+  }));
+}
+
+const inWords = (text: string) =>
+  Object.entries(WORDS).flatMap(([rule, pattern]) =>
+    [...text.matchAll(pattern)].map(({ index, 0: { length } }) => ({
+      rule,
+      index,
+      around: text.slice(Math.max(0, index - 60), index + length + 60),
+    })),
+  );
+
+/** All that is to be written differently in code that ships, and in the pages that people wrote. */
+export function findings(): readonly Finding[] {
+  const sources = globSync('{lib,functions,infra}/**/*.{ts,tsx}').sort();
+  const pages = ['README.md', 'infra/RUNBOOK.md', ...globSync('docs/**/*.md').sort()];
+  return [
+    ...sources.flatMap((file) => findingsInSource(file, readFileSync(file, 'utf8'))),
+    ...pages
+      .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+      .filter(({ text }) => !text.startsWith('<!-- generated'))
+      .flatMap(({ file, text }) => findingsInPage(file, text)),
+  ];
+}
+
+/** How often each rule is broken. */
+export const countsOf = (all: readonly Finding[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(rules.map((rule) => [rule, all.filter((each) => each.rule === rule).length]));
+
+if (import.meta.main) {
+  const [word = ''] = process.argv.slice(2);
+  const all = findings().filter(({ rule, file }) => rule.includes(word) || file.startsWith(word));
+  for (const { file, line, rule, text } of all) console.log(`${file}:${line}: ${rule}\n    ${text}`);
+  for (const [rule, count] of Object.entries(countsOf(all))) console.log(`${count}\t${rule}`);
+}
