@@ -18,7 +18,7 @@ export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
 export { type Job, type JobType, jobTypes } from './jobs/types/job-types.ts';
 export { valueFaults } from './jobs/types/run-function/from-event.ts';
-export { type ModelTable, modelColumns } from './model/model-columns.ts';
+export { type ModelTable, modelColumns } from './model/rules/index.ts';
 export { endpointNames } from './platform/endpoints.ts';
 export { tokenHeader } from './platform/token.ts';
 export { REPORT_PAGE_KEY } from './report/stored-report.ts';

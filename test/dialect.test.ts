@@ -32,7 +32,7 @@ const PARSERS = [
   'lib/base/json/json.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
-  'lib/model/columns/packed.ts',
+  'lib/model/packed.ts',
   'lib/report/mcp/bounded-lines.ts',
   'lib/report/mcp/answer.ts',
   'lib/tables/made/make-parquet.ts',

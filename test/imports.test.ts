@@ -16,7 +16,7 @@ const ROOMS = [
   'lib/table',
   'lib/pace',
   'lib/platform',
-  'lib/model/rules.ts',
+  'lib/model/rules',
   'lib/tables/parquet',
   'lib/snapshot',
   'lib/tables/made',
@@ -182,7 +182,7 @@ describe('the page', () => {
     const ours = importedFrom(PAGE).filter((path) => roomOf(path) !== undefined);
     const others = importedFrom(PAGE).filter((path) => roomOf(path) === undefined);
 
-    expect(ours).toContain('lib/model/graph/closure.ts');
+    expect(ours).toContain('lib/model/rules/closure.ts');
     expect(others.sort()).toEqual(['@observablehq/plot', 'diff', 'preact', 'preact/hooks']);
   });
 

@@ -1,6 +1,6 @@
 import { AwsError } from '../base/aws/index.ts';
 import { parseJson, printJson } from '../base/json/index.ts';
-import { spelled } from '../model/rules.ts';
+import { spelled } from '../model/rules/index.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { isCancelled, isSettled, type JobRow, type Outcome, wasExecuted } from './ledger/job-row.ts';
 import { type Ledger, mayReopen, type ReopenOptions } from './ledger/ledger.ts';

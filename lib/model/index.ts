@@ -1,33 +1,17 @@
-export { asText, type RowGroup } from './columns/read-columns.ts';
-export type { Owner } from './compute/compute-model.ts';
-export { computeModel, type Dataset, type Model, modelOf } from './compute/compute-model.ts';
-export { type BrokenFlag, brokenFlags, type Flag, flagBits, flagsOf, HELD } from './flags.ts';
-export { adjacencyOf, reach } from './graph/closure.ts';
-export type { UsesGraph } from './graph/uses-graph.ts';
-export { type ModelTable, modelColumns } from './model-columns.ts';
+/*
+ * What is said of things across records: who uses whom, what is broken, missing or unused, over the last published runs.
+ * It is computed once for these runs, stored, and asked here. The rules of single records are in `rules/`.
+ */
+
+export { computeModel, type Dataset, type Model, modelOf, type Owner } from './compute-model.ts';
 export {
   type Described,
   type Description,
   describedRecords,
   describeNodes,
   heldRows,
-} from './stored/described.ts';
-export {
-  type CurrentModel,
-  findModel,
-  isBehind,
-  type ModelToOpen,
-  openModel,
-  renewModel,
-  type StoredModel,
-} from './stored/open-model.ts';
-export { columnsOfRuns, groupsOf, type LastRun, lastRuns, type ModelColumns } from './stored/runs.ts';
-export {
-  createUsesMaker,
-  isStating,
-  makeUses,
-  storedUses,
-  USES_FORMAT,
-  usesKey,
-  usesOfPart,
-} from './uses/part-uses.ts';
+} from './described.ts';
+export { type CurrentModel, type ModelToOpen, openModel, renewModel } from './open-model.ts';
+export { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from './part-uses.ts';
+export { columnsOfRuns, groupsOf, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
+export type { UsesGraph } from './uses-graph.ts';

@@ -1,6 +1,11 @@
-import { type Flag, flagBits, flagMeanings } from '../model/flags.ts';
-import { ownedNames, wrongFlags } from '../model/model-columns.ts';
-import type { Kind as ThingKind } from '../model/rules.ts';
+import {
+  type Flag,
+  flagBits,
+  flagMeanings,
+  ownedNames,
+  type Kind as ThingKind,
+  wrongFlags,
+} from '../model/rules/index.ts';
 import type { PlatformLinks } from './link-to.ts';
 
 /** `which` stands after a noun of things that have it, `meaning` is a sentence. */

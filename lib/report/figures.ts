@@ -1,4 +1,4 @@
-import { flagBits } from '../model/flags.ts';
+import { flagBits } from '../model/rules/index.ts';
 import { calculationFlags, cardFlags, MAX_LISTED, type ReportFacts } from './facts.ts';
 
 /** The flags of which the list has the first. */

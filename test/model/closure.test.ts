@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adjacencyOf, reach } from '../../lib/model/graph/closure.ts';
+import { adjacencyOf, reach } from '../../lib/model/rules/closure.ts';
 
 /** Edges as pairs: from, to. */
 const edgesOf = (nodes: number, pairs: readonly (readonly [number, number])[]) =>

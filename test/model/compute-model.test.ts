@@ -1,15 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  columnsOfRuns,
-  computeModel,
-  type Flag,
-  flagBits,
-  HELD,
-  lastRuns,
-  type Model,
-  modelOf,
-} from '../../lib/model/index.ts';
+import { columnsOfRuns, computeModel, lastRuns, type Model, modelOf } from '../../lib/model/index.ts';
+import { type Flag, flagBits, HELD } from '../../lib/model/rules/index.ts';
 import { sources } from '../../lib/snapshot/sources/sources.ts';
 import { flagNames, type NaiveStore, naiveModel } from './naive.ts';
 import { publishStore } from './publish-store.ts';

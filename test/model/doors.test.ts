@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  adjacencyOf,
-  brokenFlags,
-  type Flag,
-  flagBits,
-  lastRuns,
-  openModel,
-  reach,
-} from '../../lib/model/index.ts';
+import { lastRuns, openModel } from '../../lib/model/index.ts';
+import { adjacencyOf, brokenFlags, type Flag, flagBits, reach } from '../../lib/model/rules/index.ts';
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
 import { brokenThings } from '../../lib/report/digest/digest.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../lib/report/facts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findFormula, formulaKeys, storeFormula } from '../../lib/model/formula-log.ts';
+import { findFormula, formulaKeys, storeFormula } from '../../lib/model/formulas/formula-log.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
 test('a logged formula is found by its key, with its id and its time; other objects are none', async () => {

@@ -1,4 +1,4 @@
-import type { Flag } from '../../lib/model/index.ts';
+import type { Flag } from '../../lib/model/rules/index.ts';
 
 /**
  * The model by obvious code over parsed records, in Sets and Maps: what everything else is held against. It shares no

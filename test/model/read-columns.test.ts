@@ -2,8 +2,8 @@ import { zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
 import { expect, test } from 'vitest';
-import { asText, rowGroupsOf } from '../../lib/model/columns/read-columns.ts';
 import { StoredObjectError } from '../../lib/store/index.ts';
+import { asText, rowGroupsOf } from '../../lib/tables/parquet/read-columns.ts';
 import { writeLines } from '../tables/parquet/parquet-rows.ts';
 
 const table = {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
-import { canonicalId, datasetsUsed, eachUse, type StatingSource } from '../../lib/model/rules.ts';
+import {
+  canonicalId,
+  datasetsUsed,
+  eachUse,
+  type StatingSource,
+} from '../../lib/model/rules/record-rules.ts';
+import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
 import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
 import { anyStore, craftedStore, link } from './stores.ts';
 

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/graph/uses-graph.ts';
 import {
   createUsesMaker,
-  findModel,
-  isBehind,
   lastRuns,
-  type ModelTable,
-  makeUses,
   openModel,
   renewModel,
-  type StoredModel,
-  storedUses,
   usesKey,
   usesOfPart,
 } from '../../lib/model/index.ts';
-import { eachUse } from '../../lib/model/rules.ts';
-import { keysOfModel } from '../../lib/model/stored/open-model.ts';
+import { findModel, isBehind, keysOfModel, type StoredModel } from '../../lib/model/open-model.ts';
+import { makeUses, storedUses } from '../../lib/model/part-uses.ts';
+import type { ModelTable } from '../../lib/model/rules/index.ts';
+import { eachUse } from '../../lib/model/rules/record-rules.ts';
+import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
 import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { flagMeanings } from '../../lib/model/flags.ts';
+import { flagMeanings } from '../../lib/model/rules/flags.ts';
 import { printPage } from '../../lib/report/html.ts';
 import { makeFacts } from './make-facts.ts';
 

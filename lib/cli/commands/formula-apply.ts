@@ -1,7 +1,7 @@
 import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
-import { adjacencyOf, describeNodes, openModel, reach } from '../../model/index.ts';
-import { spelled, thing } from '../../model/rules.ts';
+import { describeNodes, openModel } from '../../model/index.ts';
+import { adjacencyOf, reach, spelled, thing } from '../../model/rules/index.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';

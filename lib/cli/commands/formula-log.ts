@@ -1,6 +1,6 @@
 import { printJson } from '../../base/json/index.ts';
-import { type FormulaLogEntry, readFormulaLog } from '../../model/formula-log.ts';
-import { spelled } from '../../model/rules.ts';
+import { type FormulaLogEntry, readFormulaLog } from '../../model/formulas/index.ts';
+import { spelled } from '../../model/rules/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';

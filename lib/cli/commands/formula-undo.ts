@@ -3,7 +3,7 @@ import { hasEnded, type JobRow, wasExecuted } from '../../jobs/ledger/job-row.ts
 import { findFailedMessage } from '../../jobs/redrive.ts';
 import { updateFormula } from '../../jobs/types/update-formula/definition.ts';
 import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
-import { timeOfEntry } from '../../model/formula-log.ts';
+import { timeOfEntry } from '../../model/formulas/index.ts';
 import { operations } from '../../platform/client.ts';
 import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';

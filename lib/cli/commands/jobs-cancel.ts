@@ -4,7 +4,7 @@ import type { CancelAnswer, Ledger } from '../../jobs/ledger/ledger.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';
-import { spelled } from '../../model/rules.ts';
+import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';

@@ -1,7 +1,7 @@
 import { sendToEventBridge } from '../../jobs/event-bridge.ts';
 import { isSettled } from '../../jobs/ledger/job-row.ts';
 import { askedJob, findFailedMessage, publishEnd } from '../../jobs/redrive.ts';
-import { spelled } from '../../model/rules.ts';
+import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { openJobs } from '../jobs/open-jobs.ts';

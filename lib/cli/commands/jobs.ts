@@ -5,7 +5,7 @@ import { isPruned, type JobRow } from '../../jobs/ledger/job-row.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
 import { findResult } from '../../jobs/results/stored-results.ts';
-import { spelled } from '../../model/rules.ts';
+import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../commands.ts';

@@ -13,7 +13,7 @@ import {
   redriveFailed,
 } from '../../jobs/redrive.ts';
 import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { spelled } from '../../model/rules.ts';
+import { spelled } from '../../model/rules/index.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../commands.ts';

@@ -1,7 +1,12 @@
 import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
 import { judgeFormula } from '../../formula/index.ts';
-import { type FormulaLogEntry, findFormula, formulaKeys, readFormulaLog } from '../../model/formula-log.ts';
+import {
+  type FormulaLogEntry,
+  findFormula,
+  formulaKeys,
+  readFormulaLog,
+} from '../../model/formulas/index.ts';
 import { idDigits } from '../../platform/index.ts';
 import { findStored, MAX_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';

@@ -1,6 +1,5 @@
 import { parseJson } from '../../base/json/index.ts';
-import { flagBits } from '../../model/index.ts';
-import { canonicalId, eachUse, isBroken, isInvalid } from '../../model/rules.ts';
+import { canonicalId, eachUse, flagBits, isBroken, isInvalid } from '../../model/rules/index.ts';
 import type { Change } from '../../snapshot/changes/side-by-side.ts';
 import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';

@@ -1,17 +1,10 @@
 import { freeMemory } from '../../base/bytes/index.ts';
-import {
-  asText,
-  HELD,
-  heldRows,
-  type Model,
-  openModel,
-  type RowGroup,
-  type UsesGraph,
-} from '../../model/index.ts';
-import { relations } from '../../model/rules.ts';
+import { heldRows, type Model, openModel, type UsesGraph } from '../../model/index.ts';
+import { HELD, relations } from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
+import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import {
   type CalculationFacts,
   type CardFacts,

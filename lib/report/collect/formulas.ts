@@ -1,5 +1,5 @@
 import { readAhead } from '../../base/index.ts';
-import { findFormula, formulaKeys } from '../../model/formula-log.ts';
+import { findFormula, formulaKeys } from '../../model/formulas/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import type { FormulaUpdate } from '../facts.ts';
 import { addOdd, type Members, type Reading, shownText, textIn } from './values.ts';

@@ -1,19 +1,16 @@
 import { quoted, shownText } from '../../base/index.ts';
 import {
-  type BrokenFlag,
-  brokenFlags,
   columnsOfRuns,
   computeModel,
   type Description,
   describeNodes,
-  flagBits,
   isStating,
   type LastRun,
   lastRuns,
   type Model,
   modelOf,
 } from '../../model/index.ts';
-import { canonicalId } from '../../model/rules.ts';
+import { type BrokenFlag, brokenFlags, canonicalId, flagBits } from '../../model/rules/index.ts';
 import { changesBetween } from '../../snapshot/changes/changes-between.ts';
 import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';

@@ -1,19 +1,25 @@
 import {
-  adjacencyOf,
   columnsOfRuns,
   type Described,
   type Description,
   describedRecords,
   describeNodes,
-  HELD,
   lastRuns,
   type Model,
   type ModelColumns,
   openModel,
-  reach,
   type UsesGraph,
 } from '../../model/index.ts';
-import { canonicalId, namedCard, partsOfColumn, type Relation, thing } from '../../model/rules.ts';
+import {
+  adjacencyOf,
+  canonicalId,
+  HELD,
+  namedCard,
+  partsOfColumn,
+  type Relation,
+  reach,
+  thing,
+} from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';

@@ -1,4 +1,4 @@
-import { canonicalId, type LinkedId } from '../../model/rules.ts';
+import { canonicalId, type LinkedId } from '../../model/rules/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { createRecordFields } from '../changes/line-members.ts';
 import { readLines } from '../changes/line-reader.ts';

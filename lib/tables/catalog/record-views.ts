@@ -1,6 +1,10 @@
-import { type FlaggedKind, flagMeanings, flagsOf } from '../../model/flags.ts';
-import { modelColumns } from '../../model/model-columns.ts';
-import { CANONICAL_DIGITS } from '../../model/rules.ts';
+import {
+  CANONICAL_DIGITS,
+  type FlaggedKind,
+  flagMeanings,
+  flagsOf,
+  modelColumns,
+} from '../../model/rules/index.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { isSource, type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ModelTable } from '../../model/model-columns.ts';
+import type { ModelTable } from '../../model/rules/index.ts';
 import type { HiveType } from '../../snapshot/sources/source-definition.ts';
 
 /** What a query may make of a column beyond its type. */

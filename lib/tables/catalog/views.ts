@@ -1,6 +1,6 @@
 import { endStates } from '../../jobs/ledger/job-row.ts';
 import { jobTypes } from '../../jobs/types/job-types.ts';
-import { relations } from '../../model/rules.ts';
+import { relations } from '../../model/rules/index.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { consistencies } from '../../snapshot/scan.ts';
 import { sources } from '../../snapshot/sources/sources.ts';

@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { openerFor, writeReport } from '../../../lib/cli/commands/report.ts';
 import type { Terminal } from '../../../lib/cli/terminal/terminal.ts';
-import { findModel } from '../../../lib/model/index.ts';
+import { findModel } from '../../../lib/model/open-model.ts';
 import { openBudget } from '../../../lib/pace/stored-budget.ts';
 import { folderOfEach } from '../../folder-of-each.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';

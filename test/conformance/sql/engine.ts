@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { findModel, renewModel } from '../../../lib/model/index.ts';
+import { renewModel } from '../../../lib/model/index.ts';
+import { findModel } from '../../../lib/model/open-model.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import { duckDbMacros, duckDbSql } from '../../../lib/tables/duckdb-dialect.ts';
 

@@ -3,7 +3,7 @@ import { printJson } from '../../../lib/base/json/json.ts';
 import { storeRefused, type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
-import { storeFormula } from '../../../lib/model/formula-log.ts';
+import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
 import { renewModel } from '../../../lib/model/index.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';

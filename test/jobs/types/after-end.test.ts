@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../../lib/jobs/handle-message.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/score-file.ts';
-import { readFormulaLog } from '../../../lib/model/formula-log.ts';
+import { readFormulaLog } from '../../../lib/model/formulas/formula-log.ts';
 import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
 import { batchOf, world } from '../texts/batch/batch-suite.ts';
 import { row } from '../texts/fakes.ts';

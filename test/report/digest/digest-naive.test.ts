@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brokenFlags } from '../../../lib/model/index.ts';
+import { brokenFlags } from '../../../lib/model/rules/index.ts';
 import { collectDigest } from '../../../lib/report/digest/digest.ts';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { type NaiveStore, naiveModel } from '../../model/naive.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
-import { storeFormula } from '../../../lib/model/formula-log.ts';
+import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
 import { openModel } from '../../../lib/model/index.ts';
 import {
   type Dependent,

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { storeFormula } from '../../../lib/model/formula-log.ts';
+import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
 import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { publishStore } from '../../model/publish-store.ts';

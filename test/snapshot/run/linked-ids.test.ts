@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datasetsUsed, statingFields } from '../../../lib/model/rules.ts';
+import { datasetsUsed, statingFields } from '../../../lib/model/rules/record-rules.ts';
 import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

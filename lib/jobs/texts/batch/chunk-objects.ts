@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { messageOf } from '../../../base/index.ts';
 import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
-import { spelled } from '../../../model/rules.ts';
+import { spelled } from '../../../model/rules/index.ts';
 import { findStored, MAX_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/json/index.ts';
-import { formulaKeys, storeFormula } from '../../../model/formula-log.ts';
+import { formulaKeys, storeFormula } from '../../../model/formulas/index.ts';
 import { idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/update-formula.ts';
 import type { Calculation } from '../../../platform/records.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { spelled } from '../../../model/rules.ts';
+import { spelled } from '../../../model/rules/index.ts';
 import { defineTool, textInput } from '../tool.ts';
 
 /** Longer than any formula that a person writes. */

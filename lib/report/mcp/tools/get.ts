@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { printExact } from '../../../base/json/index.ts';
-import { flagBits, flagsOf, isStating, type LastRun, openModel } from '../../../model/index.ts';
-import { canonicalId } from '../../../model/rules.ts';
+import { isStating, type LastRun, openModel } from '../../../model/index.ts';
+import { canonicalId, flagBits, flagsOf } from '../../../model/rules/index.ts';
 import { compareRecordKeys, createLineKey } from '../../../snapshot/changes/line-key.ts';
 import { readLines } from '../../../snapshot/changes/line-reader.ts';
 import { fieldsOf } from '../../../snapshot/changes/side-by-side.ts';

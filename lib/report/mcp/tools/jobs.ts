@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { adviceFor } from '../../../jobs/job-advice.ts';
 import { isPruned, type JobRow } from '../../../jobs/ledger/job-row.ts';
 import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
-import { spelled } from '../../../model/rules.ts';
+import { spelled } from '../../../model/rules/index.ts';
 import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { createLargest } from '../../collect/records.ts';

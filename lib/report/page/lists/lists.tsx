@@ -1,5 +1,4 @@
-import { brokenFlags } from '../../../model/flags.ts';
-import { reach } from '../../../model/graph/closure.ts';
+import { brokenFlags, reach } from '../../../model/rules/index.ts';
 import { calculationFlags, cardFlags, flagWords, ownedCounts, type ReportFacts } from '../../facts.ts';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';

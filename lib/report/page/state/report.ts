@@ -1,7 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type Adjacency, adjacencyOf, reach } from '../../../model/graph/closure.ts';
-import { relations } from '../../../model/rules.ts';
+import { type Adjacency, adjacencyOf, reach, relations } from '../../../model/rules/index.ts';
 import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
 /** A dataset, calculation or card. `name` is empty if none is known; `isKnown` is false if no snapshot holds it. */

@@ -1,4 +1,4 @@
-import { brokenFlags, flagsOf } from '../../../model/flags.ts';
+import { brokenFlags, flagsOf } from '../../../model/rules/index.ts';
 import { type CalculationFacts, type Counts, flagWords, type ReportFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
 import { CountsTable } from '../parts/counts-table.tsx';

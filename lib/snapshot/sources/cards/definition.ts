@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
-import { datasetsUsed, statingFields } from '../../../model/rules.ts';
+import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
 import { calculations } from '../calculations/definition.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';

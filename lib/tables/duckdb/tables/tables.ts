@@ -1,11 +1,6 @@
 import { once } from '../../../base/index.ts';
-import {
-  type CurrentModel,
-  lastRuns,
-  type ModelTable,
-  modelColumns,
-  renewModel,
-} from '../../../model/index.ts';
+import { type CurrentModel, lastRuns, renewModel } from '../../../model/index.ts';
+import { type ModelTable, modelColumns } from '../../../model/rules/index.ts';
 import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';
 import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';

@@ -1,13 +1,20 @@
 import { hash } from 'node:crypto';
-import { growing } from '../../base/bytes/index.ts';
-import { createRecordFields } from '../../snapshot/changes/line-members.ts';
-import type { LineReader } from '../../snapshot/changes/line-reader.ts';
-import type { Part } from '../../snapshot/manifest.ts';
-import { type Store, StoreError } from '../../store/index.ts';
-import { eachLine } from '../../tables/made/make-parquet.ts';
-import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
-import { createUsesCollector, type PackedUses } from '../graph/uses-graph.ts';
-import { eachUse, kinds, relations, type StatingSource, statements, statingFields } from '../rules.ts';
+import { growing } from '../base/bytes/index.ts';
+import { createRecordFields } from '../snapshot/changes/line-members.ts';
+import type { LineReader } from '../snapshot/changes/line-reader.ts';
+import type { Part } from '../snapshot/manifest.ts';
+import { type Store, StoreError } from '../store/index.ts';
+import { eachLine } from '../tables/made/make-parquet.ts';
+import { PACKED_TYPE, pack, unpack } from './packed.ts';
+import {
+  eachUse,
+  kinds,
+  relations,
+  type StatingSource,
+  statements,
+  statingFields,
+} from './rules/record-rules.ts';
+import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
 export type PartUses = PackedUses & {
   /** Of each record the node of its own thing, and 1 more: 0 if it has no id. */

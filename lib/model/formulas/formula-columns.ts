@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readAhead } from '../../base/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import { findFormula, formulaKeys } from '../formula-log.ts';
-import { createUsesCollector, graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';
-import { canonicalId, columnOf } from '../rules.ts';
+import { canonicalId, columnOf } from '../rules/record-rules.ts';
+import { createUsesCollector, graphIn, type PackedUses, thingsIn } from '../uses-graph.ts';
+import { findFormula, formulaKeys } from './formula-log.ts';
 
 /** The formulas whose text is known: of each calculation, by its canonical id, the key of our last update of it. */
 export type KnownFormulas = {

@@ -1,14 +1,14 @@
-import { once } from '../../base/index.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import { linkedTo } from '../../snapshot/sources/request.ts';
-import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { type Store, unlessDamaged } from '../../store/index.ts';
-import { parquetOfRun, soundParquet } from '../../tables/made/made-files.ts';
-import { makeParquet } from '../../tables/made/make-parquet.ts';
-import { type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
-import { isStating, type PartUses, usesOfPart } from '../uses/part-uses.ts';
+import { once } from '../base/index.ts';
+import { placesIn } from '../snapshot/history/places.ts';
+import { type Place, sourceOf } from '../snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../snapshot/manifest.ts';
+import { linkedTo } from '../snapshot/sources/request.ts';
+import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
+import { type Store, unlessDamaged } from '../store/index.ts';
+import { parquetOfRun, soundParquet } from '../tables/made/made-files.ts';
+import { makeParquet } from '../tables/made/make-parquet.ts';
+import { type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
+import { isStating, type PartUses, usesOfPart } from './part-uses.ts';
 
 export type LastRun = {
   readonly place: Place;

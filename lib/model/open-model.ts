@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import { freeMemory, jsonBytesOf } from '../../base/bytes/index.ts';
-import { recordOf } from '../../base/json/index.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
+import { freeMemory, jsonBytesOf } from '../base/bytes/index.ts';
+import { recordOf } from '../base/json/index.ts';
+import { sources } from '../snapshot/sources/sources.ts';
 import {
   asRead,
   isKey,
@@ -11,18 +11,25 @@ import {
   type Store,
   StoreError,
   unlessDamaged,
-} from '../../store/index.ts';
-import { parquetFormat } from '../../tables/parquet/hive-type.ts';
-import { type ColumnWriter, createColumnFile } from '../../tables/parquet/parquet-writer.ts';
-import { HEAD_BYTES } from '../columns/numbered-texts.ts';
-import { PACKED_TYPE, pack, unpack } from '../columns/packed.ts';
-import { computeModel, type Model, modelOf, type PackedModel } from '../compute/compute-model.ts';
-import { type Flag, type FlaggedKind, flagBits, flagsOf } from '../flags.ts';
-import { graphIn, type PackedUses, thingsIn } from '../graph/uses-graph.ts';
-import { flagColumns, type ModelTable, modelColumns, modelTables, recordColumns } from '../model-columns.ts';
-import { type KnownFormulas, listFormulas } from '../uses/formula-columns.ts';
-import { USES_FORMAT } from '../uses/part-uses.ts';
+} from '../store/index.ts';
+import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
+import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
+import { type KnownFormulas, listFormulas } from './formulas/formula-columns.ts';
+import { PACKED_TYPE, pack, unpack } from './packed.ts';
+import { USES_FORMAT } from './part-uses.ts';
+import {
+  type Flag,
+  type FlaggedKind,
+  flagBits,
+  flagColumns,
+  flagsOf,
+  type ModelTable,
+  modelColumns,
+  modelTables,
+  recordColumns,
+} from './rules/flags.ts';
 import { columnsOfRuns, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
+import { graphIn, HEAD_BYTES, type PackedUses, thingsIn } from './uses-graph.ts';
 
 const key = z.string().check(z.refine(isKey));
 

@@ -1,8 +1,8 @@
-import { recordKey } from '../../snapshot/changes/line-key.ts';
-import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { asText, type RowGroup } from '../columns/read-columns.ts';
-import type { Model } from '../compute/compute-model.ts';
-import { canonicalId, spelled } from '../rules.ts';
+import { recordKey } from '../snapshot/changes/line-key.ts';
+import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
+import { asText, type RowGroup } from '../tables/parquet/index.ts';
+import type { Model } from './compute-model.ts';
+import { canonicalId, spelled } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */

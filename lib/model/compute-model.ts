@@ -1,9 +1,12 @@
-import { freeMemory, growing } from '../../base/bytes/index.ts';
-import { createNumberedTexts } from '../columns/numbered-texts.ts';
-import { asText, type RowGroup, rowGroupsOf } from '../columns/read-columns.ts';
-import { flagBits, HELD, WRONG } from '../flags.ts';
-import { type Adjacency, adjacencyOf, reach } from '../graph/closure.ts';
+import { freeMemory, growing } from '../base/bytes/index.ts';
+import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
+import { type KnownFormulas, withColumns } from './formulas/formula-columns.ts';
+import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
+import { flagBits, HELD, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
+import { canonicalId, isInvalid } from './rules/record-rules.ts';
+import { groupsOf, type ModelColumns, type SourceColumns } from './runs.ts';
 import {
+  createNumberedTexts,
   createUsesCollector,
   graphIn,
   type PackedUses,
@@ -11,11 +14,7 @@ import {
   thingsIn,
   type UsesCollector,
   type UsesGraph,
-} from '../graph/uses-graph.ts';
-import { ownedNames, wrongFlags } from '../model-columns.ts';
-import { canonicalId, isInvalid } from '../rules.ts';
-import { groupsOf, type ModelColumns, type SourceColumns } from '../stored/runs.ts';
-import { type KnownFormulas, withColumns } from '../uses/formula-columns.ts';
+} from './uses-graph.ts';
 
 /** A dataset, with how many things use it. */
 export type Dataset = {

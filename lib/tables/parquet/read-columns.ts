@@ -5,7 +5,7 @@ import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
 import { getMaxDefinitionLevel, getSchemaPath } from 'hyparquet/src/schema.js';
 import { freeMemory } from '../../base/bytes/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { LENGTH_BYTES } from '../../tables/parquet/texts.ts';
+import { LENGTH_BYTES } from './texts.ts';
 
 /** Some rows of a Parquet file, of which columns can be read by their paths, such as `currentrevision.scanstate`. */
 export type RowGroup = {

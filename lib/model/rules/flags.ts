@@ -1,0 +1,84 @@
+/** What is wrong or odd about a thing, as bits: see `flagMeanings`. */
+
+/** What is wrong or odd about a thing, as bits: see `flagMeanings`. */
+export const flagBits = {
+  broken_links: 1,
+  invalid: 2,
+  missing_target: 4,
+  affected: 8,
+  unused: 16,
+  same_name: 32,
+  same_links: 64,
+} as const;
+
+export type Flag = keyof typeof flagBits;
+
+/** What is wrong with a thing, the worst first. */
+export const brokenFlags = [
+  'broken_links',
+  'invalid',
+  'missing_target',
+  'affected',
+] as const satisfies Flag[];
+
+export type BrokenFlag = (typeof brokenFlags)[number];
+
+/** What each flag says of a thing, for people. */
+export const flagMeanings: Readonly<Record<Flag, string>> = {
+  broken_links: 'A link of it says that it is not VALID.',
+  invalid: 'Its own status says that it is not VALID.',
+  missing_target: 'It uses a calculation or card that a whole snapshot does not hold.',
+  affected:
+    'It depends, over any number of steps, on another thing that has broken links or a missing target, or is invalid.',
+  unused: 'Nothing but itself uses it.',
+  same_name: 'Another one has the same name.',
+  same_links: 'Another one uses the same things, two at least.',
+};
+
+/** A bit of things whose record a snapshot holds. */
+export const HELD = 128;
+
+/** The flags that records of each kind may have. */
+export const flagsOf = {
+  calculation: [...brokenFlags, 'unused', 'same_name', 'same_links'],
+  card: ['missing_target', 'affected'],
+} as const satisfies Readonly<Record<string, readonly Flag[]>>;
+
+export type FlaggedKind = keyof typeof flagsOf;
+
+/** What is wrong with a thing itself: things that depend on it are affected. */
+export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;
+
+/** When the runs of the model were the last ones, in epoch milliseconds: the same in all rows. */
+const asOf = { as_of: 'bigint' } as const;
+
+/** A record joins by its id as it was sent; `thing_id` is canonical, as all other ids are. */
+export const recordColumns = { record_id: 'string', thing_id: 'string', ...asOf } as const;
+
+export const flagColumns = <Name extends Flag>(names: readonly Name[]) => typed('boolean', names);
+
+/** What is counted of a user, and what of these has a flag. */
+export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
+export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];
+const ends = ['user_kind', 'user_id', 'used_kind', 'used_id', 'stater_kind', 'stater_id'] as const;
+
+/** The columns of each table of a model. */
+export const modelColumns = {
+  calculations: { ...recordColumns, ...flagColumns(flagsOf.calculation) },
+  cards: { ...recordColumns, ...flagColumns(flagsOf.card) },
+  datasets: { dataset_id: 'string', ...typed('bigint', ['cards', 'calculations', 'broken_links']), ...asOf },
+  owners: {
+    ...typed('string', ['user_id', 'name']),
+    ...typed('bigint', [...ownedNames, 'oldest_modified', ...wrongFlags]),
+    ...asOf,
+  },
+  uses: { ...typed('string', [...ends, 'relation', 'validity', 'stated_by']), broken: 'boolean', ...asOf },
+} as const;
+
+function typed<T extends string, Name extends string>(type: T, names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, type])) as Readonly<Record<Name, T>>;
+}
+
+export type ModelTable = keyof typeof modelColumns;
+
+export const modelTables = Object.keys(modelColumns) as readonly ModelTable[];

@@ -1,0 +1,37 @@
+/*
+ * The rules of the model that need no store: what one record states about others, the flags of things and their columns,
+ * and what is reached over uses. Every room may use them, and so may a browser.
+ */
+
+export { type Adjacency, adjacencyOf, reach } from './closure.ts';
+export {
+  type BrokenFlag,
+  brokenFlags,
+  type Flag,
+  type FlaggedKind,
+  flagBits,
+  flagMeanings,
+  flagsOf,
+  HELD,
+  type ModelTable,
+  modelColumns,
+  ownedNames,
+  wrongFlags,
+} from './flags.ts';
+export {
+  CANONICAL_DIGITS,
+  canonicalId,
+  datasetsUsed,
+  eachUse,
+  isBroken,
+  isInvalid,
+  type Kind,
+  type LinkedId,
+  namedCard,
+  partsOfColumn,
+  type Relation,
+  relations,
+  spelled,
+  statingFields,
+  thing,
+} from './record-rules.ts';
