@@ -1,4 +1,4 @@
-import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import type { ByteWriter } from 'hyparquet-writer';
 import { canonicalExact, parseExact } from '../../base/json/index.ts';
 
 /** Where a leaf column is in the schema. */

@@ -1,9 +1,6 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import type { writeColumn } from 'hyparquet-writer/src/column.js';
-import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
+import type { RowGroup } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { freeMemory, gatherBytes, type JsonBytes } from '../../base/bytes/index.ts';
 import { createLineFitter } from './fit-lines.ts';
 import { parquetSchema, type TableColumns } from './hive-type.ts';
@@ -18,6 +15,7 @@ import {
   levelsOf,
   type SHIFTS,
 } from './leaf.ts';
+import { type PageHeader, writeNumbers, writePageHeader } from './pages.ts';
 import { addSpan, createTextLeaf } from './text-leaf.ts';
 import { memoryOf } from './texts.ts';
 
@@ -117,9 +115,19 @@ export function createParquetFile(columns: TableColumns) {
 function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
+  const schema = parquetSchema(columns);
   let gathered = gatherBytes();
-  let groups: ReturnType<typeof writeRowGroup>[] = [];
-  let [records, rows, bytes] = [0, 0, 0];
+  let file = begin();
+  let rows = 0;
+  let bytes = 0;
+
+  /** The library writes what comes before the row groups and after them. */
+  function begin(): ParquetWriter {
+    for (const leaf of leaves) leaf.clear();
+    gathered = gatherBytes();
+    emptied(out);
+    return new ParquetWriter({ writer: out, schema, createdBy: CREATED_BY });
+  }
 
   function gather(): void {
     gathered.add(out.getBytes());
@@ -127,25 +135,16 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   }
 
   function write(): void {
-    if (rows > 0) groups.push(writeRowGroup(out, leaves, rows, memory));
+    if (rows > 0) file.row_groups.push(writeRowGroup(out, leaves, rows, memory));
     for (const leaf of leaves) leaf.clear();
-    [rows, bytes] = [0, 0];
+    file.num_rows += BigInt(rows);
+    rows = 0;
+    bytes = 0;
     gather();
   }
 
-  function restart(): void {
-    for (const leaf of leaves) leaf.clear();
-    gathered = gatherBytes();
-    groups = [];
-    [records, rows, bytes] = [0, 0, 0];
-    [out.offset, out.index] = [0, 0];
-    out.appendUint32(PAR1);
-  }
-
-  restart();
   return {
     endRow(sizeBytes: number): void {
-      records += 1;
       rows += 1;
       bytes += sizeBytes;
       if (rows >= MAX_ROWS || bytes >= MAX_BYTES) write();
@@ -153,19 +152,17 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
     /** The file, and the next one begins. */
     end() {
       write();
-      const about = { version: 2, created_by: CREATED_BY, num_rows: BigInt(records), metadata_length: 0 };
-      writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
-      out.appendUint32(PAR1);
+      file.finish();
       gather();
-      const made = { body: gathered.bytes(), records };
-      restart();
-      return made;
+      const built = { body: gathered.bytes(), records: Number(file.num_rows) };
+      file = begin();
+      return built;
     },
   };
 }
 
 /** Returns what the footer says of a row group. */
-function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory) {
+function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory): RowGroup {
   const start = out.offset;
   const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows, memory));
   const sizes = columns.map(({ meta_data: about }) => about?.total_uncompressed_size ?? 0n);
@@ -177,42 +174,32 @@ function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, m
   };
 }
 
-const PAR1 = 0x31_52_41_50;
 const CREATED_BY = 'platform-sync version 1.0.0';
-
-type ColumnChunk = ReturnType<typeof writeColumn>['chunk'];
 
 /** Memory in which one leaf after another is encoded: its page, and its levels. */
 type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
 
 /** A dictionary, if the leaf has one, and one page. Returns what the footer says of it. */
-function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: LeafMemory): ColumnChunk {
+function writeLeaf(
+  out: ByteWriter,
+  leaf: Leaf,
+  rows: number,
+  memory: LeafMemory,
+): RowGroup['columns'][number] {
   const start = out.offset;
   const { page, dictionary, count } = leaf.encoded(emptied(memory.page));
   const encoding = dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY';
   const dictionaryBytes =
     dictionary === undefined
       ? 0
-      : writePage(out, dictionary.page, {
-          type: 'DICTIONARY_PAGE',
-          dictionary_page_header: { num_values: dictionary.count, encoding: 'PLAIN' },
-        });
+      : writePage(out, dictionary.page, { ...OF_DICTIONARY, values: dictionary.count });
   const dataStart = out.offset;
   const levels = emptied(memory.levels);
   const repetitionBytes = writeLevels(levels, leaf, 'repetition');
   const definitionBytes = writeLevels(levels, leaf, 'definition');
-  const about = {
-    type: 'DATA_PAGE_V2',
-    data_page_header_v2: {
-      num_values: leaf.levels.count,
-      num_nulls: leaf.levels.count - count,
-      num_rows: rows,
-      encoding,
-      definition_levels_byte_length: definitionBytes,
-      repetition_levels_byte_length: repetitionBytes,
-      is_compressed: true,
-    },
-  } as const;
+  const values = leaf.levels.count;
+  const nulls = values - count;
+  const about = { kind: 'data', values, nulls, rows, encoding, definitionBytes, repetitionBytes } as const;
   const dataBytes = writePage(out, page, about, levels.getBytes());
   return {
     file_offset: BigInt(start),
@@ -236,23 +223,29 @@ function emptied(writer: ByteWriter): ByteWriter {
   return writer;
 }
 
-type PageHeader = Parameters<typeof writePageHeader>[1];
-
+const OF_DICTIONARY = {
+  kind: 'dictionary',
+  nulls: 0,
+  rows: 0,
+  encoding: 'PLAIN',
+  definitionBytes: 0,
+  repetitionBytes: 0,
+} as const;
 const NO_LEVELS = new Uint8Array(0);
 
 /** Writes a page: its header, its levels as they are, and its values compressed. Returns its bytes, uncompressed. */
 function writePage(
   out: ByteWriter,
   page: Uint8Array,
-  about: Omit<PageHeader, 'uncompressed_page_size' | 'compressed_page_size'>,
+  about: Omit<PageHeader, 'sizeBytes' | 'packedBytes'>,
   levels = NO_LEVELS,
 ): number {
   const packed = pack(page);
   const start = out.offset;
   writePageHeader(out, {
     ...about,
-    uncompressed_page_size: levels.length + page.byteLength,
-    compressed_page_size: levels.length + packed.byteLength,
+    sizeBytes: levels.length + page.byteLength,
+    packedBytes: levels.length + packed.byteLength,
   });
   const headerBytes = out.offset - start;
   out.appendBytes(levels);
@@ -264,7 +257,7 @@ function writePage(
 /** Nothing if there is but one level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
   const most = leaf[which];
-  return most === 0 ? 0 : writeRleBitPackedHybrid(out, levelsOf(leaf, which), bitsOf(most));
+  return most === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(most));
 }
 
 /** In one step and without copies on the way, since there is room for all of it: zstd needs 1/256 more at most, and a bit. */

@@ -1,10 +1,9 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { type ColumnMetaData, parquetMetadata, type SchemaTree } from 'hyparquet';
-import { parquetHeader } from 'hyparquet/src/column.js';
-import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
-import { getMaxDefinitionLevel, getSchemaPath } from 'hyparquet/src/schema.js';
+import { type ColumnMetaData, parquetMetadata, parquetSchema, type SchemaTree } from 'hyparquet';
 import { freeMemory } from '../../base/bytes/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
+import { bitsOf } from './leaf.ts';
+import { readNumbers, readPageHeader } from './pages.ts';
 import { LENGTH_BYTES } from './texts.ts';
 
 /** Some rows of a Parquet file, of which columns can be read by their paths, such as `currentrevision.scanstate`. */
@@ -24,7 +23,10 @@ export type RowGroup = {
 /** Memory holds the file, which is freed at the end, and columns that the caller holds. Throws `StoredObjectError`. */
 export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerator<RowGroup> {
   const buffer = memoryOf(body);
-  const { schema, row_groups } = orDamaged(key, () => parquetMetadata(buffer));
+  const { schema, row_groups } = orDamaged(key, () => {
+    const about = parquetMetadata(buffer);
+    return { ...about, schema: parquetSchema(about) };
+  });
   for (const { num_rows, columns } of row_groups) {
     // The garbage collector would free the pages late: it does not see how much they are.
     const pages: Uint8Array[] = [];
@@ -33,7 +35,7 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
       orDamaged(key, () => {
         const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
         if (about === undefined) throw new Error(`expected a column ${name}, got none`);
-        return cells({ buffer, about, path: getSchemaPath(schema, name.split('.')), unpack }, readText);
+        return cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText);
       });
     yield {
       rows: Number(num_rows),
@@ -106,7 +108,7 @@ function leafLists(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<readon
   const cellAt = cellsOf(valueAt, placesIn(page));
   const { definitions, repetitions } = page;
   const list = leaf.path.findIndex(({ element }) => element.repetition_type === 'REPEATED');
-  const isElement = getMaxDefinitionLevel([...leaf.path.slice(0, list + 1)]);
+  const isElement = definitionOf(leaf.path.slice(0, list + 1));
   const starts = [...repetitions.keys().filter((place) => repetitions[place] === 0), repetitions.length];
   return (row) => {
     const found: unknown[] = [];
@@ -152,36 +154,42 @@ type Page = {
 };
 
 function openPage({ buffer, path, unpack }: LeafInFile, offset: bigint): Page {
-  const reader = { view: new DataView(buffer, Number(offset)), offset: 0 };
-  const header = parquetHeader(reader);
-  const start = Number(offset) + reader.offset;
-  // A dictionary has no levels.
-  const { data_page_header_v2: about } = header;
-  const { num_values = 0, num_nulls = 0 } = about ?? {};
-  const [forLists, forNulls] = [
-    about?.repetition_levels_byte_length ?? 0,
-    about?.definition_levels_byte_length ?? 0,
-  ];
-  const before = forLists + forNulls;
-  const packed = new Uint8Array(buffer, start + before, header.compressed_page_size - before);
-  const bytes = unpack(packed, header.uncompressed_page_size - before);
-  const definition = getMaxDefinitionLevel([...path]);
+  const header = readPageHeader(new Uint8Array(buffer), Number(offset));
+  const { end, values, nulls, repetitionBytes, definitionBytes } = header;
+  const before = repetitionBytes + definitionBytes;
+  const packed = new Uint8Array(buffer, end + before, header.packedBytes - before);
+  const bytes = unpack(packed, header.sizeBytes - before);
+  const definition = definitionOf(path);
   return {
     bytes,
     view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-    count: header.dictionary_page_header?.num_values ?? num_values - num_nulls,
-    repetitions: levelsIn(new DataView(buffer, start, forLists), 1, num_values),
-    definitions: levelsIn(new DataView(buffer, start + forLists, forNulls), definition, num_values),
+    count: values - nulls,
+    repetitions: levelsIn(new Uint8Array(buffer, end, repetitionBytes), 1, values),
+    definitions: levelsIn(new Uint8Array(buffer, end + repetitionBytes, definitionBytes), definition, values),
     definition,
   };
 }
 
-function levelsIn(view: DataView, most: number, count: number): Uint8Array {
+function levelsIn(bytes: Uint8Array, max: number, count: number): Uint8Array {
   const levels = new Uint8Array(count);
-  if (view.byteLength > 0)
-    readRleBitPackedHybrid({ view, offset: 0 }, 32 - Math.clz32(most), levels, view.byteLength);
+  if (bytes.length > 0) readNumbers(bytes, 0, bitsOf(max), levels);
   return levels;
 }
+
+/** The elements of the schema from its root to a leaf. */
+function pathIn(schema: SchemaTree, names: readonly string[]): readonly SchemaTree[] {
+  const path = [schema];
+  for (const name of names) {
+    const child = path.at(-1)?.children.find(({ element }) => element.name === name);
+    if (child === undefined) throw new Error(`expected an element ${name} in the schema, got none`);
+    path.push(child);
+  }
+  return path;
+}
+
+/** The definition level of a value at the end of a path. */
+const definitionOf = (path: readonly SchemaTree[]): number =>
+  path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
 
 /** The number of the value at each place, from 1, or 0 if it has none. Undefined if every place has a value. */
 function placesIn({ definitions, definition, count }: Page): Uint32Array | undefined {
@@ -224,9 +232,9 @@ function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): Cel
 }
 
 /** The values by their numbers in the dictionary. */
-function valuesIn({ bytes, view, count }: Page, dictionary: readonly unknown[]): CellAt<unknown> {
+function valuesIn({ bytes, count }: Page, dictionary: readonly unknown[]): CellAt<unknown> {
   const numbers = new Uint32Array(count);
   const [width = 0] = bytes;
-  if (width > 0) readRleBitPackedHybrid({ view, offset: 1 }, width, numbers, bytes.length - 1);
+  if (width > 0) readNumbers(bytes, 1, width, numbers);
   return (place) => dictionary[numbers[place] ?? 0];
 }

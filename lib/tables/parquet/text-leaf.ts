@@ -1,5 +1,4 @@
-import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
+import type { ByteWriter } from 'hyparquet-writer';
 import { type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
 import {
   addLevels,
@@ -11,6 +10,7 @@ import {
   type Levels,
   noLevels,
 } from './leaf.ts';
+import { writeNumbers } from './pages.ts';
 import {
   addQuoted,
   addText,
@@ -98,6 +98,6 @@ function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
 
 function indexPage({ indexes, count }: Texts, bits: number, memory: ByteWriter): Uint8Array {
   memory.appendUint8(bits);
-  writeRleBitPackedHybrid(memory, indexes.subarray(0, count), bits);
+  writeNumbers(memory, indexes.subarray(0, count), bits);
   return memory.getBytes();
 }
