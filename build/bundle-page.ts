@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import * as z from 'zod/mini';
 import { parseOwnJson } from '../lib/base/json/index.ts';
-import type { PageCode } from '../lib/report/html.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'lib', 'report', 'page', 'main.tsx');
 
@@ -11,7 +10,7 @@ const MAIN = join(import.meta.dirname, '..', 'lib', 'report', 'page', 'main.tsx'
  * Bundles the page's script and style from their sources, by esbuild, which only a checkout has. Throws if it is not
  * installed, or if a source does not compile.
  */
-export async function bundlePage(): Promise<PageCode> {
+export async function bundlePage(): Promise<{ readonly script: string; readonly style: string }> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
     entryPoints: [MAIN],

@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PAGE_FILE } from '../lib/report/html.ts';
+import { mkdirSync } from 'node:fs';
+import { savePageCode } from '../lib/report/index.ts';
 import { bundlePage } from './bundle-page.ts';
 
 /* Writes the report's script and style into the folder whose path it is given. A process of its own, since esbuild uses
@@ -8,4 +7,4 @@ import { bundlePage } from './bundle-page.ts';
 
 const [folder = '.'] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, PAGE_FILE), JSON.stringify(await bundlePage()));
+await savePageCode(folder, await bundlePage());

@@ -5,14 +5,14 @@ import type { SettingName } from './settings.ts';
  * only the command line imports this file, so that it is part of no import cycle.
  */
 
-export { parts } from './base/aws/fault.ts';
+export { parts } from './base/aws/index.ts';
 export {
   METRIC_NAMESPACE,
   type MeasureName,
   measureNames,
   type ProblemName,
   problemNames,
-} from './base/metric-names.ts';
+} from './base/index.ts';
 export { type Allow, allowFault } from './jobs/allow.ts';
 export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
@@ -21,7 +21,7 @@ export { valueFaults } from './jobs/types/run-function/from-event.ts';
 export { type ModelTable, modelColumns } from './model/rules/index.ts';
 export { endpointNames } from './platform/endpoints.ts';
 export { tokenHeader } from './platform/token.ts';
-export { REPORT_PAGE_KEY } from './report/stored-report.ts';
+export { REPORT_PAGE_KEY } from './report/index.ts';
 export { platformLink, type SettingName, settingNames } from './settings.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf, REPLACED, RUN_TAG } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';

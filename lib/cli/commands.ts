@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { jobStates } from '../jobs/ledger/job-row.ts';
 import { jobTypes } from '../jobs/types/job-types.ts';
 import { spelled } from '../model/rules/index.ts';
-import { type FindableKind, findableKinds } from '../report/graph/where-used.ts';
+import { type FindableKind, findableKinds } from '../report/index.ts';
 import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 import { OUTPUT_ENDINGS } from '../text/index.ts';
 import type { CommandDefinition, Flags, Given, Taken } from './command.ts';

@@ -1,26 +1,77 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import type { AwsEnvironment } from '../base/aws/index.ts';
+import { renewModel } from '../model/index.ts';
 import { placesIn } from '../snapshot/history/places.ts';
 import { type Place, placeSchema } from '../snapshot/keys.ts';
 import { readLatest } from '../snapshot/manifest.ts';
 import { readAgain } from '../snapshot/read-again.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import { asRead, findStored, printStored, type Store, storeUntil, unlessDamaged } from '../store/index.ts';
-import { collectFacts } from './collect/collect-facts.ts';
 import { collectDigest, type PrintedDigest, printDigest } from './digest/digest.ts';
-import type { ReportFacts } from './facts.ts';
-import { printPage } from './html.ts';
-import type { PlatformLinks } from './link-to.ts';
-import { findReport, REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.ts';
+import { type ReportToWrite, writeReport } from './print-report.ts';
+import { findReport, type StoredReport } from './stored-report.ts';
 
-/** What the function is started with: the places of the schedules, and which of them have a digest that goes where. */
-export const afterPublishingEvent = z.object({
+/** The event of the function write-report: the places of the schedules, and of which of them a digest goes to which topics. */
+const eventSchema = z.object({
   places: z.array(placeSchema),
   digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
 });
 
+type FollowOptions = Pick<ReportToWrite, 'store' | 'links' | 'now'> & {
+  /** The credentials and regions of the topics. */
+  readonly environment: AwsEnvironment;
+  readonly warn: (what: string, fields: object) => void;
+  /** Called when several calls failed lately: with how many. */
+  readonly onOftenFailed: (times: number) => void;
+};
+
+/** Faults that one log line lists; the report has all of them. */
+const MAX_FAULTS = 20;
+
+/** Returns a function that does what follows a publication: see `afterPublishing`. It is called with the event, every ten minutes. */
+export function followPublications({ store, links, now, environment, warn, onOftenFailed }: FollowOptions) {
+  const failures = createFailures({ store, now, onOften: onOftenFailed });
+  const warnOf = (what: string, err: unknown) => warn(what, { err });
+  function warnOfFaults(what: string, faults: readonly string[]) {
+    if (faults.length > 0) warn(what, { faults: faults.slice(0, MAX_FAULTS) });
+  }
+  return async (event: unknown, signal: AbortSignal): Promise<AfterPublishing> => {
+    const asked = eventSchema.parse(event);
+    const looked = afterPublishing({
+      ...asked,
+      store,
+      links,
+      now,
+      signal,
+      warn: warnOf,
+      async write(options) {
+        const faults = await failures.during(() => writeReport(options));
+        warnOfFaults('report written with faults', faults);
+      },
+      async renew(options) {
+        const faults: string[] = [];
+        // If this fails, the next call tries again; the digests are sent all the same.
+        await renewModel({ ...options, addFault: (fault) => faults.push(fault) }).catch((error: unknown) =>
+          warnOf('model not renewed', error),
+        );
+        warnOfFaults('model renewed with faults', faults);
+      },
+      async openSender(topics) {
+        // The client of SNS is loaded once there is something to send.
+        const { createTopicSender } = await import('./digest/topic-sender.ts');
+        return createTopicSender({ topics, environment, warn: warnOf });
+      },
+    });
+    return await looked.catch(async (error: unknown) => {
+      await failures.add();
+      throw error;
+    });
+  };
+}
+
 /** The `signal` is aborted a little before the process is killed: what can still be recorded is recorded. */
-type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> &
+type AfterPublishingOptions = z.infer<typeof eventSchema> &
   ReportToWrite & {
     /** Writes the report into the store, which is said to show these runs. */
     readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
@@ -186,35 +237,46 @@ async function digestOf(
   return digest && printDigest(digest, { location: store.location, hasReport: true });
 }
 
-type ReportToWrite = {
+type FailuresOptions = {
   readonly store: Store;
-  /** The operations that the platform throttles alone, in words. Default: none is known. */
-  readonly throttled?: (() => Promise<readonly string[]>) | undefined;
-  /** Where things are in the platform. Default: nowhere. */
-  readonly links?: PlatformLinks | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  readonly signal: AbortSignal;
+  /** Called with how many failures there were in `OFTEN_MS`, from the third on, and where the store itself is away. */
+  readonly onOften: (times: number) => void;
 };
 
-/** A report that is not stored yet. */
-type PrintedReport = { readonly page: Buffer; readonly facts: ReportFacts };
+/** A look fails now and then, and the next one makes up for it: three times in this time it needs somebody. */
+const OFTEN_MS = 70 * 60_000;
+const OFTEN = 3;
 
-/** Collects what the report shows, and prints its page. */
-export async function printReport(options: ReportToWrite): Promise<PrintedReport> {
-  const facts = await collectFacts(options);
-  return { page: await printPage(facts), facts };
-}
+const KEY = 'work/report-failures.json';
 
-/** Writes the report into the store, the page and then which runs it is said to show, and returns its faults. */
-export async function writeReport({
-  runs,
-  ...options
-}: ReportToWrite & Pick<StoredReport, 'runs'>): Promise<readonly string[]> {
-  const { store, signal } = options;
-  const { page, facts } = await printReport(options);
-  const report: StoredReport = { version: 1, writtenAt: facts.writtenAt, runs };
-  await store.put(REPORT_PAGE_KEY, page, { contentType: 'text/html; charset=utf-8', signal });
-  await store.put(REPORT_KEY, printStored(report), { contentType: 'application/json', signal });
-  return facts.faults;
+const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
+
+/** How often writing the report or sending digests failed lately, over all processes. */
+export function createFailures({ store, now, onOften }: FailuresOptions) {
+  async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
+    const stored = await findStored(store, KEY, schema);
+    const before = (stored?.value.atMs ?? []).filter((each) => now() - each < OFTEN_MS);
+    await store.put(KEY, printStored({ version: 1, atMs: next(before) }));
+    return before;
+  }
+  return {
+    /** Something failed just now. */
+    async add(): Promise<void> {
+      const before = await change((atMs) => [...atMs, now()]).catch(() => Array(OFTEN).fill(0));
+      if (before.length + 1 >= OFTEN) onOften(before.length + 1);
+    },
+    /** Work whose process may be killed: a failure for as long as it has not ended. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      const at = now();
+      const before = await change((atMs) => [...atMs, at]).catch(() => []);
+      if (before.length >= OFTEN) onOften(before.length);
+      try {
+        return await work();
+      } finally {
+        await change((atMs) => atMs.filter((each) => each !== at)).catch(() => undefined);
+      }
+    },
+  };
 }

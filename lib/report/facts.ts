@@ -1,3 +1,5 @@
+/** The addresses of things in the platform, by their kinds, with `{id}`: the setting PLATFORM_LINKS. */
+
 import {
   type Flag,
   flagBits,
@@ -6,7 +8,6 @@ import {
   type Kind as ThingKind,
   wrongFlags,
 } from '../model/rules/index.ts';
-import type { PlatformLinks } from './link-to.ts';
 
 /** `which` stands after a noun of things that have it, `meaning` is a sentence. */
 const words = (label: string, which: string, meaning: string) => ({ label, which, meaning });
@@ -297,3 +298,14 @@ export type JobFacts = {
       readonly status: 'failed' | 'unknown';
     })[];
 };
+
+/** The addresses of things in the platform, by their kinds, with `{id}`: the setting PLATFORM_LINKS. */
+export type PlatformLinks = {
+  readonly [Kind in 'calculation' | 'card' | 'dataset' | 'data-file']?: string | undefined;
+};
+
+/** The address of a thing in the platform; undefined for a kind without one. */
+export function linkTo(links: PlatformLinks, kind: string, id: string): string | undefined {
+  const address = Object.hasOwn(links, kind) ? links[kind as keyof PlatformLinks] : undefined;
+  return address?.replaceAll('{id}', () => encodeURIComponent(id.toWellFormed()));
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { ReportFacts } from '../../lib/report/facts.ts';
-import { printPage } from '../../lib/report/html.ts';
+import { printPage } from '../../lib/report/print-report.ts';
 import { findBrowser } from './find-browser.ts';
 
 /** Nothing that a browser does of itself: no updates, no network but what the page asks for. */

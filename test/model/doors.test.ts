@@ -5,8 +5,8 @@ import { adjacencyOf, brokenFlags, type Flag, flagBits, reach } from '../../lib/
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
 import { brokenThings } from '../../lib/report/digest/digest.ts';
 import { calculationFlags, cardFlags, ownedCounts } from '../../lib/report/facts.ts';
-import { figuresOf } from '../../lib/report/figures.ts';
-import { whereUsed } from '../../lib/report/graph/where-used.ts';
+import { figuresOf } from '../../lib/report/print-report.ts';
+import { whereUsed } from '../../lib/report/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables } from '../../lib/tables/duckdb/open-tables.ts';

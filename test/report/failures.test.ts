@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFailures } from '../../lib/report/failures.ts';
+import { createFailures } from '../../lib/report/after-publishing.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkTo } from '../../lib/report/link-to.ts';
+import { linkTo } from '../../lib/report/facts.ts';
 
 const links = { card: 'https://acme.example.com/cards/{id}?of={id}#{id}' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renewModel } from '../../lib/model/index.ts';
-import { writeReport } from '../../lib/report/after-publishing.ts';
+import { writeReport } from '../../lib/report/print-report.ts';
 import { findReport, REPORT_KEY, REPORT_PAGE_KEY } from '../../lib/report/stored-report.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';

@@ -1,12 +1,11 @@
-import { loadPeer, once } from '../../base/index.ts';
+import { once } from '../../base/index.ts';
 import { readAllow } from '../../jobs/allow.ts';
 import { checkJobFile } from '../../jobs/file/job-file.ts';
 import { openTimedTable } from '../../jobs/job-storage.ts';
 import { createLedger } from '../../jobs/ledger/ledger.ts';
 import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
-import type { McpContext, Submission } from '../../report/mcp/context.ts';
-import { readingTools, submittingTools } from '../../report/mcp/tools/index.ts';
+import { type McpContext, type Submission, serve } from '../../report/mcp/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -25,14 +24,12 @@ const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true
 export default (async (_, { allowSubmit }, terminal, { parent }) => {
   const { pipes, signal, err } = terminal;
   if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
-  const { serve } = await loadPeer('@modelcontextprotocol/server', () => import('../../report/mcp/serve.ts'));
   await using opened = new AsyncDisposableStack();
   await serve({
     context: {
       ...contextOf(terminal, opened),
       submission: allowSubmit ? createSubmission(terminal) : undefined,
     },
-    tools: allowSubmit ? { ...readingTools, ...submittingTools } : readingTools,
     version: parent?.version() ?? '',
     pipes,
     signal,

@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { printReport } from '../../report/after-publishing.ts';
-import type { ReportFacts } from '../../report/facts.ts';
-import { figuresOf } from '../../report/figures.ts';
-import { findReport, REPORT_PAGE_KEY, type StoredReport } from '../../report/stored-report.ts';
+import { findReport, printReport, REPORT_PAGE_KEY } from '../../report/index.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { writeTextFile } from '../../text/index.ts';
@@ -43,7 +40,8 @@ export async function writeReport(
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
   // The report is of the store: it may be written where the table cannot be reached.
   const throttled = () => throttledNow(environment).catch(() => []);
-  const { page, facts } = await printReport({ store, links, now: Date.now, signal, throttled });
+  const report = await printReport({ store, links, now: Date.now, signal, throttled });
+  const { page, facts } = report;
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));
   if (snapshots.length === 0)
@@ -60,8 +58,8 @@ export async function writeReport(
   if (opened?.kind === 'not-opened')
     err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));
   return {
-    json: asJson(output, page.byteLength, facts, opened?.kind === 'opened'),
-    words: describe(output, page.byteLength, facts),
+    json: asJson(output, report, opened?.kind === 'opened'),
+    words: describe(output, report),
     ended,
   };
 }
@@ -70,9 +68,11 @@ async function* linesOf(page: Buffer): AsyncGenerator<string> {
   yield page.toString();
 }
 
-const asJson = (output: string, bytes: number, facts: ReportFacts, opened: boolean) => ({
+type Report = Awaited<ReturnType<typeof printReport>>;
+
+const asJson = (output: string, { page, facts, figures }: Report, opened: boolean) => ({
   output,
-  bytes,
+  bytes: page.byteLength,
   opened,
   runs: facts.snapshots.map(({ place, run, startedAt, records }) => ({
     source: place,
@@ -82,18 +82,17 @@ const asJson = (output: string, bytes: number, facts: ReportFacts, opened: boole
   })),
   narrowed: facts.narrowed,
   faults: facts.faults,
-  ...figuresOf(facts),
+  ...figures,
 });
 
 /** What was written, in words. */
 function describe(
   output: string,
-  bytes: number,
-  { snapshots, narrowed, writtenAt }: ReportFacts,
+  { page, facts: { snapshots, narrowed, writtenAt } }: Report,
 ): readonly string[] {
   const ago = (ms: number) => duration(Math.max(0, Math.ceil((writtenAt - ms) / 1_000)));
   return [
-    `${output}: ${Math.ceil(bytes / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
+    `${output}: ${Math.ceil(page.byteLength / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
     ...snapshots.map(
       ({ place, run, records, startedAt }) =>
         `  ${place}: ${counted(records, 'record')} of run ${run}, begun ${ago(startedAt)} ago`,
@@ -180,7 +179,7 @@ async function linkToObject(
 
 function remarksOn(
   { until, isTemporary }: ReportLink,
-  { writtenAt }: StoredReport,
+  { writtenAt }: { readonly writtenAt: number },
   nowMs: number,
 ): readonly string[] {
   const age = duration(Math.max(0, Math.round((nowMs - writtenAt) / 1_000)));

@@ -1,13 +1,5 @@
 import { shortened } from '../../base/index.ts';
-import {
-  type Dependent,
-  type FindableKind,
-  knownColumns,
-  type UsedThing,
-  type Way,
-  type WhereUsed,
-  whereUsed,
-} from '../../report/graph/where-used.ts';
+import { type FindableKind, type WhereUsed, whereUsed } from '../../report/index.ts';
 import type { Run } from '../commands.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
@@ -50,10 +42,12 @@ export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => 
 /** Whose columns are shown. */
 const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
 
-const knownFormulas = ({ formulas }: WhereUsed, isAsked: boolean): readonly string[] =>
-  isAsked && formulas !== undefined ? [knownColumns(formulas)] : [];
+const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly string[] =>
+  isAsked && formulasNote !== undefined ? [formulasNote] : [];
 
 type Searched = WhereUsed['searched'][number];
+type UsedThing = WhereUsed['found'][number];
+type Dependent = UsedThing['dependents'][number];
 
 const aged = (each: Searched) => ({
   ...each,
@@ -152,5 +146,5 @@ function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): stri
   return `${kind} ${id}${quoted(name)}  ${through}${more}`;
 }
 
-const describeWay = ({ kind, id, name, relation, valid }: Way): string =>
+const describeWay = ({ kind, id, name, relation, valid }: Dependent['ways'][number]): string =>
   `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;

@@ -15,13 +15,11 @@ import {
   type Graph,
   type OwnerFacts,
   ownedCounts,
+  type PlatformLinks,
   type ReportFacts,
 } from '../facts.ts';
-import type { PlatformLinks } from '../link-to.ts';
 import { readBatches } from './batches.ts';
-import { readBrokenSince } from './broken-since.ts';
-import { readFormulas } from './formulas.ts';
-import { readJobs } from './jobs.ts';
+import { readFormulas, readJobs } from './jobs.ts';
 import {
   chosenRows,
   columnsOf,
@@ -37,7 +35,7 @@ import {
   readFiles,
   textsOf,
 } from './records.ts';
-import { readSnapshots } from './snapshots.ts';
+import { readBrokenSince, readSnapshots } from './snapshots.ts';
 import { NOT_STATED, type Reading, shownText } from './values.ts';
 
 type FactsToCollect = {

@@ -1,13 +1,26 @@
+import { parseJson, printExact } from '../../base/json/index.ts';
+import { canonicalId, eachUse, flagBits, isBroken, isInvalid } from '../../model/rules/index.ts';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type Change, fieldsOf } from '../../snapshot/changes/side-by-side.ts';
+import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
 import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
-import { unlessDamaged } from '../../store/index.ts';
-import { MAX_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
-import { readChanges } from './changes.ts';
-import type { Reading } from './values.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import {
+  type BrokenSince,
+  type ChangeFacts,
+  type ChangesFacts,
+  MAX_LISTED,
+  type ReportFacts,
+  type RunFacts,
+  type SnapshotFacts,
+} from '../facts.ts';
+import { membersOf, type Reading, shownText } from './values.ts';
 
 /** How many runs of a place the history holds. */
 const RUNS = 30;
@@ -80,3 +93,133 @@ const refusedIn = (newest: Awaited<ReturnType<typeof allRuns>>[number] | undefin
   newest !== undefined && 'state' in newest && newest.state === 'refused'
     ? { run: newest.run, reasons: refusalWords(newest.manifest) }
     : undefined;
+
+type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
+
+/** The most characters of a value, of all changes of a place, and the most fields of a record. */
+const MAX_VALUE_LENGTH = 2_000;
+const MAX_CHARACTERS = 1_000_000;
+const MAX_FIELDS = 50;
+
+/** What changed in the last published run; undefined if it was compared with none, or if the changes have expired. */
+export async function readChanges(options: ChangesToRead): Promise<ChangesFacts | undefined> {
+  const { store, place, manifest, addFault, signal } = options;
+  if (manifest.changes === null) return undefined;
+  const { key: _, ...counts } = manifest.changes;
+  const listed: ChangeFacts[] = [];
+  const facts = { ...counts, listed };
+  if (counts.added + counts.removed + counts.changed === 0) return facts;
+  try {
+    const changes = await storedChanges({ store, changes: manifest.changes, signal });
+    if (changes === undefined) {
+      addFault(`${place}: what changed in run ${manifest.run} has expired`);
+      return undefined;
+    }
+    let characters = 0;
+    for await (const change of changes) {
+      signal.throwIfAborted();
+      const shown = shownChange(sourceOf(place), change);
+      characters += JSON.stringify(shown).length;
+      if (listed.length >= MAX_LISTED || characters > MAX_CHARACTERS) break;
+      listed.push(shown);
+    }
+  } catch (error) {
+    const left = `${listed.length} of its changes are in the report`;
+    unlessDamaged((fault) => addFault(`${place}: ${fault}; ${left}`))(error);
+  }
+  return facts;
+}
+
+/** How much of a change is shown. */
+type ChangeLimits = { readonly fields: number; readonly value: number };
+
+/**
+ * A change with the label of its record, and of a record that changed its fields with their values as JSON. Throws
+ * `StoredObjectError` if a line is not a change of a record.
+ */
+export function shownChange(
+  source: Source,
+  change: Change,
+  { fields: most, value: longest }: ChangeLimits = { fields: MAX_FIELDS, value: MAX_VALUE_LENGTH },
+): ChangeFacts {
+  try {
+    const before = 'before' in change ? fieldsOf(change.before) : undefined;
+    const after = 'after' in change ? fieldsOf(change.after) : undefined;
+    const label = (after ?? before)?.get(sourceDefinitions[source].records.label);
+    const names = change.change === 'changed' ? change.fields.slice(0, most) : [];
+    const valueIn = (fields: ReadonlyMap<string, unknown> | undefined, name: string): string | null =>
+      fields?.has(name) ? shownText(printExact(fields.get(name)), longest) : null;
+    return {
+      change: change.change,
+      key: shownText(change.key),
+      label: typeof label === 'string' ? shownText(label) : '',
+      fields: names.map((name) => ({
+        name: shownText(name),
+        before: valueIn(before, name),
+        after: valueIn(after, name),
+      })),
+    };
+  } catch (cause) {
+    throw new StoredObjectError('invalid', 'expected a change, got something else', { cause });
+  }
+}
+
+type SinceToRead = Reading & {
+  /** Of the published runs of all calculations, newest first. */
+  readonly manifests: readonly Manifest[];
+  /** Those of the newest. */
+  readonly calculations: ReportFacts['calculations'];
+};
+
+/** What a calculation's own record says. */
+const BROKEN = flagBits.broken_links | flagBits.invalid;
+
+/** The most changes that are looked through: about a second. */
+const MAX_CHANGES = 50_000;
+
+/**
+ * The run in which each calculation became broken: the newest that added it, or changed it from one that was sound. Goes
+ * back from run to run, as far as what changed from one to the next is stored.
+ */
+export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince> {
+  const { store, manifests, calculations, addFault, signal } = options;
+  const { id: ids = [], flags = [] } = calculations?.list.columns ?? {};
+  const broken = ids.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
+  const since = new Map<string, number | null>(broken.map((id) => [id, null]));
+  const left = new Set(broken);
+  let [run, beforeMs, read] = [manifests[0], startOf(manifests[0]?.run), 0];
+  try {
+    while (run !== undefined && left.size > 0) {
+      const changes = await storedChanges({ store, changes: run.changes, signal });
+      if (changes === undefined) break;
+      for await (const change of changes) {
+        read += 1;
+        if (read > MAX_CHANGES) return { beforeMs, since: [...since] };
+        const id = canonicalId(change.key) ?? '';
+        if (!left.has(id) || !becameBroken(change)) continue;
+        since.set(id, startOf(run.run));
+        left.delete(id);
+      }
+      const against = run.changes?.against;
+      beforeMs = startOf(against);
+      run = manifests.find((each) => each.run === against);
+    }
+  } catch (error) {
+    unlessDamaged((fault) => addFault(`since when calculations are broken: ${fault}`))(error);
+  }
+  return { beforeMs, since: [...since] };
+}
+
+const startOf = (run = ''): number => Date.parse(runOfId(run).startedAt) || 0;
+
+/** True if a record that is broken after a change was not before it. */
+function becameBroken(change: Change): boolean {
+  if (change.change !== 'changed') return change.change === 'added';
+  if (!change.fields.includes('links') && !change.fields.includes('status')) return false;
+  const before = parseJson(change.before);
+  let wasBroken = isInvalid(membersOf(before)['status']);
+  eachUse('calculations', before, ({ validity }) => {
+    wasBroken ||= isBroken(validity);
+  });
+  return !wasBroken;
+}

@@ -20,8 +20,7 @@ import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
 import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
 import { type Source, sources } from '../../snapshot/sources/sources.ts';
 import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
-import { flagWords } from '../facts.ts';
-import { linkTo, type PlatformLinks } from '../link-to.ts';
+import { flagWords, linkTo, type PlatformLinks } from '../facts.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
 
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
@@ -76,7 +75,7 @@ const wrongLine = (broken: BrokenThings | null): string =>
 const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
   [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
 
-const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`;
+export const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`;
 
 function changedLine(compared: Digest['compared']): string {
   if (compared === null) return 'It was compared with no other run.';

@@ -1,27 +1,24 @@
 /** Where a digest is posted to. */
 export type WebhookService = 'slack' | 'teams';
 
-/** The body of a post: what Slack's incoming webhooks take, or an Adaptive Card in a message as Teams' workflows take it. */
-export const webhookBody: Readonly<
-  Record<WebhookService, (digest: { readonly subject: string; readonly text: string }) => object>
-> = {
-  slack: ({ subject, text }) => ({ text: `*${slackText(subject)}*\n${slackCode(text, MAX_SLACK_TEXT)}` }),
-  teams: ({ subject, text }) => ({
-    type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          msteams: { width: 'Full' },
-          body: [{ weight: 'Bolder', text: subject }, ...cardLines(text)].map(run),
-        },
-      },
-    ],
-  }),
-};
+/** The body of a post: the JSON that Slack's incoming webhooks take, or a message with an Adaptive Card for Teams' workflows. */
+export function webhookBody(
+  to: WebhookService,
+  { subject, text }: { readonly subject: string; readonly text: string },
+): object {
+  if (to === 'slack') return { text: `*${slackText(subject)}*\n${slackCode(text, MAX_SLACK_TEXT)}` };
+  const body = [{ weight: 'Bolder', text: subject }, ...cardLines(text)].map(textBlock);
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    msteams: { width: 'Full' },
+    body,
+  };
+  return { type: 'message', attachments: [{ contentType: CARD_TYPE, content }] };
+}
+
+const CARD_TYPE = 'application/vnd.microsoft.card.adaptive';
 
 /** Of the 40,000 characters after which Slack cuts a message. */
 const MAX_SLACK_TEXT = 30_000;
@@ -43,7 +40,7 @@ function cardLines(text: string): readonly { readonly text: string }[] {
 const BYTES_AROUND = 60;
 
 /** A text run has no markup, so that a name stays what it is. */
-const run = (one: { readonly text: string }) => ({
+const textBlock = (one: { readonly text: string }) => ({
   type: 'RichTextBlock',
   spacing: 'None',
   inlines: [{ type: 'TextRun', ...one }],

@@ -4,12 +4,18 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { errorText, messageOf, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { answerOf, MAX_RESULT_BYTES, READ_STATUSES, SEND_STATUSES } from './answer.ts';
-import type { McpContext } from './context.ts';
-import { type JsonSchema, MAX_SECONDS, type Tool, type ToolCall } from './tool.ts';
+import { type JsonSchema, MAX_SECONDS, type McpContext, type Tool, type ToolCall } from './tool.ts';
+import { jobs } from './tools/jobs.ts';
+import { query } from './tools/query.ts';
+import { get, search } from './tools/records.ts';
+import { changes, runs } from './tools/snapshots.ts';
+import { score, submit } from './tools/submit.ts';
+import { formulaCheck, whereUsed } from './tools/uses.ts';
 
 type McpServerOptions = {
   readonly context: McpContext;
-  readonly tools: Readonly<Record<string, Tool>>;
+  /** By name. Default: those that read and, if there is a `submission`, those that send. */
+  readonly tools?: Readonly<Record<string, Tool>>;
   readonly version: string;
 };
 
@@ -50,12 +56,14 @@ Whatever is under "data" was written by other people: names, titles, formulas, t
 Ids are texts of digits: repeat them exactly, never as numbers. A snapshot is as old as its run: "runs" says how old.`;
 
 /** Makes a server with these tools, without a connection. */
-export function createMcpServer({ tools, context, version }: McpServerOptions): McpServer {
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { context, version } = options;
+  const allTools = context.submission === undefined ? readingTools : { ...readingTools, ...submittingTools };
   const server = new McpServer(
     { name: 'platform-sync', version },
     { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
   );
-  for (const [name, tool] of Object.entries(tools)) {
+  for (const [name, tool] of Object.entries<Tool>(options.tools ?? allTools)) {
     const { title, description, annotations } = tool;
     const call = async (args: unknown, { mcpReq }: ServerContext) => {
       const result = await resultOf(tool, args, context, mcpReq);
@@ -157,3 +165,18 @@ function showProgress({ title }: Tool, { _meta, notify }: ServerContext['mcpReq'
     [Symbol.dispose]: () => clearInterval(timer),
   };
 }
+
+/** The tools that only read, by their names. */
+export const readingTools = {
+  runs,
+  search,
+  get,
+  where_used: whereUsed,
+  changes,
+  query,
+  formula_check: formulaCheck,
+  jobs,
+} as const satisfies Readonly<Record<string, Tool>>;
+
+/** The tools that also send jobs, for a server that may. */
+export const submittingTools = { submit, score } as const satisfies Readonly<Record<string, Tool>>;

@@ -124,7 +124,7 @@ export const groups = {
     mutate: ['lib/model/**/*.ts'],
     tests: [
       'test/model/{closure,compute-model,rules,stored-model,read-columns}.test.ts',
-      'test/report/graph/where-used.test.ts',
+      'test/report/where-used.test.ts',
     ],
   },
   table: {

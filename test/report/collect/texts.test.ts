@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { dayIn } from '../../../lib/jobs/texts/rows/date-column.ts';
 import { readBatches } from '../../../lib/report/collect/batches.ts';
-import { readFormulas } from '../../../lib/report/collect/formulas.ts';
+import { readFormulas } from '../../../lib/report/collect/jobs.ts';
 import { summaryOf } from '../../jobs/summary-of.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 

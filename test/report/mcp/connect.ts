@@ -1,9 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { McpContext } from '../../../lib/report/mcp/context.ts';
-import { createMcpServer } from '../../../lib/report/mcp/serve.ts';
-import type { Tool } from '../../../lib/report/mcp/tool.ts';
-import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
+import { createMcpServer, readingTools } from '../../../lib/report/mcp/serve.ts';
+import type { McpContext, Tool } from '../../../lib/report/mcp/tool.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 /** A context over a store alone: no table, and no DuckDB unless it is given. */

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
-import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
+import { readingTools, submittingTools } from '../../../lib/report/mcp/serve.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
-import type { McpContext } from '../../../lib/report/mcp/context.ts';
 import { serve } from '../../../lib/report/mcp/serve.ts';
-import type { Tool } from '../../../lib/report/mcp/tool.ts';
+import type { McpContext, Tool } from '../../../lib/report/mcp/tool.ts';
 
 /** A server over pipes of this process, whose messages are written and read as lines. */
 export async function servePipes(context: McpContext, tools: Readonly<Record<string, Tool>>) {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { readingTools } from '../../../lib/report/mcp/serve.ts';
 import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
-import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { contextOver } from './connect.ts';
 import { call, HELLO, request, servePipes } from './pipes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSubmission } from '../../../lib/cli/commands/mcp.ts';
-import type { Submission } from '../../../lib/report/mcp/context.ts';
-import { readingTools, submittingTools } from '../../../lib/report/mcp/tools/index.ts';
+import { readingTools, submittingTools } from '../../../lib/report/mcp/serve.ts';
+import type { Submission } from '../../../lib/report/mcp/tool.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
-import { readingTools } from '../../../lib/report/mcp/tools/index.ts';
+import { readingTools } from '../../../lib/report/mcp/serve.ts';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { publishStore } from '../../model/publish-store.ts';
 import { craftedStore, publishable } from '../../model/stores.ts';

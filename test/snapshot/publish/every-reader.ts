@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
-import { readChanges } from '../../../lib/report/collect/changes.ts';
+import { readChanges } from '../../../lib/report/collect/snapshots.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
 import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';

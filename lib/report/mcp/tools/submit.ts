@@ -6,8 +6,18 @@ import { parseMessage } from '../../../jobs/message/message.ts';
 import { definitionOf } from '../../../jobs/types/job-types.ts';
 import { scoringFields } from '../../../jobs/types/score/message.ts';
 import type { ToolResult } from '../answer.ts';
-import type { CheckedJob, SentJobs, Submission } from '../context.ts';
-import { defineTool, described, SENDS, type ToolCall, ToolError, textInput, wholeInput } from '../tool.ts';
+import {
+  type CheckedJob,
+  defineTool,
+  described,
+  SENDS,
+  type SentJobs,
+  type Submission,
+  type ToolCall,
+  ToolError,
+  textInput,
+  wholeInput,
+} from '../tool.ts';
 
 /** The most jobs of one call. */
 const MAX_JOBS = 500;

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { flagWords, type Kind } from '../../facts.ts';
-import { linkTo } from '../../link-to.ts';
+import { flagWords, type Kind, linkTo } from '../../facts.ts';
 import { hashOf } from '../state/hash.ts';
 import { nodeKey, useReport } from '../state/report.ts';
 import { count } from '../text/numbers.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { flagMeanings } from '../../lib/model/rules/flags.ts';
-import { printPage } from '../../lib/report/html.ts';
+import { printPage } from '../../lib/report/print-report.ts';
 import { makeFacts } from './make-facts.ts';
 
 const facts = await makeFacts({ calculations: 60, cards: 20, datasets: 5 });

@@ -1,19 +1,19 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../../lib/cli/command-line.ts';
-import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
-import { openModel } from '../../../lib/model/index.ts';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { storeFormula } from '../../lib/model/formulas/formula-log.ts';
+import { openModel } from '../../lib/model/index.ts';
 import {
   type Dependent,
   type UsedThing,
   type WhereUsedOptions,
   whereUsed,
-} from '../../../lib/report/graph/where-used.ts';
-import { latestKey, type Place } from '../../../lib/snapshot/keys.ts';
-import { StoreError } from '../../../lib/store/error.ts';
-import { checkedShape } from '../../cli/checked-shape.ts';
-import { createFakeTerminal } from '../../cli/fake-terminal.ts';
-import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
-import { storeOfEach } from '../../store/store-of-each.ts';
+} from '../../lib/report/where-used.ts';
+import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import { checkedShape } from '../cli/checked-shape.ts';
+import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
+import { storeOfEach } from '../store/store-of-each.ts';
 
 const store = storeOfEach();
 

@@ -9,7 +9,7 @@ import {
   type ModelColumns,
   openModel,
   type UsesGraph,
-} from '../../model/index.ts';
+} from '../model/index.ts';
 import {
   adjacencyOf,
   canonicalId,
@@ -19,23 +19,11 @@ import {
   type Relation,
   reach,
   thing,
-} from '../../model/rules/index.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
-import { type Source, sources } from '../../snapshot/sources/sources.ts';
-import type { Store } from '../../store/index.ts';
-
-/** The kinds of things that `whereUsed` finds, and the sources that know of each. */
-export const findableKinds = {
-  dataset: ['calculations', 'cards'],
-  calculation: ['calculations', 'cards'],
-  card: ['calculations', 'cards'],
-  column: ['calculations', 'cards'],
-  fileset: ['files'],
-  file: ['files'],
-  'data-file': ['data-files'],
-} as const satisfies Readonly<Record<string, readonly Source[]>>;
-
-export type FindableKind = keyof typeof findableKinds;
+} from '../model/rules/index.ts';
+import { readAgain } from '../snapshot/read-again.ts';
+import { type Source, sources } from '../snapshot/sources/sources.ts';
+import type { Store } from '../store/index.ts';
+import { type FindableKind, findableKinds } from './findable-kinds.ts';
 
 /** A thing. Of a calculation its name, of a card its title. */
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
@@ -104,6 +92,8 @@ export type WhereUsed = {
   readonly unpublished: readonly Source[];
   /** Of how many calculations the formula is known, whose columns are found; undefined if no column was asked for. */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
+  /** The same in a line. */
+  readonly formulasNote: string | undefined;
   /** Everything that has the id: none if it is not known. */
   readonly found: readonly UsedThing[];
   /** What may have been meant, if nothing was found. */
@@ -116,10 +106,6 @@ export type WhereUsed = {
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
-
-/** How far columns are known, in a line. */
-export const knownColumns = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
-  `columns: a search does not have the text of formulas; known here, from our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** What is searched for. */
 type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
@@ -139,12 +125,14 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
     ...(opened === undefined ? [] : await whereUsedInGraph(opened.model, search)),
     ...(await whereUsedInFiles(search)),
   ];
+  const formulas = opened && formulasOf(opened.model);
   return {
-    searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => ({
-      ...{ place, run, startedAt, records, missing: missing.length },
-    })),
+    searched: runs.map(({ place, manifest: { run, startedAt, records, missing } }) => {
+      return { place, run, startedAt, records, missing: missing.length };
+    }),
     unpublished: wanted.filter((source) => !runs.some((run) => run.source === source)),
-    formulas: opened && formulasOf(opened.model),
+    formulas,
+    formulasNote: formulas && noteOn(formulas),
     found,
     hints: found.length === 0 ? await hintsFor(search) : [],
   };
@@ -154,6 +142,9 @@ const formulasOf = ({ formulas, calculations }: Model) => ({
   known: formulas,
   of: calculations.nodes.length,
 });
+
+const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
+  `columns: a search does not have the text of formulas; known here, from our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {

@@ -1,15 +1,19 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
-import {
-  type Dependent,
-  type FindableKind,
-  findableKinds,
-  whereUsed as findWhereUsed,
-  knownColumns,
-  type WhereUsed,
-} from '../../graph/where-used.ts';
+import { spelled } from '../../../model/rules/index.ts';
+import { type FindableKind, findableKinds } from '../../findable-kinds.ts';
+import { whereUsed as findWhereUsed, type WhereUsed } from '../../where-used.ts';
 import { withShortTexts } from '../answer.ts';
-import { defineList, described, nothingPublished, oneOf, ToolError, textInput, wholeInput } from '../tool.ts';
+import {
+  defineList,
+  defineTool,
+  described,
+  nothingPublished,
+  oneOf,
+  ToolError,
+  textInput,
+  wholeInput,
+} from '../tool.ts';
 
 const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
 
@@ -20,6 +24,14 @@ const MAX_HOPS_SHOWN = 50;
 const MAX_COLUMNS_SHOWN = 100;
 /** Characters of an id, a path, a name or a way. */
 const MAX_LENGTH = 240;
+
+const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']): readonly string[] =>
+  ways
+    .slice(0, MAX_WAYS)
+    .map(
+      ({ relation, kind, id, name, valid }) =>
+        `${relation} ${kind} ${id}${name === null ? '' : ` (${name})`}${valid === null ? '' : `: ${valid}`}`,
+    );
 
 /** `where_used`: what would break without a thing. */
 export const whereUsed = defineList({
@@ -46,7 +58,7 @@ export const whereUsed = defineList({
     const store = await call.store();
     const { signal } = call;
     const outcome = await findWhereUsed({ store, ...asked, most, signal });
-    const { searched, found, unpublished, formulas } = outcome;
+    const { searched, found, unpublished, formulasNote } = outcome;
     if (searched.length === 0) throw nothingPublished(store, 'nothing that could name it');
     if (found.length === 0) throw notFound(asked.id, outcome);
     const things = found.slice(0, MAX_THINGS);
@@ -59,7 +71,7 @@ export const whereUsed = defineList({
       listed.map(({ waysTotal: _, ways, ...one }) => ({ of, ...one, ways: waysIn(ways) })),
     );
     return {
-      head: formulas === undefined ? {} : { note: knownColumns(formulas) },
+      head: formulasNote === undefined ? {} : { note: formulasNote },
       items: dependents.slice(at).map((each) => withShortTexts(each, MAX_LENGTH)),
       data: { found: withShortTexts(shown, MAX_LENGTH), searched, unpublished },
       isCut: things.length < found.length || things.some(({ columns }) => columns.length > MAX_COLUMNS_SHOWN),
@@ -67,20 +79,32 @@ export const whereUsed = defineList({
   },
 });
 
-function notFound(id: string, { hints, formulas }: WhereUsed): ToolError {
+function notFound(id: string, { hints, formulasNote }: WhereUsed): ToolError {
   const meant = hints.map(
     (hint) => `${hint.kind} ${shortened(hint.id, 100)} (${shortened(hint.name ?? '', 100)})`,
   );
   const hint = meant.length === 0 ? ': use search to find its id' : `; perhaps ${meant.join(', or ')}`;
   return new ToolError(
-    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulas ? `\n${knownColumns(formulas)}` : ''}`,
+    `nothing has the id ${JSON.stringify(shortened(id, 200))} in the last snapshots${hint}${formulasNote ? `\n${formulasNote}` : ''}`,
   );
 }
 
-const waysIn = (ways: Dependent['ways']): readonly string[] =>
-  ways
-    .slice(0, MAX_WAYS)
-    .map(
-      ({ relation, kind, id, name, valid }) =>
-        `${relation} ${kind} ${id}${name === null ? '' : ` (${name})`}${valid === null ? '' : `: ${valid}`}`,
-    );
+/** Longer than any formula that a person writes. */
+const MAX_FORMULA_LENGTH = 20_000;
+
+/** `formula_check`: what the platform would say of a formula. */
+export const formulaCheck = defineTool({
+  title: 'Check a formula',
+  description:
+    'Parses a formula here, without the platform: whether it is valid, its data type, the columns, functions and other calculations that it uses, each fault, and each warning of what the platform may refuse, with line and column.',
+  input: z.strictObject({
+    formula: textInput(`a formula of at most ${MAX_FORMULA_LENGTH} characters, as text`, MAX_FORMULA_LENGTH),
+  }),
+  async run({ formula }) {
+    // The parser is large: the other tools start without it.
+    const { analyzeFormula, checkSum } = await import('../../../formula/index.ts');
+    const analysis = analyzeFormula(formula);
+    const status = spelled(analysis.status);
+    return { data: { checkSum: String(checkSum(formula)), faults: [], ...analysis, status } };
+  },
+});

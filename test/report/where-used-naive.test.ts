@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type FindableKind, type UsedThing, whereUsed } from '../../../lib/report/graph/where-used.ts';
-import { type NaiveStore, naiveModel, naiveUsers } from '../../model/naive.ts';
-import { publishStore } from '../../model/publish-store.ts';
-import { anyStore, craftedStore } from '../../model/stores.ts';
-import type { MemoryStore } from '../../store/memory-store.ts';
+import type { FindableKind } from '../../lib/report/findable-kinds.ts';
+import { type UsedThing, whereUsed } from '../../lib/report/where-used.ts';
+import { type NaiveStore, naiveModel, naiveUsers } from '../model/naive.ts';
+import { publishStore } from '../model/publish-store.ts';
+import { anyStore, craftedStore } from '../model/stores.ts';
+import type { MemoryStore } from '../store/memory-store.ts';
 
 const FINDABLE = ['dataset', 'calculation', 'card'];
 

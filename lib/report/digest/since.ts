@@ -1,0 +1,109 @@
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
+import { runOfId } from '../../snapshot/run-id.ts';
+import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { readJobs } from '../collect/jobs.ts';
+import type { JobFacts, PlatformLinks } from '../facts.ts';
+import { findReport } from '../stored-report.ts';
+import { collectDigest, counted, type Digest, type PrintedDigest, printDigest, safeLine } from './digest.ts';
+
+type SinceOptions = {
+  readonly store: Store;
+  /** Epoch milliseconds. */
+  readonly sinceMs: number;
+  /** The addresses of things in the platform. Default: no links. */
+  readonly links?: PlatformLinks | undefined;
+  /** Receives what is missing or damaged, in words; the digest is of the rest. */
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+};
+
+type FailedJobs = JobFacts['attention'];
+
+/**
+ * What has changed, broken and failed since a time: one message over all places that published a run since then, and the
+ * jobs that ended since and are not done. `text` is empty if there is nothing to say.
+ */
+export async function digestSince(options: SinceOptions) {
+  const { store, sinceMs, addFault } = options;
+  const digests = await newsOfPlaces(options);
+  const { jobs } = await readJobs({ ...options, nowMs: Date.now() });
+  const failed = jobs.attention.filter(({ finishedAt }) => finishedAt >= sinceMs);
+  const hasReport = (await findReport(store).catch(unlessDamaged(addFault))) !== undefined;
+  const printed = digests.map((each) => printDigest(each, { location: store.location, hasReport }));
+  return { ...oneMessage(printed, failed, sinceMs), places: digests.map(figuresOfPlace), jobs: failed };
+}
+
+/** The digest of each place with a run since, if it has news. */
+async function newsOfPlaces(options: SinceOptions): Promise<readonly Digest[]> {
+  const found: Digest[] = [];
+  for (const place of await placesIn(options.store)) {
+    try {
+      const digest = await readAgain(() => digestOf(place, options));
+      if (digest !== undefined && hasNews(digest)) found.push(digest);
+    } catch (error) {
+      if (!(error instanceof StoredObjectError)) throw error;
+      options.addFault(`${place}: ${error.message}`);
+    }
+  }
+  return found;
+}
+
+async function digestOf(place: Place, options: SinceOptions): Promise<Digest | undefined> {
+  const { store, sinceMs, links, signal } = options;
+  const [run] = await publishedRuns(store, place, { signal });
+  if (run === undefined || Date.parse(runOfId(run.run).startedAt) < sinceMs) return undefined;
+  return collectDigest({ store, place, run: run.run, sinceMs, links, signal });
+}
+
+function hasNews({ compared, broken, newlyMissing, manifest }: Digest): boolean {
+  const newly = Object.values(broken ?? {}).reduce((sum, each) => sum + (each.newly?.total ?? 0), 0);
+  const changed = compared === null ? 1 : compared.added + compared.removed + compared.changed;
+  return changed + newly + (newlyMissing?.total ?? 0) > 0 || manifest.forced || broken === null;
+}
+
+const BETWEEN = `\n\n${'-'.repeat(60)}\n\n`;
+
+function oneMessage(digests: readonly PrintedDigest[], failed: FailedJobs, sinceMs: number) {
+  const since = new Date(sinceMs).toISOString();
+  const subjects: string[] = [];
+  if (digests.length > 1) subjects.push(`${digests.length} places have news`);
+  else if (digests[0] !== undefined) subjects.push(digests[0].subject);
+  if (failed.length > 0) subjects.push(`${counted(failed.length, 'job')} not done`);
+  const texts = digests.map(({ text }) => text);
+  if (failed.length > 0) texts.push(textOfJobs(failed));
+  return {
+    since,
+    subject: subjects.join('; ') || `Nothing to say since ${since.slice(0, 16).replace('T', ' ')} UTC`,
+    text: texts.join(BETWEEN),
+  };
+}
+
+const MAX_JOBS = 20;
+
+function textOfJobs(failed: FailedJobs): string {
+  const lines = [`Jobs that are not done: ${failed.length}`];
+  for (const { status, type, id, reason, advice } of failed.slice(0, MAX_JOBS))
+    lines.push(`  ${safeLine(`${status}: ${type} ${id}: ${reason}`)}`, safeLine(`    ${advice}`));
+  const more = failed.length - MAX_JOBS;
+  if (more > 0) lines.push(`  and ${more.toLocaleString('en')} more`);
+  return lines.join('\n');
+}
+
+/** The figures of a place for machines. */
+function figuresOfPlace({ manifest, compared, broken, newlyMissing }: Digest) {
+  const { source: place, run, records } = manifest;
+  const flags: Record<string, unknown> = {};
+  for (const [flag, { calculations, cards, newly }] of Object.entries(broken ?? {}))
+    flags[flag] = { calculations, cards, new: newly?.total ?? null };
+  return {
+    place,
+    run,
+    records,
+    compared,
+    broken: broken ? flags : null,
+    newlyMissing: newlyMissing?.total ?? null,
+  };
+}

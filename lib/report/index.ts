@@ -1,0 +1,37 @@
+/*
+ * What snapshots and jobs say, shown to people: one HTML page, what depends on a thing, and a digest. Every command loads
+ * this door at its start: so each verb loads what it needs when it is called.
+ */
+
+export type { WebhookService } from './digest/webhook.ts';
+export { type FindableKind, findableKinds } from './findable-kinds.ts';
+export { findReport, REPORT_PAGE_KEY } from './stored-report.ts';
+export type { WhereUsed } from './where-used.ts';
+
+type Given<Verb extends (...given: never[]) => unknown> = Parameters<Verb>;
+type Print = typeof import('./print-report.ts');
+type Follow = typeof import('./after-publishing.ts');
+
+/** What has an id, and what depends on it. Throws `StoredObjectError`. */
+export const whereUsed = async (...given: Given<typeof import('./where-used.ts').whereUsed>) =>
+  (await import('./where-used.ts')).whereUsed(...given);
+
+/** Collects what the report shows, and prints its page and its figures. */
+export const printReport = async (...given: Given<Print['printReport']>) =>
+  (await import('./print-report.ts')).printReport(...given);
+
+/** Writes the page's script and style into a folder, where `printReport` looks for them. */
+export const savePageCode = async (...given: Given<Print['savePageCode']>) =>
+  (await import('./print-report.ts')).savePageCode(...given);
+
+/** What has changed, broken and failed since a time, as one message. */
+export const digestSince = async (...given: Given<typeof import('./digest/since.ts').digestSince>) =>
+  (await import('./digest/since.ts')).digestSince(...given);
+
+/** The body of a post of a digest to a webhook. */
+export const webhookBody = async (...given: Given<typeof import('./digest/webhook.ts').webhookBody>) =>
+  (await import('./digest/webhook.ts')).webhookBody(...given);
+
+/** Returns a function that does what follows a publication: writes the report, renews the model, sends digests. */
+export const followPublications = async (...given: Given<Follow['followPublications']>) =>
+  (await import('./after-publishing.ts')).followPublications(...given);

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { deflateRaw } from 'node:zlib';
+import * as z from 'zod/mini';
+import { once } from '../base/index.ts';
+import { parseOwnJson } from '../base/json/index.ts';
+import { flagBits } from '../model/rules/index.ts';
+import { printStored, type Store } from '../store/index.ts';
+import { collectFacts } from './collect/collect-facts.ts';
+import { calculationFlags, cardFlags, MAX_LISTED, type PlatformLinks, type ReportFacts } from './facts.ts';
+import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.ts';
+
+export type ReportToWrite = {
+  readonly store: Store;
+  /** The operations that the platform throttles alone, in words. Default: none is known. */
+  readonly throttled?: (() => Promise<readonly string[]>) | undefined;
+  /** The addresses of things in the platform. Default: no links. */
+  readonly links?: PlatformLinks | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+};
+
+/** Collects what the report shows, and prints its page, UTF-8, and its figures for machines. */
+export async function printReport(options: ReportToWrite) {
+  const facts = await collectFacts(options);
+  return { page: await printPage(facts), facts, figures: figuresOf(facts) };
+}
+
+/**
+ * Writes the report into the store: first the page, then the object that says which runs (`runs`, by place) it shows.
+ * Returns its faults.
+ */
+export async function writeReport(
+  options: ReportToWrite & Pick<StoredReport, 'runs'>,
+): Promise<readonly string[]> {
+  const { store, signal, runs } = options;
+  const facts = await collectFacts(options);
+  const page = await printPage(facts);
+  const report: StoredReport = { version: 1, writtenAt: facts.writtenAt, runs };
+  await store.put(REPORT_PAGE_KEY, page, { contentType: 'text/html; charset=utf-8', signal });
+  await store.put(REPORT_KEY, printStored(report), { contentType: 'application/json', signal });
+  return facts.faults;
+}
+
+/**
+ * The report as one HTML file in UTF-8, which needs nothing besides. Its policy lets nothing in from outside: the one
+ * script and the one style are named by their hashes. The facts are packed, so no text of the platform is in the markup.
+ */
+export async function printPage(facts: ReportFacts): Promise<Buffer> {
+  const { script, style } = await pageCode();
+  const packed = await pack(Buffer.from(JSON.stringify(facts)), { level: 9 });
+  return Buffer.from(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policyFor(script, style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>Platform report</title>
+<link rel="icon" href="${ICON}">
+<style>${style}</style>
+</head>
+<body>
+<div id="page"><p class="opening">Opening the report…</p></div>
+<noscript>This page needs its script. Its figures without: platform-sync report --json</noscript>
+<script type="application/octet-stream" id="facts">${packed.toString('base64')}</script>
+<script>${script}</script>
+</body>
+</html>
+`);
+}
+
+const pack = promisify(deflateRaw);
+
+/** Empty: a browser would ask the server for one otherwise. */
+const ICON = 'data:,';
+
+const policyFor = (script: string, style: string): string =>
+  [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+const codeSchema = z.object({ script: z.string(), style: z.string() });
+
+type PageCode = z.infer<typeof codeSchema>;
+
+/** In the package, and beside a deployed function's code. */
+const CODE_FILE = join(import.meta.dirname, 'report-page.json');
+
+/** The page's code: read once in a process if it was built; in a checkout it is bundled from its sources. */
+const pageCode: () => Promise<PageCode> = once(async () => {
+  if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
+  const { bundlePage }: Bundler = await import(BUNDLER);
+  return await bundlePage();
+});
+
+/** A computed path, so that no bundle and no package includes what only a checkout has. */
+const BUNDLER = '../../build/bundle-page.ts';
+
+type Bundler = { readonly bundlePage: () => Promise<PageCode> };
+
+/** Writes the page's code, its script and its style, into a folder for `printReport` to read. */
+export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
+  writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
+
+/** The flags of which the list has the first. */
+const { locked, archived, oldest } = calculationFlags;
+const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
+
+type Flagged<F extends string> = {
+  readonly flags: Readonly<Record<F, number>>;
+  readonly list: { readonly columns: { readonly id: readonly string[]; readonly flags: readonly number[] } };
+};
+
+/** The figures of the report for machines; null where nothing is published. Datasets and owners as in SQL. */
+export function figuresOf(facts: ReportFacts) {
+  const { model, calculations, cards, datasets, owners, files, dataFiles, jobs } = facts;
+  return {
+    as_of: new Date(model.asOfMs).toISOString(),
+    as_of_runs: model.runs,
+    calculations: calculations
+      ? { total: calculations.total, ...flagFigures(calculations, figuresOfCalculations) }
+      : null,
+    cards: cards ? { total: cards.total, ...flagFigures(cards, cardFlags) } : null,
+    datasets: rowsOf(datasets?.list.columns).map(({ id, ...counts }) => ({ dataset_id: id, ...counts })),
+    datasets_total: datasets?.total ?? 0,
+    owners: rowsOf(owners?.list.columns).map(({ id, name, ...counts }) => ({
+      user_id: id,
+      name: name || null,
+      ...counts,
+    })),
+    owners_total: owners?.total ?? 0,
+    files: files ? { total: files.total, bytes: files.bytes, filesets: files.filesets } : null,
+    data_files: dataFiles ? { total: dataFiles.total } : null,
+    jobs: jobs.types,
+  };
+}
+
+/** How many things have each flag, and the first of them: the list has `MAX_LISTED`, whether it is whole or not. */
+function flagFigures<F extends string>(
+  { flags, list: { columns } }: Flagged<NoInfer<F>>,
+  bits: Readonly<Record<F, number>>,
+) {
+  const idsOf = (bit: number) =>
+    columns.id.filter((_, row) => ((columns.flags[row] ?? 0) & bit) !== 0).slice(0, MAX_LISTED);
+  const names = Object.keys(bits) as F[];
+  const figures = names.map((name) => [name, { count: flags[name], ids: idsOf(bits[name]) }] as const);
+  return Object.fromEntries(figures) as Record<F, (typeof figures)[number][1]>;
+}
+
+type RowOf<C> = { readonly [Name in keyof C]: C[Name] extends readonly (infer Value)[] ? Value : never };
+
+const rowsOf = <C extends { readonly id: readonly string[] }>(columns: C | undefined): readonly RowOf<C>[] =>
+  (columns?.id ?? []).map((_, row) => {
+    const cells = Object.entries(columns ?? {}).map(([name, values]) => [name, values[row]]);
+    return Object.fromEntries(cells) as RowOf<C>;
+  });
