@@ -8,7 +8,7 @@ import { readLatest } from '../snapshot/manifest.ts';
 import { readAgain } from '../snapshot/read-again.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import { asRead, findStored, printStored, type Store, storeUntil, unlessDamaged } from '../store/index.ts';
-import { collectDigest, type PrintedDigest, printDigest } from './digest/digest.ts';
+import { collectDigest, type PrintedDigest, printDigest, type SendDigest } from './digest/digest.ts';
 import { type ReportToWrite, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
 
@@ -156,9 +156,6 @@ async function runsNow(before: StoredReport['runs'], { store, places, now, warn 
   }
   return runs;
 }
-
-/** Sends a message to whoever wants it. Throws if nobody got it; a part of them is enough. */
-export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
 type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
   readonly places: readonly Place[];

@@ -26,6 +26,9 @@ import { REPORT_PAGE_KEY } from '../stored-report.ts';
 /** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
+/** Sends a message to all its receivers. Throws if none of them got it. */
+export type SendDigest = (digest: PrintedDigest) => Promise<void>;
+
 type PrintOptions = {
   /** The store's, as SYNC_STORE names it. */
   readonly location: string;

@@ -1,7 +1,6 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
-import type { SendDigest } from '../after-publishing.ts';
-import type { PrintedDigest } from './digest.ts';
+import type { PrintedDigest, SendDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';
 
 type TopicSenderOptions = {

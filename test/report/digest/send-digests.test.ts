@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type SendDigest, sendDigests } from '../../../lib/report/after-publishing.ts';
-import type { PrintedDigest } from '../../../lib/report/digest/digest.ts';
+import { sendDigests } from '../../../lib/report/after-publishing.ts';
+import type { PrintedDigest, SendDigest } from '../../../lib/report/digest/digest.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
