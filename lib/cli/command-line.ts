@@ -5,8 +5,8 @@ import { printJson } from '../base/json/index.ts';
 import { storePlace } from '../places.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
-import { addCommand, type CommandDefinition, pathOf } from './command.ts';
-import { type CommandPath, commands, type Run } from './commands.ts';
+import { type CommandDefinition, type CommandPath, pathOf } from './command.ts';
+import { addCommands, commands, handlerOf } from './commands.ts';
 import { explain, MAX_MESSAGE_LENGTH } from './errors/explain.ts';
 import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
@@ -116,9 +116,8 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
       outputError: (text, write) => write(`${text}${meantBy(text, program)}`),
     });
-  for (const [path, definition] of Object.entries(commands)) {
-    const command = addCommand(program, path, definition);
-    const load = loads[path as keyof typeof loads];
+  for (const [path, command] of addCommands(program)) {
+    const load = handlerOf(path);
     if (load === undefined) {
       command.configureOutput({ outputError: (text, write) => write(`${text}${namedBelow(text, command)}`) });
       continue;
@@ -142,52 +141,6 @@ export function packageVersion(): string {
   );
   return version;
 }
-
-/** Loads what a command does once it is called: the others cost nothing. */
-const loads: {
-  readonly [Path in Exclude<CommandPath, 'snapshot' | 'formula'>]: () => Promise<{
-    readonly default: Run<Path>;
-  }>;
-} = {
-  init: () => import('./commands/init.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  'snapshot all': () => import('./commands/snapshot-all.ts'),
-  'snapshot calculations': () => import('./commands/snapshot.ts'),
-  'snapshot files': () => import('./commands/snapshot.ts'),
-  'snapshot cards': () => import('./commands/snapshot.ts'),
-  'snapshot data-files': () => import('./commands/snapshot.ts'),
-  publish: () => import('./commands/publish.ts'),
-  runs: () => import('./commands/runs.ts'),
-  diff: () => import('./commands/diff.ts'),
-  'where-used': () => import('./commands/where-used.ts'),
-  prune: () => import('./commands/prune.ts'),
-  query: () => import('./commands/query.ts'),
-  report: () => import('./commands/report.ts'),
-  digest: () => import('./commands/digest.ts'),
-  score: () => import('./commands/score.ts'),
-  batches: () => import('./commands/batches.ts'),
-  call: () => import('./commands/call.ts'),
-  'formula check': () => import('./commands/formula-check.ts'),
-  'formula set': () => import('./commands/formula-set.ts'),
-  'formula apply': () => import('./commands/formula-apply.ts'),
-  'formula undo': () => import('./commands/formula-undo.ts'),
-  'formula log': () => import('./commands/formula-log.ts'),
-  run: () => import('./commands/run.ts'),
-  submit: () => import('./commands/submit.ts'),
-  work: () => import('./commands/work.ts'),
-  jobs: () => import('./commands/jobs.ts'),
-  'jobs results': () => import('./commands/jobs-results.ts'),
-  'jobs cancel': () => import('./commands/jobs-cancel.ts'),
-  'jobs resolve': () => import('./commands/jobs-resolve.ts'),
-  redrive: () => import('./commands/redrive.ts'),
-  tables: () => import('./commands/tables.ts'),
-  forget: () => import('./commands/forget.ts'),
-  mcp: () => import('./commands/mcp.ts'),
-  pace: () => import('./commands/pace.ts'),
-  sandbox: () => import('./commands/sandbox.ts'),
-  env: () => import('./commands/env.ts'),
-  completion: () => import('./commands/completion.ts'),
-};
 
 /** `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, whose nearest commander names. */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {

@@ -1,33 +1,39 @@
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander';
+import type { Ended, Found, Terminal } from './terminal/terminal.ts';
 
 /** Reads what was typed; `before`: what an option that is repeated had before. */
 type Read = (text: string, before: never) => unknown;
 
-/** An argument or option: how it is typed, what it means, how it is read or which words it may be, its value if it is not given. */
-export type Taken = readonly [
+/** An argument or option: how it is typed, its help, how it is read or the words it may be, and its default. */
+export type ParameterSpec = readonly [
   typed: string,
-  means: string,
+  help: string,
   read?: Read | readonly string[] | undefined,
   fallback?: unknown,
 ];
 
 /** A command: its help, completion and examples are made of it. */
 export type CommandDefinition = {
-  /** What it does, in a sentence or two. */
-  readonly does: string;
-  readonly arguments?: readonly Taken[];
+  /** What the command does, in one or two sentences. */
+  readonly description: string;
+  readonly arguments?: readonly ParameterSpec[];
   /** Options that must be given. */
-  readonly required?: readonly Taken[];
-  readonly options?: readonly Taken[];
-  /** False for one that begins a store, or needs none. Default: a folder that is not there is most likely another one. */
+  readonly required?: readonly ParameterSpec[];
+  readonly options?: readonly ParameterSpec[];
+  /** False: the command starts a store, or needs none. Default: a folder that does not exist is an error. */
   readonly needsStore?: false;
-  /** False for one that has no option --json. */
+  /** False: the command has no option --json. */
   readonly json?: false;
-  /** Makes options that come before these, whose values the command has: what commander makes of one belongs to it. */
-  readonly more?: () => readonly Option[];
+  /** Creates options that help lists before `options`. Called for each command, since an option belongs to one command. */
+  readonly extraOptions?: () => readonly Option[];
   /** Command lines without `platform-sync`, shown by its help. */
   readonly examples: readonly string[];
+  /** Loads the module whose default export runs the command. Absent: the command only has others below it. */
+  readonly load?: () => Promise<unknown>;
 };
+
+/** Commands by the words that lead to them, such as `jobs cancel`. */
+export type CommandFamily = Readonly<Record<string, CommandDefinition>>;
 
 type Word<Typed> = Typed extends `${infer First} ${string}` ? First : Typed;
 type Camel<Name> = Name extends `${infer First}-${infer Rest}`
@@ -56,13 +62,13 @@ type ValueOf<Each> = Each extends readonly [string, string, infer Reads extends 
               : true
       : string;
 
-type WithFallback<Options extends readonly Taken[]> = Extract<
+type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
   Options[number],
   readonly [string, unknown, unknown, unknown]
 >;
 
 /** The values of options by their names: those that must be given or have a value without it, and the others. */
-export type Flags<Required extends readonly Taken[], Options extends readonly Taken[]> = {
+export type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
   readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
   readonly [Each in Exclude<Options[number], WithFallback<Options>> as NameOf<Each[0]>]?: ValueOf<Each>;
@@ -77,21 +83,67 @@ export type Given<Arguments> = {
     : ValueOf<Arguments[Key]>;
 };
 
-/** Adds a command below the words that lead to it. */
-export function addCommand(program: Command, path: string, definition: CommandDefinition): Command {
+/**
+ * The families of commands, which `commands.ts` adds to this interface. A family loads its handlers, so a handler must not
+ * import the families: it finds the types of its arguments here.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: see above
+export interface Registry {}
+
+type Families = Registry['families'];
+
+/** The words that lead to a command, such as `jobs cancel`. */
+export type CommandPath = { readonly [Name in keyof Families]: keyof Families[Name] }[keyof Families];
+
+/** The definition of a command. */
+export type DefinitionOf<Path extends CommandPath> = {
+  readonly [Name in keyof Families]: Path extends keyof Families[Name] ? Families[Name][Path] : never;
+}[keyof Families];
+
+type Parameters<Path extends CommandPath, Name extends string> =
+  DefinitionOf<Path> extends {
+    readonly [Each in Name]: infer Value extends readonly ParameterSpec[];
+  }
+    ? Value
+    : readonly [];
+
+/** The options of a command by their names, as they are read. */
+export type FlagsOf<Path extends CommandPath> = Flags<
+  Parameters<Path, 'required'>,
+  Parameters<Path, 'options'>
+> & {
+  readonly json?: true;
+};
+
+/** Runs a command with its arguments and options as they were read. Returns what to print, or only how it ended. */
+export type Run<Path extends CommandPath> = (
+  given: Given<Parameters<Path, 'arguments'>>,
+  flags: FlagsOf<Path>,
+  terminal: Terminal,
+  command: Command,
+) => Promise<Ended | Found> | Ended | Found;
+
+/** Adds a command below the words that lead to it; `heading`: the one under which the program's help lists it. */
+export function addCommand(
+  program: Command,
+  path: string,
+  definition: CommandDefinition,
+  heading = '',
+): Command {
   const words = path.split(' ');
   const parent = words
     .slice(0, -1)
     .reduce((at, word) => at.commands.find((each) => each.name() === word) ?? at, program);
-  const command = parent.command(words.at(-1) ?? '').description(definition.does);
-  for (const [typed, means, read, fallback] of definition.arguments ?? [])
-    if (Array.isArray(read)) command.addArgument(new Argument(typed, means).choices(read));
-    else command.argument(typed, means, read as never, fallback);
+  const command = parent.command(words.at(-1) ?? '').description(definition.description);
+  for (const [typed, help, read, fallback] of definition.arguments ?? [])
+    if (Array.isArray(read)) command.addArgument(new Argument(typed, help).choices(read));
+    else command.argument(typed, help, read as never, fallback);
   for (const each of definition.required ?? []) command.requiredOption(...asCommander(each));
-  for (const each of definition.more?.() ?? []) command.addOption(each);
+  for (const each of definition.extraOptions?.() ?? []) command.addOption(each);
   for (const each of definition.options ?? []) command.option(...asCommander(each));
   if (definition.json !== false) command.option('--json', 'print the outcome as one JSON value');
   for (const each of command.options) if (each.required) refuseOptions(each, command);
+  if (words.length === 1 && heading !== '') command.helpGroup(`${heading}:`);
   const lines = definition.examples.map((line) => `  platform-sync ${line}`);
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
@@ -107,8 +159,8 @@ function refuseOptions(option: Option, command: Command): void {
 }
 
 /** As the types of commander have it. */
-const asCommander = (taken: Taken) =>
-  taken as unknown as [typed: string, means: string, read: (text: string) => unknown, fallback: unknown];
+const asCommander = (spec: ParameterSpec) =>
+  spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 
 /** The words that lead to a command, such as `snapshot files`. */
 export const pathOf = (command: Command): string =>

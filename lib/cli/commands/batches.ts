@@ -6,7 +6,7 @@ import {
   readBatchStatus,
 } from '../../jobs/texts/batch/batch-status.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';

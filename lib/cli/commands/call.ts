@@ -5,7 +5,7 @@ import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
 import { endOfExecution, linesIn } from '../../platform/operations/run-function.ts';
 import { openSession } from '../../session.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { readObject } from '../options/files.ts';
 import { checkedMessage } from '../options/request-options.ts';

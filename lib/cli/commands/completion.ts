@@ -1,7 +1,7 @@
 import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/sources.ts';
+import type { Run } from '../command.ts';
 import { pathOf } from '../command.ts';
-import type { Run } from '../commands.ts';
 
 /** Prints a script that completes commands and options, made of the commands as they are. */
 export default (([shell], _, { out }, { parent }) => {

@@ -11,7 +11,7 @@ import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED, LISTED_JSON } from '../options/options.ts';

@@ -6,7 +6,7 @@ import { createExchange } from '../../platform/http/exchange.ts';
 import { decideRetry, defaultRetryLimits } from '../../platform/retry.ts';
 import { digestSince, type WebhookService, webhookBody } from '../../report/index.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';

@@ -4,7 +4,7 @@ import { readFollowers } from '../../jobs/types/snapshot/open-snapshots.ts';
 import { operations } from '../../platform/client.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import {
   type Check,
   type CheckName,

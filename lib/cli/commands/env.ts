@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-sdk/client-cloudformation';
 import { asAwsError, awsClientConfig } from '../../base/aws/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
 /** Reads the stack's outputs alone. */

@@ -9,7 +9,7 @@ import {
 } from '../../jobs/texts/forget.ts';
 import { sqlitePath } from '../../places.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { isSure, refuseUnasked } from '../terminal/questions.ts';

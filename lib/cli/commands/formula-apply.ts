@@ -5,7 +5,7 @@ import { adjacencyOf, reach, spelled, thing } from '../../model/rules/index.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import {
   type ChangeSet,

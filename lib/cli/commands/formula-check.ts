@@ -1,6 +1,6 @@
 import { judgeFormula } from '../../formula/index.ts';
 import { spelled } from '../../model/rules/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { describeFormula, withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { readText } from '../options/files.ts';
 

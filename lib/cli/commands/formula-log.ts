@@ -1,7 +1,7 @@
 import { printJson } from '../../base/json/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../model/formulas/index.ts';
 import { spelled } from '../../model/rules/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, shown } from '../terminal/terminal.ts';

@@ -8,7 +8,7 @@ import { spelled } from '../../model/rules/index.ts';
 import { operations } from '../../platform/client.ts';
 import type { Calculation } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { ourUpdates, refuseLost } from '../formula/change-set.ts';

@@ -8,7 +8,7 @@ import { operations } from '../../platform/client.ts';
 import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';
 import { openSession } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts';
 import { checkedJobs } from '../jobs/job-files.ts';

@@ -7,7 +7,7 @@ import { parseEnv, promisify } from 'node:util';
 import type { SettingName } from '../../contract.ts';
 import { DEFAULT_STORE } from '../../places.ts';
 
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import type { CheckName } from '../doctor/checks.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';

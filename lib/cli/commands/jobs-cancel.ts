@@ -6,7 +6,7 @@ import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { sendsMany } from '../../jobs/types/job-types.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import type { Found, Terminal } from '../terminal/terminal.ts';

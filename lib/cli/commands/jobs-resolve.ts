@@ -3,7 +3,7 @@ import { isSettled } from '../../jobs/ledger/job-row.ts';
 import { askedJob, findFailedMessage, publishEnd } from '../../jobs/redrive.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { shown } from '../terminal/terminal.ts';
 

@@ -1,7 +1,7 @@
 import { printJson } from '../../base/json/index.ts';
 import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
 import { csvHead, csvLine, csvOutput, writeTextFile } from '../../text/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown } from '../terminal/terminal.ts';

@@ -8,7 +8,7 @@ import { findResult } from '../../jobs/results/stored-results.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { unknownJob } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import {

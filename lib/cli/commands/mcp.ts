@@ -7,7 +7,7 @@ import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { type McpContext, type Submission, serve } from '../../report/mcp/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { lostFault, lostFormulas } from '../formula/change-set.ts';

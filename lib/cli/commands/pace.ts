@@ -14,7 +14,7 @@ import { isProbing, latestMs } from '../../pace/throttle-state.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { number } from '../terminal/terminal.ts';
 

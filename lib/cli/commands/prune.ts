@@ -13,7 +13,7 @@ import {
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { openPartitions } from '../../tables/partitions/partitions.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';

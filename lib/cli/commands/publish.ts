@@ -1,7 +1,7 @@
 import { findPublished } from '../../snapshot/history/find-published.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { asUsage, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { openStoreOf } from '../options/from-settings.ts';

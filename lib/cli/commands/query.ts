@@ -4,7 +4,7 @@ import { stateFolder } from '../../places.ts';
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedSql } from '../../tables/duckdb/saved-sql.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';

@@ -16,7 +16,7 @@ import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { needed, readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { oneGiven, unknownError, unknownJob } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';

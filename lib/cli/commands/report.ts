@@ -6,10 +6,11 @@ import { findReport, printReport, REPORT_PAGE_KEY } from '../../report/index.ts'
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { missingObject, parseLocation, type Store } from '../../store/index.ts';
 import { writeTextFile } from '../../text/index.ts';
-import { type FlagsOf, LINK_HOURS, type Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { checkWritable } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
+import { LINK_HOURS } from '../options/options.ts';
 import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 import { throttledNow } from '../texts/current-rate.ts';
 

@@ -5,7 +5,7 @@ import type { JobStorage } from '../../jobs/job-storage.ts';
 import { senderHere } from '../../jobs/queue/open-queue.ts';
 import { writeRunOutput } from '../../jobs/results/run-output.ts';
 import { readSettings } from '../../settings.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import {
   checkedJobs,
   dryRunWords,

@@ -1,6 +1,6 @@
 import { type FoundRuns, findRuns, type ListedRun } from '../../snapshot/history/list-runs.ts';
 import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { SettingName } from '../../contract.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
 

@@ -15,7 +15,7 @@ import { operations } from '../../platform/client.ts';
 import { tokensOf } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import { type OutputFormat, TextError } from '../../text/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openTable } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';

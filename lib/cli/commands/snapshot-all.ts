@@ -7,7 +7,7 @@ import { beginRun } from '../../snapshot/run/begin-run.ts';
 import { requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { explain } from '../errors/explain.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';

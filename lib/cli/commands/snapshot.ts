@@ -12,7 +12,7 @@ import type { Saved } from '../../snapshot/run/take-slice.ts';
 import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { optionsGiven, readRequest } from '../options/request-options.ts';

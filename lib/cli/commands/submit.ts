@@ -6,7 +6,7 @@ import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';
-import type { FlagsOf, Run } from '../commands.ts';
+import type { FlagsOf, Run } from '../command.ts';
 import {
   checkedJobs,
   dryRunWords,

@@ -1,6 +1,6 @@
 import { shortened } from '../../base/index.ts';
 import { type FindableKind, type WhereUsed, whereUsed } from '../../report/index.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';

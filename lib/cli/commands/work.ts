@@ -3,7 +3,7 @@ import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { watchDeadLetters } from '../../jobs/queue/queue-limits.ts';
 import { work } from '../../jobs/work.ts';
 import { needed, readSettings } from '../../settings.ts';
-import type { Run } from '../commands.ts';
+import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';

@@ -154,3 +154,41 @@ export const calculationId = reader('the digits of an integer', idDigits);
 export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>
   /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
 );
+
+/** A link to the report works for so many hours unless `--hours` says otherwise. */
+export const LINK_HOURS = 24;
+
+export const YES = ['--yes', 'do not ask first; needed where there is no terminal to ask at'] as const;
+
+export const ENCODING = [
+  '--encoding <label>',
+  'the encoding of the file, such as utf-8, windows-1252, macintosh or cp850 (default: detected)',
+] as const;
+
+export const SEPARATOR = [
+  '--separator <character>',
+  'the separator of the CSV (default: detected from its header)',
+] as const;
+
+export const WHOLE_ROWS = [
+  '--whole-rows',
+  'read each line of the CSV as a row, even where two short lines may be one row broken in two',
+] as const;
+
+/** How a CSV is written. */
+export const CSV_STYLE = [
+  ['--csv-for <program>', 'excel: a CSV in UTF-8 with a byte order mark', choiceOption(['excel'])],
+  ['--csv-safe', 'put an apostrophe before cells of a CSV that a spreadsheet would run: = + - @'],
+] as const;
+
+/** The option `--since`, whose use is `help`. */
+export const sinceOf = (help: string) =>
+  ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption()] as const;
+
+/** The option `--limit`, by default `listed` for people. */
+export const limitOf = (listed: number) =>
+  [
+    '--limit <n>',
+    `the number of things to list, at most (default: ${listed}; with --json: ${LISTED_JSON})`,
+    numberOption(0, 1e6),
+  ] as const;

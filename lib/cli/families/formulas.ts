@@ -1,0 +1,102 @@
+import type { CommandFamily } from '../command.ts';
+import {
+  calculationId,
+  collected,
+  ENCODING,
+  numberOption,
+  SEPARATOR,
+  setName,
+  WHOLE_ROWS,
+} from '../options/options.ts';
+
+const STRICT = ['--strict', 'refuse formulas with a warning, or that the platform cannot parse'] as const;
+
+/** Checking, setting and taking back formulas. */
+export const formulas = {
+  formula: {
+    description: 'Check a formula here, set one on the platform, or show what was set before.',
+    needsStore: false,
+    json: false,
+    examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
+  },
+  'formula check': {
+    description:
+      'Parse a formula here and report what the platform would say about it, and warn of what it may refuse.',
+    needsStore: false,
+    arguments: [['<file>', 'the file that holds the formula; - for standard input']],
+    examples: ['formula check formula.txt', 'formula check - --json'],
+    load: () => import('../commands/formula-check.ts'),
+  },
+  'formula set': {
+    description: 'Set the formula of a calculation. The update is sent only once, whatever happens.',
+    needsStore: false,
+    arguments: [
+      ['<id>', 'the id of the calculation', calculationId],
+      ['<file>', 'the file that holds the formula; - for standard input'],
+    ],
+    options: [
+      STRICT,
+      ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
+      [
+        '--force',
+        'send a formula that is refused here, or that replaces one whose present text is not stored',
+      ],
+      [
+        '--unless-changed-since <ms>',
+        'stop if it was changed after this time, in epoch milliseconds; needs --name',
+        numberOption(0, Number.MAX_SAFE_INTEGER),
+      ],
+      ['--name <name>', 'the name of the calculation, by which the search finds it'],
+    ],
+    examples: [
+      'formula set 1008 formula.txt --dry-run',
+      'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
+    ],
+    load: () => import('../commands/formula-set.ts'),
+  },
+  'formula apply': {
+    description:
+      'Set the formulas of a CSV with the columns id and expression, and optionally name and was. Each is sent only once; the same command again continues.',
+    needsStore: false,
+    arguments: [['<changes>', 'the CSV']],
+    required: [['--name <name>', 'a name for the set, by which `formula undo` takes it back', setName]],
+    options: [
+      STRICT,
+      ENCODING,
+      SEPARATOR,
+      WHOLE_ROWS,
+      ['--dry-run', 'check the formulas and show what depends on them, but send nothing'],
+      ['--markdown', 'with --dry-run: print a table for a pull request'],
+      ['--max-affected <n>', 'send nothing if more things than this depend on them', numberOption(0, 1e9)],
+      [
+        '--no-undo-for <id...>',
+        'set these although their present text is not stored, or differs from `was`: they cannot be undone',
+        (text: string, before?: readonly string[] | true) =>
+          collected(calculationId)(text, before === true ? [] : before),
+        [] as readonly string[],
+      ],
+      ['--submit', 'put the updates on the queue instead of running them here'],
+    ],
+    examples: [
+      'formula apply changes.csv --name may --dry-run --markdown',
+      'formula apply changes.csv --name may --max-affected 50',
+    ],
+    load: () => import('../commands/formula-apply.ts'),
+  },
+  'formula undo': {
+    description: 'Set the formulas of a set back to what they were, except those that were changed since.',
+    arguments: [['<name>', 'the name of the set', setName]],
+    options: [
+      ['--even-if-changed <id...>', 'set these back although they have changed', collected(calculationId)],
+    ],
+    examples: ['formula undo may', 'formula undo may --even-if-changed 1008'],
+    load: () => import('../commands/formula-undo.ts'),
+  },
+  'formula log': {
+    description: 'Show a calculation as it was after each update sent from here, newest last.',
+    arguments: [['<id>', 'the id of the calculation', calculationId]],
+    options: [['--at <time>', 'print only the expression stored at this time, ready to be set again']],
+    examples: ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
+    load: () => import('../commands/formula-log.ts'),
+  },
+} as const satisfies CommandFamily;

@@ -1,0 +1,180 @@
+import { jobStates } from '../../jobs/ledger/job-row.ts';
+import { jobTypes } from '../../jobs/types/job-types.ts';
+import { spelled } from '../../model/rules/index.ts';
+import { OUTPUT_ENDINGS } from '../../text/index.ts';
+import type { CommandFamily } from '../command.ts';
+import {
+  batchOption,
+  CSV_STYLE,
+  choiceOption,
+  collected,
+  ENCODING,
+  filledOption,
+  jobArgument,
+  numberOption,
+  SEPARATOR,
+  setName,
+  sinceOf,
+  WHOLE_ROWS,
+  YES,
+} from '../options/options.ts';
+
+const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
+/** The statuses of a job, as people type them. */
+const STATUSES = jobStates.map(spelled);
+const CONCURRENCY = [
+  '--concurrency <n>',
+  'jobs to run at once (default: PLATFORM_CONCURRENCY)',
+  numberOption(1, 1_000),
+] as const;
+const FROM_CSV = [
+  ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
+  ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
+  [
+    '--name <name>',
+    'a name for this set of jobs: their ids begin with it, so equal rows of another set run again (default: equal rows are one job)',
+    setName,
+  ],
+  ENCODING,
+  SEPARATOR,
+  WHOLE_ROWS,
+] as const;
+const NO_UNDO = [
+  '--no-undo',
+  'replace formulas also where their present text is not stored: these updates cannot be undone',
+] as const;
+
+/** Sending work to the platform: now, from a file, or over the queue. */
+export const jobs = {
+  call: {
+    description: 'Run one code function. The call is sent only once, whatever happens.',
+    arguments: [
+      ['<package>', 'the id of the package, a UUID'],
+      ['<version>', 'a released version of the package'],
+      ['<function>', 'the name of the function'],
+    ],
+    options: [
+      ['--input <json>', 'the input variables: a JSON object, @FILE for one in a file, - for standard input'],
+      ['--logs', 'show what the function logged'],
+    ],
+    examples: [
+      `call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
+      `call ${PACKAGE} 1.0.0 addNumbers --input @input.json --logs`,
+    ],
+    load: () => import('../commands/call.ts'),
+  },
+  run: {
+    description:
+      'Run the jobs of a file in this process, each to its final outcome. Every row is checked before any job runs; the same command again runs what is left.',
+    needsStore: false,
+    arguments: [['[file]', 'the jobs as JSON, one per line; may be gzipped']],
+    options: [
+      ...FROM_CSV,
+      ['--output <file>', `write a row for each job: ${OUTPUT_ENDINGS}`],
+      ...CSV_STYLE,
+      CONCURRENCY,
+      NO_UNDO,
+      ['--dry-run', 'check everything, formulas too, but run nothing'],
+    ],
+    examples: [
+      'run jobs.ndjson --output results.ndjson',
+      'run --from-csv days.csv --template job.json --output days-done.csv',
+    ],
+    load: () => import('../commands/run.ts'),
+  },
+  submit: {
+    description: 'Put jobs on the queue; every line is checked before any job is sent.',
+    needsStore: false,
+    arguments: [['[file]', 'the jobs as JSON, one per line; - for standard input']],
+    options: [...FROM_CSV, NO_UNDO, ['--dry-run', 'check everything, formulas too, but send nothing']],
+    examples: [
+      'submit jobs.ndjson --dry-run',
+      'submit -',
+      'submit --from-csv days.csv --template job.json --dry-run',
+    ],
+    load: () => import('../commands/submit.ts'),
+  },
+  work: {
+    description:
+      'Run the jobs on the queue in this process; Ctrl-C waits for requests that were sent, and returns the other jobs to the queue.',
+    options: [
+      ['--drain', 'stop when the queue is empty'],
+      [
+        '--concurrency <n>',
+        'jobs to run at once, and as many jobs of texts and ids beside them (default: PLATFORM_CONCURRENCY)',
+        numberOption(1, 1_000),
+      ],
+    ],
+    examples: ['work', 'work --drain --concurrency 4'],
+    load: () => import('../commands/work.ts'),
+  },
+  jobs: {
+    description:
+      'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
+    arguments: [
+      ['[id]', 'the job to show: its result, or its row in the ledger if it has no result yet', jobArgument],
+    ],
+    options: [
+      ['--limit <n>', 'the number of jobs to list, at most', numberOption(1, 10_000), 20],
+      [
+        '--status <status>',
+        `only jobs of this status: one of ${STATUSES.join(', ')}`,
+        choiceOption(STATUSES),
+      ],
+    ],
+    examples: [
+      'jobs --status unknown',
+      'jobs nightly-1',
+      'jobs resolve nightly-1 done --note "seen on the platform"',
+    ],
+    load: () => import('../commands/jobs.ts'),
+  },
+  'jobs results': {
+    description: 'Write the results of jobs to one file: NDJSON, each as it is stored, or CSV.',
+    required: [['--output <file>', `the file: ${OUTPUT_ENDINGS}`]],
+    options: [
+      ['--type <type>', `only one type of job: ${jobTypes.join(', ')}`, choiceOption(jobTypes)],
+      sinceOf('only jobs that ended since then'),
+      ...CSV_STYLE,
+    ],
+    examples: [
+      'jobs results --output results.csv',
+      'jobs results --type run-function --since 7d --output results.ndjson',
+    ],
+    load: () => import('../commands/jobs-results.ts'),
+  },
+  'jobs cancel': {
+    description:
+      'Cancel jobs whose requests were not sent, even if no worker has seen their messages yet. A job of texts or of ids stops between two calls, within seconds.',
+    arguments: [['[id...]', 'the ids of the jobs', collected(jobArgument)]],
+    options: [['--batch <name>', 'cancel all chunks of this batch that have not ended', batchOption]],
+    examples: ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
+    load: () => import('../commands/jobs-cancel.ts'),
+  },
+  'jobs resolve': {
+    description: 'Settle a job whose outcome is unknown, after you have looked on the platform.',
+    arguments: [
+      ['<id>', 'the id of the job', jobArgument],
+      [
+        '<status>',
+        'done: it was executed; failed: it was not, and redrive may reopen it',
+        ['done', 'failed'],
+      ],
+    ],
+    required: [['--note <text>', 'how you know; stored in the result', filledOption]],
+    examples: ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
+    load: () => import('../commands/jobs-resolve.ts'),
+  },
+  redrive: {
+    description:
+      'Return failed jobs to the queue: without ids all that were not executed, and dead letters. A job that was cancelled or executed returns only by its id, an unknown one never.',
+    arguments: [['[id...]', 'the ids of the jobs (default: all failed jobs)', collected(jobArgument)]],
+    options: [
+      ['--batch <name>', 'score the failed rows of this batch, cancelled ones too', batchOption],
+      ['--executed', 'also jobs that the platform executed; they are listed first'],
+      YES,
+    ],
+    examples: ['redrive', 'redrive nightly-1', 'redrive --batch may', 'redrive --executed --yes'],
+    load: () => import('../commands/redrive.ts'),
+  },
+} as const satisfies CommandFamily;

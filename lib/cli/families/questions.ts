@@ -1,0 +1,100 @@
+import { type FindableKind, findableKinds } from '../../report/index.ts';
+import type { CommandFamily } from '../command.ts';
+import {
+  CSV_STYLE,
+  choiceOption,
+  decimalOption,
+  LINK_HOURS,
+  LISTED_DEPENDENTS,
+  limitOf,
+  numberOption,
+  sinceOf,
+} from '../options/options.ts';
+
+const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
+const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
+/** A link to S3 works for at most seven days. */
+const MAX_LINK_HOURS = 168;
+
+/** Questions about what is stored: none of these sends anything to the platform. */
+export const questions = {
+  query: {
+    description:
+      'Run SQL over published runs, changes, jobs and scores, with DuckDB. Without SQL: open a prompt.',
+    arguments: [['[sql]', 'one SELECT, or - for standard input']],
+    options: [
+      ['--saved [name]', 'run a saved query; without a name: list them'],
+      [
+        '--csv [file]',
+        'print the rows as CSV, or write them to a file; a name that ends in .gz compresses it',
+      ],
+      ...CSV_STYLE,
+      ['--parquet <file>', 'write the rows to a Parquet file'],
+      ['--seconds <n>', 'stop the query after this many seconds', numberOption(1, 1e6)],
+      ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
+      ['--disk <gb>', 'gigabytes for temporary files', decimalOption(0.1, 1e5), 20],
+    ],
+    examples: [
+      'query "SELECT status, count(*) FROM calculations GROUP BY status"',
+      'query --saved cleanup-by-owner --csv cleanup.csv',
+      'query --saved',
+    ],
+    load: () => import('../commands/query.ts'),
+  },
+  'where-used': {
+    description:
+      'Show what depends on a dataset, calculation, card, file or column: what would break without it.',
+    arguments: [['<id>', 'an id; of a file or directory, its path or its id; of a column, its name']],
+    options: [
+      ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
+      ['--dataset <id>', 'only a column of this dataset'],
+      [
+        '--hops <n>',
+        'follow uses over at most this many steps (default: any number)',
+        numberOption(1, 1_000_000),
+      ],
+      limitOf(LISTED_DEPENDENTS),
+    ],
+    examples: [
+      `where-used ${DATASET}`,
+      'where-used 1008 --kind calculation --hops 2',
+      `where-used sales --dataset ${DATASET}`,
+      `where-used ${DATASET} --json --limit 10000`,
+      'where-used /reports/2026 --kind file',
+    ],
+    load: () => import('../commands/where-used.ts'),
+  },
+  report: {
+    description: 'Write one HTML page about the last published runs, what changed, batches and jobs.',
+    options: [
+      ['--open', 'open the page with the default program for HTML'],
+      ['--output <file>', 'where to write it, or - for standard output (default: report.html)'],
+      ['--link', 'print a link to the report in the store, for people without credentials'],
+      [
+        '--hours <n>',
+        `how long the link works (default: ${LINK_HOURS}; at most ${MAX_LINK_HOURS})`,
+        numberOption(1, MAX_LINK_HOURS),
+      ],
+    ],
+    examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
+    load: () => import('../commands/report.ts'),
+  },
+  digest: {
+    description:
+      'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a channel of Slack or Teams.',
+    options: [
+      sinceOf('since when (default: 1d)'),
+      ['--to <slack|teams>', 'post it to the webhook in SYNC_DIGEST_URL', choiceOption(['slack', 'teams'])],
+    ],
+    examples: ['digest', 'digest --since 7d --json', 'digest --since 1d --to slack'],
+    load: () => import('../commands/digest.ts'),
+  },
+  mcp: {
+    description:
+      'Serve the last snapshots, job results and scores to an AI assistant: a Model Context Protocol server on standard input and output.',
+    options: [['--allow-submit', 'also serve tools that queue jobs, after a dry run and a confirmation']],
+    json: false,
+    examples: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
+    load: () => import('../commands/mcp.ts'),
+  },
+} as const satisfies CommandFamily;

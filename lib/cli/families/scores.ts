@@ -1,0 +1,70 @@
+import { OUTPUT_ENDINGS } from '../../text/index.ts';
+import type { CommandFamily } from '../command.ts';
+import {
+  batchOption,
+  CSV_STYLE,
+  collected,
+  columnsOption,
+  ENCODING,
+  filledOption,
+  numberOption,
+  SEPARATOR,
+  textHash,
+  topicOption,
+  WHOLE_ROWS,
+  YES,
+} from '../options/options.ts';
+
+/** Sentiment scores of texts, in batches. */
+export const scores = {
+  score: {
+    description:
+      'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
+    needsStore: false,
+    arguments: [['<file>', 'the file of texts; may be gzipped']],
+    required: [['--text <column>', 'the column that holds the text', filledOption]],
+    options: [
+      ['--id <column>', 'the column that holds the row’s id (default: its line number)'],
+      ['--topic <name[=description]>', 'a topic to score; may be repeated', collected(topicOption)],
+      ['--instructions <text>', 'additional instructions for the model'],
+      ['--model <model>', 'the model (default: the platform’s own)'],
+      ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
+      ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
+      ['--dry-run', 'report what it would take, but send nothing'],
+      ['--batch <name>', 'its name; the same name again resumes a batch that was stopped', batchOption],
+      ENCODING,
+      SEPARATOR,
+      WHOLE_ROWS,
+      ['--skip-empty', 'leave out rows without a text, which are bad rows otherwise'],
+      ['--output <file>', `write all rows with their scores: ${OUTPUT_ENDINGS}`],
+      ...CSV_STYLE,
+    ],
+    examples: [
+      'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
+      'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
+      'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
+    ],
+    load: () => import('../commands/score.ts'),
+  },
+  batches: {
+    description: 'List the batches of texts, with their status, failures and the time left; or show one.',
+    arguments: [['[batch]', 'the batch to show, with the first rows that failed', batchOption]],
+    examples: ['batches', 'batches may'],
+    load: () => import('../commands/batches.ts'),
+  },
+  forget: {
+    description: 'Erase one text, or all texts of a batch: texts, scores and cache rows.',
+    options: [
+      ['--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts', textHash],
+      ['--batch <name>', 'the batch, with all its texts', batchOption],
+      ['--dry-run', 'only count what would be erased'],
+      YES,
+    ],
+    examples: [
+      'forget --batch may --dry-run',
+      'forget --batch may',
+      'forget --yes --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
+    ],
+    load: () => import('../commands/forget.ts'),
+  },
+} as const satisfies CommandFamily;

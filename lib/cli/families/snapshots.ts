@@ -1,0 +1,143 @@
+import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import type { CommandFamily } from '../command.ts';
+import {
+  ageOption,
+  collected,
+  LISTED,
+  limitOf,
+  numberOption,
+  placeArgument,
+  placeNameOption,
+  placeOf,
+  runArgument,
+  runOrLast,
+  sinceOf,
+  YES,
+} from '../options/options.ts';
+import { requestOptions } from '../options/request-options.ts';
+
+const NO_TABLES = [
+  '--no-tables',
+  'do not build the tables of SQL now: the first query builds them, or the command tables',
+] as const;
+const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
+const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
+const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
+
+/** Taking runs, publishing them, and everything about runs that are stored. */
+export const snapshots = {
+  snapshot: {
+    description: `Copy records into the store and publish them: all places again, or one of ${sources.join(', ')}.`,
+    needsStore: false,
+    json: false,
+    examples: ['snapshot all', 'snapshot calculations', 'snapshot calculations --resume last'],
+  },
+  'snapshot all': {
+    description:
+      'Take a new run of each place that has a published one, with the same selection; in an empty store, of all calculations and then of the cards of their datasets. The exit code is the worst of all: 2, 1, 3, 0.',
+    needsStore: false,
+    options: [NO_TABLES],
+    examples: ['snapshot all', 'snapshot all --json'],
+    load: () => import('../commands/snapshot-all.ts'),
+  },
+  'snapshot calculations': snapshotOf('calculations', [
+    'snapshot calculations',
+    'snapshot calculations --name Revenue --as revenue',
+    'snapshot calculations --resume last',
+  ]),
+  'snapshot files': snapshotOf('files', [
+    `snapshot files --fileset ${FILESET}`,
+    `snapshot files --fileset ${FILESET} --directory /reports --since 2026-11-01 --as reports`,
+  ]),
+  'snapshot cards': snapshotOf('cards', ['snapshot cards', `snapshot cards --dataset ${DATASET} --no-drill`]),
+  'snapshot data-files': snapshotOf('data-files', [
+    'snapshot data-files --id 40009 --id 40030',
+    'snapshot data-files --ids-from ids.txt',
+  ]),
+  publish: {
+    description: 'Publish a finished run that was refused.',
+    arguments: [
+      ['<source>', 'the source of the run, or SOURCE.NAME for a place of its own', placeArgument],
+      ['<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument],
+    ],
+    options: [FORCE, NO_TABLES],
+    examples: ['publish calculations 20261121T091500Z-3fa9c1 --force'],
+    load: () => import('../commands/publish.ts'),
+  },
+  runs: {
+    description: 'List the published runs, newest first.',
+    arguments: [placeOf('every source; with --all also every SOURCE.NAME')],
+    options: [
+      ['--all', 'also list unfinished, refused and superseded runs'],
+      ['--limit <n>', 'the number of runs to list for each source, at most', numberOption(1, 10_000), 20],
+    ],
+    examples: ['runs', 'runs calculations --limit 5', 'runs --all'],
+    load: () => import('../commands/runs.ts'),
+  },
+  diff: {
+    description: 'Show what changed between two published runs.',
+    arguments: [
+      placeOf('every published source'),
+      ['[old]', 'the earlier run (default: the one that NEW was compared with when it was published)'],
+      ['[new]', 'the later run (default: the last published one)'],
+    ],
+    options: [
+      sinceOf('compare with the run that was the last one at this time'),
+      limitOf(LISTED),
+      ['--memory <mb>', 'megabytes for comparing records out of order', numberOption(1, 100_000), 128],
+    ],
+    examples: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
+    load: () => import('../commands/diff.ts'),
+  },
+  prune: {
+    description:
+      'Delete old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays. Or, with --jobs, delete what the ledger holds of old jobs; their results stay.',
+    arguments: [placeOf('every place')],
+    options: [
+      ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
+      [
+        '--older-than <time>',
+        'delete runs that began before (jobs that ended before): 90d or 12w before the newest that is stored, or a date',
+        ageOption,
+      ],
+      ['--jobs', 'reduce old jobs in the ledger to how they ended; needs --older-than'],
+      ['--dry-run', 'only list what would be deleted'],
+      YES,
+    ],
+    examples: [
+      'prune calculations --keep 30 --dry-run',
+      'prune --older-than 90d --yes',
+      'prune --jobs --older-than 90d --dry-run',
+    ],
+    load: () => import('../commands/prune.ts'),
+  },
+  tables: {
+    description: 'Build the tables of SQL for published runs that do not have them yet.',
+    arguments: [
+      ['[place...]', `any of ${sources.join(', ')}, SOURCE.NAME (default: all)`, collected(placeArgument)],
+    ],
+    examples: ['tables', 'tables calculations cards'],
+    load: () => import('../commands/tables.ts'),
+  },
+} as const satisfies CommandFamily;
+
+/** The commands of all sources differ only in the options that select records. */
+function snapshotOf(source: Source, examples: readonly string[]) {
+  return {
+    description: sourceDefinitions[source].takes,
+    needsStore: false,
+    extraOptions: () => requestOptions(source),
+    options: [
+      [
+        '--as <name>',
+        'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made of what narrows it; calculations need one)',
+        placeNameOption,
+      ],
+      ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],
+      FORCE,
+      NO_TABLES,
+    ],
+    examples,
+    load: () => import('../commands/snapshot.ts'),
+  } as const;
+}
