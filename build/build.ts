@@ -44,7 +44,7 @@ export function build(dist: string, { quick = false } = {}): void {
   }
 }
 
-const QUERIES = 'lib/tables/queries';
+const QUERIES = 'lib/tables/catalog/queries';
 
 /** The compiler leaves the names of sources in declarations, which are not there. */
 function nameBuiltTypes(file: string): void {

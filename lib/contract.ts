@@ -29,18 +29,17 @@ export { linkedSource, narrowings, requestFields, requestRules } from './snapsho
 export type { Columns } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 export {
+  type GlueView,
   gluePartitionKeys,
   glueTableOf,
+  glueViews,
   otherGlueTableOf,
-  tableNameAmong,
-} from './tables/catalog/glue-tables.ts';
-export { type GlueView, glueViews } from './tables/catalog/glue-views.ts';
-export { savedQueries } from './tables/saved-queries.ts';
-export {
   type StoredTable,
   type StoredTableName,
+  savedQueries,
   storedTables,
-} from './tables/stored-tables.ts';
+  tableNameAmong,
+} from './tables/catalog/index.ts';
 
 /** What every deployed function finds in its environment. */
 export type CommonEnvironment = Readonly<

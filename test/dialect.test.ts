@@ -35,7 +35,7 @@ const PARSERS = [
   'lib/model/packed.ts',
   'lib/report/mcp/bounded-lines.ts',
   'lib/report/mcp/answer.ts',
-  'lib/tables/made/make-parquet.ts',
+  'lib/tables/part-files/part-files.ts',
   'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',
   'lib/tables/parquet/read-node.ts',

@@ -19,7 +19,7 @@ const ROOMS = [
   'lib/model/rules',
   'lib/tables/parquet',
   'lib/snapshot',
-  'lib/tables/made',
+  'lib/tables/part-files',
   'lib/model',
   'lib/settings.ts',
   'lib/logger.ts',

@@ -3,8 +3,7 @@ import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
-import { writeTables, writeTablesEvent } from '../../lib/tables/make/make-tables.ts';
-import { openPartitions } from '../../lib/tables/partitions/partitions.ts';
+import { openPartitions, writeTables } from '../../lib/tables/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 
@@ -15,8 +14,7 @@ const ENOUGH_MS = 120_000;
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();
-    const written = await writeTables({
-      ...writeTablesEvent.parse(event),
+    const written = await writeTables(event, {
       store: storeUntil(store, nearEnd),
       partitions,
       isOver: () => context.getRemainingTimeInMillis() < ENOUGH_MS,

@@ -4,7 +4,7 @@ import { createRecordFields } from '../snapshot/changes/line-members.ts';
 import type { LineReader } from '../snapshot/changes/line-reader.ts';
 import type { Part } from '../snapshot/manifest.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import { eachLine } from '../tables/made/make-parquet.ts';
+import { eachLine } from '../tables/part-files/index.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import {
   eachUse,

@@ -5,9 +5,8 @@ import { type Manifest, manifestOf, readLatest } from '../snapshot/manifest.ts';
 import { linkedTo } from '../snapshot/sources/request.ts';
 import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
 import { type Store, unlessDamaged } from '../store/index.ts';
-import { parquetOfRun, soundParquet } from '../tables/made/made-files.ts';
-import { makeParquet } from '../tables/made/make-parquet.ts';
 import { type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
+import { makeParquet, parquetOfRun, soundParquet } from '../tables/part-files/index.ts';
 import { isStating, type PartUses, usesOfPart } from './part-uses.ts';
 
 export type LastRun = {

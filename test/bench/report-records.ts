@@ -6,7 +6,7 @@ import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
-import { makeTables } from '../../lib/tables/make/make-tables.ts';
+import { makeTables } from '../../lib/tables/build/build-tables.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
 /**

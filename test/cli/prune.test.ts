@@ -12,7 +12,7 @@ import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/pu
 import { finishedRun } from '../snapshot/publish/finished-run.ts';
 import { beforeEvery, beforeFirst } from '../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
-import { atEachOperation } from '../tables/make/killed-at.ts';
+import { atEachOperation } from '../tables/build/killed-at.ts';
 import { runCommand } from './run-command.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { Catalog } from '../../infra/catalog.ts';
 import { otherGlueTableOf, type Place } from '../../lib/contract.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { savedQueries } from '../../lib/tables/saved-queries.ts';
+import { savedQueries } from '../../lib/tables/catalog/saved-queries.ts';
 
 function synthesized(
   name = 'acme-sync',

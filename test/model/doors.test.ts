@@ -10,7 +10,7 @@ import { whereUsed } from '../../lib/report/where-used.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { openTables } from '../../lib/tables/duckdb/open-tables.ts';
-import { savedSql } from '../../lib/tables/duckdb/saved-sql.ts';
+import { savedSql } from '../../lib/tables/duckdb/query-text.ts';
 import { connect, contextOver } from '../report/mcp/connect.ts';
 import type { MemoryStore } from '../store/memory-store.ts';
 import { flagNames, type NaiveStore, naiveModel, naiveUsers } from './naive.ts';

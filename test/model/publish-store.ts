@@ -1,6 +1,6 @@
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Source } from '../../lib/snapshot/sources/sources.ts';
-import { makeTables } from '../../lib/tables/make/make-tables.ts';
+import { makeTables } from '../../lib/tables/build/build-tables.ts';
 import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';

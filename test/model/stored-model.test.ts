@@ -16,7 +16,7 @@ import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-gra
 import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { eachLine } from '../../lib/tables/made/make-parquet.ts';
+import { eachLine } from '../../lib/tables/part-files/part-files.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { storeOfEach } from '../store/store-of-each.ts';
 import { link } from './stores.ts';

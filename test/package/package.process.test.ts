@@ -80,7 +80,7 @@ test('the package holds the command, what is built, and nothing else', () => {
     expect.arrayContaining(['dist/lib/cli/bin.js', 'dist/lib/entries/platform.js', 'dist/infra/index.js']),
   );
   expect(files.filter((path) => path.endsWith('.sql'))).toHaveLength(
-    globSync('lib/tables/queries/*.sql').length,
+    globSync('lib/tables/catalog/queries/*.sql').length,
   );
 });
 

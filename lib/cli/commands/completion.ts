@@ -1,7 +1,6 @@
 import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/sources.ts';
-import type { Run } from '../command.ts';
-import { pathOf } from '../command.ts';
+import { pathOf, type Run } from '../command.ts';
 
 /** Prints a script that completes commands and options, made of the commands as they are. */
 export default (([shell], _, { out }, { parent }) => {

@@ -7,6 +7,7 @@ import { checkLedger } from '../../jobs/ledger-check.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { type McpContext, type Submission, serve } from '../../report/mcp/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
+import { openTables } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
@@ -44,7 +45,6 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
   return {
     store,
     tables: once(async () => {
-      const { openTables } = await import('../../tables/duckdb/open-tables.ts');
       const tables = await openTables(await store(), QUERY_LIMITS);
       opened.use(tables);
       return tables;

@@ -12,7 +12,7 @@ import {
 } from '../../snapshot/history/plan-prune.ts';
 import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { openPartitions } from '../../tables/partitions/partitions.ts';
+import { openPartitions } from '../../tables/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';

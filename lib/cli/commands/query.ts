@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { stateFolder } from '../../places.ts';
-
-import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
-import { savedSql } from '../../tables/duckdb/saved-sql.ts';
-import { savedQueries } from '../../tables/saved-queries.ts';
+import { savedQueries } from '../../tables/catalog/index.ts';
+import { openTables, savedSql, type Tables } from '../../tables/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import { readText } from '../options/files.ts';

@@ -1,6 +1,5 @@
 import { readSyncSettings } from '../../settings.ts';
-import { makeTables, type TableOutcome, type TablesToMake } from '../../tables/make/make-tables.ts';
-import { openPartitions } from '../../tables/partitions/partitions.ts';
+import { makeTables, openPartitions, type TableOutcome, type TablesToMake } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';

@@ -14,6 +14,7 @@ import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
 import { examineStore, openStore, type Store, StoreError } from '../../store/index.ts';
 import { networkOf } from '../../table/index.ts';
+import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { brokenConditions } from './conditions.ts';
 
@@ -199,8 +200,7 @@ const checkPace: Check = async ({ settings, environment, now }) => {
 /** The tables of runs are there for these credentials: publishing here adds partitions to them. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
   if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
-  const { seeGlueTable } = await import('../../tables/partitions/glue-partitions.ts');
-  await seeGlueTable(database, 'stored_changes', environment);
+  await checkGlueTable(database, 'stored_changes', environment);
   return ok(`${database}: its tables may be looked at`);
 };
 

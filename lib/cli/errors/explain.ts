@@ -5,7 +5,7 @@ import { SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
-import { QueryError } from '../../tables/duckdb/query-error.ts';
+import { QueryError } from '../../tables/index.ts';
 import { TextError } from '../../text/index.ts';
 import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { SentOnceError } from './sent-once.ts';

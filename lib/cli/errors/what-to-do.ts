@@ -7,7 +7,7 @@ import { type Environment, SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
 import { isFullDisk, StoredObjectError, StoreError, type StoreFailure } from '../../store/index.ts';
 import { TableError, type TableFailure } from '../../table/index.ts';
-import { QueryError } from '../../tables/duckdb/query-error.ts';
+import { QueryError } from '../../tables/index.ts';
 import { TextError } from '../../text/index.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';

@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { shortened } from '../../base/index.ts';
 import { isFullDisk } from '../../store/index.ts';
-import type { ExactValue } from '../../tables/duckdb/exact-value.ts';
-import type { QueryResult } from '../../tables/duckdb/open-query.ts';
+import type { ExactValue, QueryResult } from '../../tables/index.ts';
 import {
   type CsvWishes,
   csvCell,

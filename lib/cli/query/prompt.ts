@@ -2,12 +2,15 @@ import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { StoreError } from '../../store/index.ts';
-import type { FirstRows, TableInfo, Tables } from '../../tables/duckdb/open-tables.ts';
-import { QueryError } from '../../tables/duckdb/query-error.ts';
-import { savedSql } from '../../tables/duckdb/saved-sql.ts';
-import { macros } from '../../tables/duckdb/schema.ts';
-import { splitStatements } from '../../tables/duckdb/split-statements.ts';
-import { savedQueries } from '../../tables/saved-queries.ts';
+import { macros, savedQueries } from '../../tables/catalog/index.ts';
+import {
+  type FirstRows,
+  QueryError,
+  savedSql,
+  splitStatements,
+  type TableInfo,
+  type Tables,
+} from '../../tables/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import {
   counted,

@@ -23,6 +23,7 @@ export {
   canonicalId,
   datasetsUsed,
   eachUse,
+  ISO_TIME,
   isBroken,
   isInvalid,
   type Kind,

@@ -5,7 +5,7 @@ import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';
-import type { Tables } from '../../tables/duckdb/open-tables.ts';
+import type { Tables } from '../../tables/index.ts';
 import { bytesOf, type ToolResult, withShortTexts } from './answer.ts';
 
 /** What a call of a tool works with. */

@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson } from '../../base/json/index.ts';
-import { alternatives, momentOf } from '../../snapshot/sources/record-view.ts';
-import { epochMoment, type View, type ViewColumn } from '../catalog/view.ts';
-import { duckDbSql } from '../duckdb-dialect.ts';
+import { alternatives, epochMoment, momentOf, type View, type ViewColumn } from '../catalog/view.ts';
+import { duckDbSql } from './query-text.ts';
 import { literal } from './schema.ts';
 
 /** What a query compares with a value that it never has, in words: else no rows would seem to be the answer. */

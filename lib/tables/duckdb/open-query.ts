@@ -3,13 +3,13 @@ import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import PQueue from 'p-queue';
 import { readAgain } from '../../snapshot/read-again.ts';
 import { compareKeys, type Store } from '../../store/index.ts';
+import { macros } from '../catalog/macros.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
 import { columnOf, fitTypes, neverEqual, parseQuery, type QueryTree } from './fit-types.ts';
-import type { LocalCopies } from './local-copies.ts';
-import { QueryError, queryErrorOf } from './query-error.ts';
 import { withHints } from './query-hints.ts';
+import { onlyQuery, QueryError, queryErrorOf } from './query-text.ts';
 import {
   createOfGroups,
   createSchema,
@@ -18,16 +18,14 @@ import {
   groupName,
   type LoadedTable,
   literal,
-  macros,
   openDatabase,
   PIECES,
   type PieceGroup,
   rowsName,
   withInterrupt,
 } from './schema.ts';
-import { onlyQuery } from './split-statements.ts';
-import type { Piece, Table } from './table.ts';
-import { placesWithTables, tablesOf } from './tables/tables.ts';
+import type { LocalCopies, Piece, Table } from './stored-files.ts';
+import { placesWithTables, tablesOf } from './tables.ts';
 
 type QueryContext = {
   readonly store: Store;

@@ -6,11 +6,11 @@ import type { View } from '../catalog/view.ts';
 import { viewsOver } from '../catalog/views.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
 import type { ExactValue } from './exact-value.ts';
-import { createLocalCopies } from './local-copies.ts';
 import { openQuery, type QueryResult, type ResultColumn } from './open-query.ts';
-import { QueryError } from './query-error.ts';
+import { QueryError } from './query-text.ts';
 import { type DuckDb, loadDuckDb } from './schema.ts';
-import { placesWithTables } from './tables/tables.ts';
+import { createLocalCopies } from './stored-files.ts';
+import { placesWithTables } from './tables.ts';
 
 type TablesOptions = {
   /** Memory for DuckDB, in MB. Default: 1,000. */

@@ -1,7 +1,7 @@
 import { nearestName } from '../../base/index.ts';
 import type { View } from '../catalog/view.ts';
 import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './fit-types.ts';
-import { QueryError } from './query-error.ts';
+import { QueryError } from './query-text.ts';
 
 /** What people call a table. */
 const TABLE_GUESSES: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { unlessDamaged } from '../../store/index.ts';
-import { type ParquetInStore, soundParquet } from '../made/made-files.ts';
-import type { DataFile } from './local-copies.ts';
-import type { FileToRead, Session } from './table.ts';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Columns } from '../../snapshot/sources/source-definition.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
+import { type ParquetInStore, soundParquet } from '../part-files/part-files.ts';
 
 /** Rows that may be stored as Parquet, and else are made of what they are stored as. */
 type StoredRows = {
@@ -74,4 +74,106 @@ async function hashOfFile(path: string): Promise<string | undefined> {
 export async function writeCopy(path: string, body: Uint8Array): Promise<DataFile> {
   await writeFile(path, body);
   return { path, sizeBytes: body.byteLength };
+}
+
+export type Session = {
+  readonly store: Store;
+  readonly copies: LocalCopies;
+  /** Reports something that is missing or damaged and was left out, in words. */
+  readonly report: (fault: string) => void;
+  /** Reports what was found elsewhere, since it is damaged, or is not there since nobody published it, in words. */
+  readonly note: (words: string) => void;
+  /** True if the query names a column like this, in lower case. */
+  readonly asks: (column: string) => boolean;
+  /** Aborted when the query is to stop. */
+  readonly signal: AbortSignal;
+};
+
+/** What is stored, as a table that the views are over. */
+export type Table = {
+  readonly name: string;
+  /** Without `pieceColumns`. */
+  readonly columns: Columns;
+  /** The names of its last columns, of text, which are the same in all rows of a piece. */
+  readonly pieceColumns: readonly string[];
+  /** Its pieces now; `reads` is true if the query reads a table with such a name. */
+  readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
+};
+
+/** Rows of a table that are read together or not at all, since conditions on its last columns say so: a run, the jobs of a day. */
+export type Piece = {
+  readonly values: readonly string[];
+  /** What there is to read. What is missing or damaged is reported. */
+  readonly files: () => Promise<readonly FileToRead[]>;
+};
+
+/** A file of Parquet to read. */
+export type FileToRead = {
+  /** What is read of it at most, in bytes; of a file that lies on this machine, DuckDB may read less. */
+  readonly bytes: number;
+  /** How much of that needs room in the temporary folder, as far as it is known before. */
+  readonly copiedBytes: number;
+  /** The file on this machine; undefined if it is missing or damaged, which is reported. */
+  readonly open: () => Promise<DataFile | undefined>;
+};
+
+export type DataFile = {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** True if something was missing or damaged and is not in it. Default: false. */
+  readonly isPartial?: boolean | undefined;
+};
+
+/** A file in the temporary folder that stands for something in the store; `undefined` if that is missing or damaged. */
+type Made = Promise<DataFile | undefined>;
+
+/** The files in the temporary folder, by what they stand for: later queries of a session use them again. */
+export type LocalCopies = {
+  /** The copy of `name`, which `make` writes to `path` if there is none. */
+  readonly get: (name: string, make: (path: string) => Made) => Made;
+  readonly sizeBytes: () => number;
+  /** Says that a query is using them until this is disposed of. */
+  readonly use: () => Disposable;
+  /** Deletes all of them, unless more than one query is using them: then false. */
+  readonly clear: () => Promise<boolean>;
+};
+
+export function createLocalCopies(folder: string): LocalCopies {
+  const copies = new Map<string, Made>();
+  const paths: string[] = [];
+  let [sizeBytes, users] = [0, 0];
+  return {
+    get(name, make) {
+      const known = copies.get(name);
+      if (known !== undefined) return known;
+      const path = join(folder, hash('sha256', `${paths.length} ${name}`));
+      paths.push(path);
+      const made = make(path).then((file) => {
+        // What is damaged is reported to each query that reads it.
+        if (file === undefined || file.isPartial === true) copies.delete(name);
+        sizeBytes += file?.sizeBytes ?? 0;
+        return file;
+      });
+      copies.set(name, made);
+      made.catch(() => copies.delete(name));
+      return made;
+    },
+    sizeBytes: () => sizeBytes,
+    use() {
+      users += 1;
+      return {
+        [Symbol.dispose]() {
+          users -= 1;
+        },
+      };
+    },
+    async clear() {
+      if (users > 1) return false;
+      await Promise.allSettled(copies.values());
+      copies.clear();
+      sizeBytes = 0;
+      for (const path of paths.splice(0)) await rm(path, { force: true });
+      return true;
+    },
+  };
 }

@@ -11,15 +11,16 @@ import {
   addInteger,
   addLevels,
   addToEach,
+  addUtf8,
   createIntegerLeaf,
+  createTextLeaf,
   type Leaf,
   lastInteger,
   type NumberLeaf,
+  type TextLeaf,
 } from './leaf.ts';
-import { nameAt, type Reading } from './names.ts';
-import { onlyLast, withoutRepeats } from './only-last.ts';
+import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { createNode, type NamedNode, readObject, structOf } from './read-node.ts';
-import { addUtf8, createTextLeaf, type TextLeaf } from './text-leaf.ts';
 import { addWaiting } from './texts.ts';
 
 /** The column of the members that have no column of their own, or do not fit it. */

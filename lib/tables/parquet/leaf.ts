@@ -1,5 +1,20 @@
 import type { ByteWriter } from 'hyparquet-writer';
+import { type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
 import { canonicalExact, parseExact } from '../../base/json/index.ts';
+import { writeNumbers } from './pages.ts';
+import {
+  addQuoted,
+  addText,
+  addWaiting,
+  clearTexts,
+  dropTexts,
+  FIRST_COUNT,
+  hashOf,
+  noTexts,
+  plainAt,
+  type Texts,
+  withRoom,
+} from './texts.ts';
 
 /** Where a leaf column is in the schema. */
 export type LeafPlace = {
@@ -44,9 +59,6 @@ export const MAX_LEVEL = 15;
 /** How many bits of a place are below each of its levels. */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
-/** The room that leaves begin with. */
-export const FIRST_COUNT = 1_024;
-
 export const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });
 
 export function addLevels(levels: Levels, repetition: number, definition: number): void {
@@ -85,10 +97,6 @@ export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
   for (const levels of leaves) addLevels(levels, repetition, definition);
 }
-
-/** The same numbers in the same memory, and half as much room again: an even number. `values` is empty then. */
-export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
-  new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
 /** The values of a leaf, and their places: of an integer the low and the high 32 bits, of a boolean 0 or 1. */
 export type Numbers = {
@@ -189,4 +197,83 @@ export function exactInteger(source: string): bigint | undefined {
   if (digits === '' || digits.length + Number(zeros) > MAX_DIGITS) return undefined;
   const value = BigInt(`${digits}${'0'.repeat(Number(zeros))}`);
   return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+export type TextColumn = {
+  readonly levels: Levels;
+  readonly definition: number;
+  readonly texts: Texts;
+};
+
+export type TextLeaf = Leaf & { readonly column: TextColumn };
+
+export function createTextLeaf(place: LeafPlace): TextLeaf {
+  const levels = noLevels();
+  const texts = noTexts();
+  return {
+    ...place,
+    type: 'BYTE_ARRAY',
+    levels,
+    column: { levels, definition: place.definition, texts },
+    clear() {
+      levels.count = 0;
+      clearTexts(texts);
+    },
+    dropRow() {
+      addWaiting(texts);
+      dropTexts(texts, dropPlaces(levels, place.definition));
+    },
+    encoded: (memory) => encodedTexts(texts, memory),
+  };
+}
+
+export function addSpan(
+  { levels, definition, texts }: TextColumn,
+  repetition: number,
+  source: JsonBytes,
+  start: number,
+  end: number,
+  hash = hashOf(source, start, end),
+): void {
+  addLevels(levels, repetition, definition);
+  addWaiting(texts);
+  addText(texts, source, start, end, hash);
+}
+
+export const addUtf8 = (column: TextColumn, repetition: number, text: Buffer): void =>
+  addSpan(column, repetition, jsonBytesOf(text), 0, text.length);
+
+/** Adds the string that begins at `start`, behind its quote, as `addQuoted` does. */
+export function addString(
+  { levels, definition, texts }: TextColumn,
+  repetition: number,
+  source: JsonBytes,
+  start: number,
+): number {
+  const end = addQuoted(texts, source, start);
+  if (end !== -1) addLevels(levels, repetition, definition);
+  return end;
+}
+
+/** As a dictionary where that takes fewer bytes. */
+function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
+  const { bytes, sizeBytes, distinct, count, plainBytes, hasDropped } = texts;
+  const bits = bitsOf(Math.max(distinct, 1) - 1);
+  if (sizeBytes + (count * bits) / 8 <= plainBytes)
+    return {
+      count,
+      page: indexPage(texts, bits, memory),
+      dictionary: { page: bytes.subarray(0, sizeBytes), count: distinct },
+    };
+  if (distinct === count && !hasDropped) return { count, page: bytes.subarray(0, sizeBytes) };
+  memory.ensure(plainBytes);
+  for (let index = 0; index < count; index += 1)
+    memory.appendBytes(plainAt(texts, texts.indexes[index] ?? 0));
+  return { count, page: memory.getBytes() };
+}
+
+function indexPage({ indexes, count }: Texts, bits: number, memory: ByteWriter): Uint8Array {
+  memory.appendUint8(bits);
+  writeNumbers(memory, indexes.subarray(0, count), bits);
+  return memory.getBytes();
 }

@@ -8,15 +8,16 @@ import {
   addBoolean,
   addInteger,
   addLevels,
+  addSpan,
   bitsOf,
   createBooleanLeaf,
   createIntegerLeaf,
+  createTextLeaf,
   type Leaf,
   levelsOf,
   type SHIFTS,
 } from './leaf.ts';
 import { type PageHeader, writeNumbers, writePageHeader } from './pages.ts';
-import { addSpan, createTextLeaf } from './text-leaf.ts';
 import { memoryOf } from './texts.ts';
 
 export type ColumnWriter = {

@@ -18,19 +18,31 @@ import {
   addBoolean,
   addInteger,
   addLevels,
+  addSpan,
+  addString,
   addToEach,
+  addUtf8,
   createBooleanLeaf,
   createIntegerLeaf,
+  createTextLeaf,
   exactInteger,
   type Leaf,
   type LeafPlace,
   type Levels,
   MAX_LEVEL,
   type Numbers,
+  type TextColumn,
 } from './leaf.ts';
-import { findName, isNameAt, lengthOf, type Names, namesOf, type Reading, readName } from './names.ts';
-import { withoutRepeats } from './only-last.ts';
-import { addSpan, addString, addUtf8, createTextLeaf, type TextColumn } from './text-leaf.ts';
+import {
+  findName,
+  isNameAt,
+  lengthOf,
+  type Names,
+  namesOf,
+  type Reading,
+  readName,
+  withoutRepeats,
+} from './names.ts';
 import { hashOf } from './texts.ts';
 
 type Node<Kind extends FittedNode['kind']> = Extract<FittedNode, { kind: Kind }>;

@@ -1,5 +1,4 @@
 import { freeMemory, type JsonBytes, QUOTE } from '../../base/bytes/index.ts';
-import { FIRST_COUNT, withRoom } from './leaf.ts';
 
 /** Texts in UTF-8: each distinct one once, and which of them comes where. */
 export type Texts = {
@@ -27,6 +26,13 @@ export type Texts = {
   /** Nothing reads it: it makes sure that what is read for it is read. */
   touched: number;
 };
+
+/** How many numbers the arrays of leaves begin with. */
+export const FIRST_COUNT = 1_024;
+
+/** The same numbers in the same memory, and half as much room again: an even number. `values` is empty then. */
+export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
+  new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
 const FIRST_BYTES = 16 * 1024;
 /** The length of each text is before it. */

@@ -11,7 +11,7 @@ import { type Place, parquetFolder } from '../../snapshot/keys.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import type { Run } from '../../snapshot/run-id.ts';
 import { isSource } from '../../snapshot/sources/sources.ts';
-import { glueTableOf, otherGlueTableOf } from '../catalog/glue-tables.ts';
+import { glueTableOf, otherGlueTableOf } from '../catalog/table-names.ts';
 
 type GluePartitionsOptions = {
   readonly database: string;

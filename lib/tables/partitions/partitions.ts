@@ -35,3 +35,13 @@ export function openPartitions({ database, store, environment }: PartitionsToOpe
     remove: async (place, run) => (await opened()).remove(place, run),
   };
 }
+
+/** Looks at a table of Glue, as adding a partition does. Throws `AwsError` if it is missing or may not be looked at. */
+export async function checkGlueTable(
+  database: string,
+  name: string,
+  environment: AwsEnvironment,
+): Promise<void> {
+  const { seeGlueTable } = await import('./glue-partitions.ts');
+  await seeGlueTable(database, name, environment);
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
 import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
-import { tableNameOf } from '../../../lib/tables/catalog/glue-tables.ts';
+import { tableNameOf } from '../../../lib/tables/catalog/table-names.ts';
 import { fitSlowly } from '../../tables/parquet/slow-fit.ts';
 import { duckDbType } from './duckdb-type.ts';
 import type { RunOf } from './fill-store.ts';

@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { renewModel } from '../../../lib/model/index.ts';
 import { findModel } from '../../../lib/model/open-model.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
-import { duckDbMacros, duckDbSql } from '../../../lib/tables/duckdb-dialect.ts';
+import { duckDbMacros, duckDbSql } from '../../../lib/tables/duckdb/query-text.ts';
 
 export type QueryEngine = {
   readonly run: (sql: string) => Promise<unknown>;

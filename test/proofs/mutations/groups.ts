@@ -113,7 +113,7 @@ export const groups = {
       'test/cli/prune.test.ts',
       'test/cli/runs.test.ts',
       'test/snapshot/publish/publish-races.test.ts',
-      'test/tables/make/tag-runs.test.ts',
+      'test/tables/build/tag-runs.test.ts',
     ],
   },
   changes: {

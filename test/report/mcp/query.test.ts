@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
+import { savedQueries } from '../../../lib/tables/catalog/saved-queries.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { loadDuckDb } from '../../../lib/tables/duckdb/schema.ts';
-import { savedQueries } from '../../../lib/tables/saved-queries.ts';
 import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { connect, contextOver } from './connect.ts';

@@ -11,7 +11,7 @@ import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
-import { killedAt } from '../../tables/make/killed-at.ts';
+import { killedAt } from '../../tables/build/killed-at.ts';
 import { disagreements, leftovers } from './every-reader.ts';
 import { monday, publishFinished, tuesday, wednesday } from './finished-run.ts';
 

@@ -10,7 +10,7 @@ import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
-import { killedAt } from '../../tables/make/killed-at.ts';
+import { killedAt } from '../../tables/build/killed-at.ts';
 import { batchOfLines } from '../batches.ts';
 import { monday, tuesday } from '../changes/publish-lines.ts';
 import { finishedManifest } from '../published-manifest.ts';

@@ -7,7 +7,7 @@ import { type Manifest, manifestOf } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables as makeAll, type TablesToMake } from '../../../lib/tables/make/make-tables.ts';
+import { makeTables as makeAll, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { disagreements, disagreementsOfSql, leftovers } from './every-reader.ts';

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { macros } from '../../../lib/tables/catalog/index.ts';
+import { savedQueries } from '../../../lib/tables/catalog/saved-queries.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
-import { savedSql } from '../../../lib/tables/duckdb/saved-sql.ts';
-import { macros } from '../../../lib/tables/duckdb/schema.ts';
-import { splitStatements } from '../../../lib/tables/duckdb/split-statements.ts';
-import { savedQueries } from '../../../lib/tables/saved-queries.ts';
+import { savedSql, splitStatements } from '../../../lib/tables/duckdb/query-text.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 
 const docs = readFileSync('docs/tables.md', 'utf8');

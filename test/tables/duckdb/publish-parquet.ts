@@ -4,8 +4,13 @@ import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { calculations } from '../../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { fileName, madeOf, type ParquetInStore, writeMade } from '../../../lib/tables/made/made-files.ts';
-import { makeParquet } from '../../../lib/tables/made/make-parquet.ts';
+import {
+  fileName,
+  madeOf,
+  makeParquet,
+  type ParquetInStore,
+  writeMade,
+} from '../../../lib/tables/part-files/part-files.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
-import { QueryError } from '../../../lib/tables/duckdb/query-error.ts';
+import { QueryError } from '../../../lib/tables/duckdb/query-text.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishTwoRuns } from './published.ts';

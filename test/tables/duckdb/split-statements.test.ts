@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { splitStatements } from '../../../lib/tables/duckdb/split-statements.ts';
+import { splitStatements } from '../../../lib/tables/duckdb/query-text.ts';
 
 describe('statements end at semicolons', () => {
   test('several, and what is left over', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherGlueTableOf } from '../../../lib/tables/catalog/glue-tables.ts';
+import { otherGlueTableOf } from '../../../lib/tables/catalog/table-names.ts';
 import { openPartitions, type Partitions } from '../../../lib/tables/partitions/partitions.ts';
 import { type GlueOptions, startGlue } from '../../local-aws/services/start-glue.ts';
 import { describePartitions, monday } from './partitions-suite.ts';

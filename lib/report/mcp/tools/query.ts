@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
-import type { Tables } from '../../../tables/duckdb/open-tables.ts';
-import { savedSql } from '../../../tables/duckdb/saved-sql.ts';
-import { savedQueries } from '../../../tables/saved-queries.ts';
+import { savedQueries } from '../../../tables/catalog/index.ts';
+import { savedSql, type Tables } from '../../../tables/index.ts';
 import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import {
   defineTool,

@@ -3,8 +3,8 @@ import { latestKey, type Place, parquetFolder, publishedFolder } from '../../../
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
-import { madeOf, writeMade } from '../../../lib/tables/made/made-files.ts';
-import { pointAtLatest } from '../../../lib/tables/make/make-runs.ts';
+import { pointAtLatest } from '../../../lib/tables/build/runs-table.ts';
+import { madeOf, writeMade } from '../../../lib/tables/part-files/part-files.ts';
 import { monday, tuesday } from '../../snapshot/publish/finished-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { beforeFirst } from '../../store/before.ts';

@@ -4,7 +4,7 @@ import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables } from '../../../lib/tables/make/make-tables.ts';
+import { makeTables } from '../../../lib/tables/build/build-tables.ts';
 import { monday, publishFinished, tuesday, wednesday } from '../../snapshot/publish/finished-run.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';

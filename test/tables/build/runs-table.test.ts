@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { makeTables } from '../../../lib/tables/build/build-tables.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
-import { makeTables } from '../../../lib/tables/make/make-tables.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';

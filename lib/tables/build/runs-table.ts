@@ -7,9 +7,9 @@ import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
 import { runOfId } from '../../snapshot/run-id.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
-import { parquetOfRun } from '../made/made-files.ts';
+import { runColumns, storedTables } from '../catalog/stored-tables.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
-import { runColumns, storedTables } from '../stored-tables.ts';
+import { parquetOfRun } from '../part-files/part-files.ts';
 
 type RunAt = Pick<PublishedRun, 'run' | 'manifest'>;
 

@@ -4,7 +4,7 @@ import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
-import { makeTables, type TablesToMake } from '../../../lib/tables/make/make-tables.ts';
+import { makeTables, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';
 import {
   monday,
   moveLatest,

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
-import { readAhead } from '../../../base/index.ts';
-import { findRows } from '../../../jobs/results/part-rows.ts';
-import { bytesOfResult } from '../../../jobs/results/stored-results.ts';
-import { SCORES_FOLDER } from '../../../jobs/texts/batch/batch.ts';
-import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../../store/index.ts';
-import { type PlacedLine, parquetOfLines } from '../../made/make-parquet.ts';
-import { storedTables, withOther } from '../../stored-tables.ts';
-import { fileOf } from '../stored-files.ts';
-import type { FileToRead, Piece, Session, Table } from '../table.ts';
+import { readAhead } from '../../base/index.ts';
+import { findRows } from '../../jobs/results/part-rows.ts';
+import { bytesOfResult } from '../../jobs/results/stored-results.ts';
+import { SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
+import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../store/index.ts';
+import { storedTables, withOther } from '../catalog/stored-tables.ts';
+import { type PlacedLine, parquetOfLines } from '../part-files/part-files.ts';
+import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
 /** A table over objects of JSON, and how one of them is read: its lines, each a row. */
 type ObjectTable = {

@@ -18,7 +18,10 @@ import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
 import { type Run, runOfId } from '../../snapshot/run-id.ts';
 import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { parquetFormat } from '../parquet/hive-type.ts';
+import type { MadeParquet } from '../parquet/parquet-writer.ts';
 import {
+  createParquetMaker,
   fileName,
   type MadeFile,
   madeOf,
@@ -26,12 +29,9 @@ import {
   readMade,
   soundParquet,
   writeMade,
-} from '../made/made-files.ts';
-import { createParquetMaker } from '../made/make-parquet.ts';
-import { parquetFormat } from '../parquet/hive-type.ts';
-import type { MadeParquet } from '../parquet/parquet-writer.ts';
+} from '../part-files/part-files.ts';
 import type { Partitions } from '../partitions/partitions.ts';
-import { listRuns, pointAtLatest } from './make-runs.ts';
+import { listRuns, pointAtLatest } from './runs-table.ts';
 
 export type TablesToMake = Pick<
   RunToMake,
@@ -111,16 +111,14 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
 }
 
 /** What the function is started with: the key of a `latest.json` that was stored, for its place alone; or nothing. */
-export const writeTablesEvent = z.object({ published: z.optional(z.string()) });
+const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
 /** The most that a line of the log names. */
 const MAX_SKIPPED = 20;
 
 /** As much of `makeTables` as there is time for: what it made, the first that are damaged and why, and what is left. */
-export async function writeTables({
-  published,
-  ...options
-}: Omit<TablesToMake, 'places' | 'isSparse'> & z.infer<typeof writeTablesEvent>) {
+export async function writeTables(event: unknown, options: Omit<TablesToMake, 'places' | 'isSparse'>) {
+  const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
   const written = { made: 0, files: 0, records: 0 };
   const skipped: string[] = [];

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../lib/base/json/exact-json.ts';
-import { type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
-import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/chunk-objects.ts';
-import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { Store } from '../../lib/store/store.ts';
-import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
-import { savedSql } from '../../lib/tables/duckdb/saved-sql.ts';
-import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
-import { createMemoryStore } from '../store/memory-store.ts';
-import { type TakenRun, type Truth, takeSnapshot, truthOf } from './runs.ts';
+import { canonicalJson } from '../../../lib/base/json/exact-json.ts';
+import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { printPart, type ScoredRow } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { savedSql } from '../../../lib/tables/duckdb/query-text.ts';
+import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { type TakenRun, type Truth, takeSnapshot, truthOf } from '../runs.ts';
 
 const cleanUp = new AsyncDisposableStack();
 let tables: Tables;

@@ -1,23 +1,29 @@
-import { once } from '../../../base/index.ts';
-import { type CurrentModel, lastRuns, renewModel } from '../../../model/index.ts';
-import { type ModelTable, modelColumns } from '../../../model/rules/index.ts';
-import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
-import { placesIn } from '../../../snapshot/history/places.ts';
-import { type Place, parsePlace, sourceOf } from '../../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
-import { isSource, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../../store/index.ts';
-import { gluePartitionKeys, tableNames } from '../../catalog/glue-tables.ts';
-import { unsentColumns } from '../../catalog/record-views.ts';
-import { parquetOfRun } from '../../made/made-files.ts';
-import { makeParquet, parquetOfLines } from '../../made/make-parquet.ts';
-import { rowsOfRuns } from '../../make/make-runs.ts';
-import { makeRun } from '../../make/make-tables.ts';
-import { changesColumns, runColumns, storedTables } from '../../stored-tables.ts';
-import type { DataFile } from '../local-copies.ts';
-import { fileOf, storedFile, writeCopy } from '../stored-files.ts';
-import type { FileToRead, Piece, Session, Table } from '../table.ts';
-import { objectTables } from './objects.ts';
+import { once } from '../../base/index.ts';
+import { type CurrentModel, lastRuns, renewModel } from '../../model/index.ts';
+import { type ModelTable, modelColumns } from '../../model/rules/index.ts';
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import { isSource, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../store/index.ts';
+import { makeRun } from '../build/build-tables.ts';
+import { rowsOfRuns } from '../build/runs-table.ts';
+import { unsentColumns } from '../catalog/record-views.ts';
+import { changesColumns, runColumns, storedTables } from '../catalog/stored-tables.ts';
+import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
+import { makeParquet, parquetOfLines, parquetOfRun } from '../part-files/part-files.ts';
+import { objectTables } from './object-tables.ts';
+import {
+  type DataFile,
+  type FileToRead,
+  fileOf,
+  type Piece,
+  type Session,
+  storedFile,
+  type Table,
+  writeCopy,
+} from './stored-files.ts';
 
 export function tablesOf(session: Session, places: readonly Place[]): readonly Table[] {
   const model = createQueryModel(session);

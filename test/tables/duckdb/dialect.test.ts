@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, describe, expect, test } from 'vitest';
-import { duckDbMacros, duckDbSql } from '../../lib/tables/duckdb-dialect.ts';
+import { duckDbMacros, duckDbSql } from '../../../lib/tables/duckdb/query-text.ts';
 
 const instance = await DuckDBInstance.create(':memory:');
 const connection = await instance.connect();

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Store } from '../../../lib/store/store.ts';
-import { writeTables } from '../../../lib/tables/make/make-tables.ts';
+import { writeTables } from '../../../lib/tables/build/build-tables.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 
 const store = storeOfEach();
 
 const write = (store: Store, published?: string, isOver = () => false) =>
-  writeTables({ store, published, isOver, warn: () => undefined });
+  writeTables({ published }, { store, isOver, warn: () => undefined });
 
 test('a call without time for all says what is left, and the next one makes it', async () => {
   for (const run of [monday, tuesday]) await publishLines(store, { run, lines: ['{"id":1}'] });

@@ -1,0 +1,9 @@
+/* What SQL sees, here and in Athena: the tables with their columns, how Glue names them, and the saved queries. */
+
+export { type GlueView, glueViews } from './glue-views.ts';
+export { macros } from './macros.ts';
+export { savedQueries } from './saved-queries.ts';
+export { type StoredTable, type StoredTableName, storedTables } from './stored-tables.ts';
+export { gluePartitionKeys, glueTableOf, otherGlueTableOf, tableNameAmong } from './table-names.ts';
+export type { View } from './view.ts';
+export { viewsOver } from './views.ts';

@@ -1,0 +1,146 @@
+/** Why a query has no result. */
+
+/**
+ * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: a text that is no JSON,
+ * and a value that is none of the simple ones, are null. A connection needs them once.
+ */
+
+import { nearestName, shortened } from '../../base/index.ts';
+import { savedQueries } from '../catalog/saved-queries.ts';
+
+/** Why a query has no result. */
+type QueryFailure =
+  /** The SQL is wrong, or does not fit the values that it reads; the message shows the place in it. */
+  | { readonly kind: 'sql' }
+  | { readonly kind: 'too-long'; readonly seconds: number }
+  | { readonly kind: 'too-large' }
+  /** DuckDB failed: what it reads is damaged, or the disk is full. */
+  | { readonly kind: 'other' };
+
+/** The one error of a query. An abort is thrown as the signal's own reason instead. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError';
+  readonly failure: QueryFailure;
+
+  constructor(message: string, failure: QueryFailure, options?: { readonly cause: unknown }) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+/** Faults of DuckDB that are not the SQL's. */
+const OTHERS =
+  /^(?:IO|INTERNAL|Internal|Fatal|FATAL|Connection|Serialization|Corrupt\w*|Dependency|Invalid Configuration) Error/;
+/** What it says of Parquet whose pages or footer are damaged. */
+const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
+const REMEDY =
+  '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is made again.';
+const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
+
+/** The error for what DuckDB throws. `linesBefore`: lines of ours in front of the query, which its message counts too. */
+export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
+  const message = (cause instanceof Error ? cause.message : String(cause))
+    .replace(/^Failed to extract statements: /, '')
+    .replaceAll(/^LINE (\d+):/gm, (_, line: string) => `LINE ${Math.max(1, Number(line) - linesBefore)}:`);
+  if (TOO_LARGE.test(message)) return new QueryError(message, { kind: 'too-large' }, { cause });
+  if (DAMAGED.test(message)) return new QueryError(`${message}${REMEDY}`, { kind: 'other' }, { cause });
+  return new QueryError(message, { kind: OTHERS.test(message) ? 'other' : 'sql' }, { cause });
+}
+
+/** SQL cut at the semicolons that end statements. */
+type Statements = {
+  /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
+  readonly ended: readonly string[];
+  /** What follows the last semicolon, to its end: the beginning of a statement, or nothing but space and comments. */
+  readonly rest: string;
+  /** True if `rest` has something to run. */
+  readonly hasRest: boolean;
+  /** True if `rest` is within quotes or a comment, in which a semicolon ends nothing. */
+  readonly isOpen: boolean;
+};
+
+/** A comment, a quoted text or name, a `$tag$` text, one that lacks its end (`open`), a semicolon, or a whole word. */
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
+
+/** Cuts SQL into statements, as DuckDB does. */
+export function splitStatements(text: string): Statements {
+  const ended: string[] = [];
+  let from = 0;
+  let hasCode = false;
+  let isOpen = false;
+  for (const { 0: token, index, groups } of text.matchAll(TOKEN)) {
+    isOpen = groups?.['open'] !== undefined;
+    if (token === ';') {
+      if (hasCode) ended.push(text.slice(from, index).trim());
+      from = index + 1;
+      hasCode = false;
+    } else if (!/^(?:--|\/\*|\s)/.test(token)) hasCode = true;
+  }
+  return { ended, rest: text.slice(from).trimStart(), hasRest: hasCode, isOpen };
+}
+
+/** The words that a query begins with, after comments and parentheses. */
+const BEGINS =
+  /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|from|values|table|describe|desc|summarize|show|pivot|unpivot)\b/i;
+
+/**
+ * The one statement that a text consists of, without a semicolon at its end. Throws `QueryError` unless it begins as one that
+ * only reads. What does not read all the same is no query by DuckDB's grammar: it becomes a table, and is planned before.
+ */
+export function onlyQuery(text: string): string {
+  const failed = (message: string) => new QueryError(message, { kind: 'sql' });
+  // DuckDB would read up to it.
+  if (text.includes('\0')) throw failed('expected SQL without the character U+0000, got one');
+  const { ended, rest, hasRest } = splitStatements(text);
+  const all = [...ended, ...(hasRest ? [rest.trimEnd()] : [])];
+  const [first] = all;
+  if (first === undefined) throw failed('expected a query, got none');
+  if (all.length > 1) throw failed(`expected one query, got ${all.length} statements`);
+  if (BEGINS.test(first)) return first;
+  const got = /\w{1,40}/.exec(first)?.[0].toUpperCase() ?? 'another statement';
+  throw failed(`expected a query that only reads (SELECT …), got ${got}`);
+}
+
+/**
+ * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: a text that is no JSON,
+ * and a value that is none of the simple ones, are null. A connection needs them once.
+ */
+export const duckDbMacros: readonly string[] = [
+  'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',
+  // DuckDB computes an expression once that stands in several columns, outside of TRY: only JSON reaches its functions.
+  `CREATE OR REPLACE MACRO json_extract_scalar(text, path) AS TRY(
+    CASE WHEN json_type(CASE WHEN json_valid(text) THEN text END, path) NOT IN ('OBJECT', 'ARRAY')
+      THEN json_extract_string(CASE WHEN json_valid(text) THEN text END, path) END)`,
+  'CREATE OR REPLACE MACRO array_join(list, separator) AS array_to_string(list, separator)',
+  'CREATE OR REPLACE MACRO cardinality(list) AS len(list)',
+  'CREATE OR REPLACE MACRO element_at(list, place) AS list_extract(list, place)',
+  'CREATE OR REPLACE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern)',
+  `CREATE OR REPLACE MACRO from_iso8601_timestamp(text) AS date_trunc('millisecond', CAST(text AS TIMESTAMPTZ))`,
+  'CREATE OR REPLACE MACRO from_unixtime_nanos(nanoseconds) AS make_timestamptz(nanoseconds // 1000)',
+];
+
+/**
+ * A query in the SQL of Trino, as DuckDB understands it. Only what saved queries and views use is translated: `UNNEST` of
+ * rows in a join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives their fields as columns in Trino, but one struct in DuckDB.
+ */
+export const duckDbSql = (sql: string): string =>
+  sql.replaceAll(
+    /JOIN UNNEST\((.*?)\)(?=\s+AS \w+ \()/gs,
+    'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
+  );
+
+/** A longer name is shortened in a message. */
+const MAX_NAME_LENGTH = 100;
+
+/** The SQL of a saved query for DuckDB. Throws `QueryError` if there is none of this name. */
+export function savedSql(name: string): string {
+  const all = savedQueries();
+  const found = all.find((each) => each.name === name);
+  if (found !== undefined) return duckDbSql(found.sql);
+  const names = all.map((each) => each.name);
+  const meant = nearestName(name, names);
+  const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`;
+  const got = JSON.stringify(shortened(name, MAX_NAME_LENGTH));
+  throw new QueryError(`expected the name of a saved query, got ${got}; ${hint}`, { kind: 'sql' });
+}
