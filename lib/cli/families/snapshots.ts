@@ -21,8 +21,6 @@ const NO_TABLES = [
   'do not build the tables of SQL now: the first query builds them, or the command tables',
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
-const FILESET = '5ab50524-9b3d-4a75-b88a-f20ea274b5d8';
-const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 
 /** Taking runs, publishing them, and everything about runs that are stored. */
 export const snapshots = {
@@ -40,20 +38,7 @@ export const snapshots = {
     examples: ['snapshot all', 'snapshot all --json'],
     load: () => import('../commands/snapshot-all.ts'),
   },
-  'snapshot calculations': snapshotOf('calculations', [
-    'snapshot calculations',
-    'snapshot calculations --name Revenue --as revenue',
-    'snapshot calculations --resume last',
-  ]),
-  'snapshot files': snapshotOf('files', [
-    `snapshot files --fileset ${FILESET}`,
-    `snapshot files --fileset ${FILESET} --directory /reports --since 2026-11-01 --as reports`,
-  ]),
-  'snapshot cards': snapshotOf('cards', ['snapshot cards', `snapshot cards --dataset ${DATASET} --no-drill`]),
-  'snapshot data-files': snapshotOf('data-files', [
-    'snapshot data-files --id 40009 --id 40030',
-    'snapshot data-files --ids-from ids.txt',
-  ]),
+  ...snapshotOfEach(),
   publish: {
     description: 'Publish a finished run that was refused.',
     arguments: [
@@ -121,10 +106,18 @@ export const snapshots = {
   },
 } as const satisfies CommandFamily;
 
+type SnapshotCommands = { readonly [S in Source as `snapshot ${S}`]: ReturnType<typeof snapshotOf> };
+
+function snapshotOfEach(): SnapshotCommands {
+  const commands = sources.map((source) => [`snapshot ${source}`, snapshotOf(source)]);
+  return Object.fromEntries(commands);
+}
+
 /** The commands of all sources differ only in the options that select records. */
-function snapshotOf(source: Source, examples: readonly string[]) {
+function snapshotOf(source: Source) {
+  const { takes, examples } = sourceDefinitions[source];
   return {
-    description: sourceDefinitions[source].takes,
+    description: takes,
     needsStore: false,
     extraOptions: () => requestOptions(source),
     options: [
@@ -137,7 +130,7 @@ function snapshotOf(source: Source, examples: readonly string[]) {
       FORCE,
       NO_TABLES,
     ],
-    examples,
+    examples: examples.map((options) => `snapshot ${source} ${options}`.trim()),
     load: () => import('../commands/snapshot.ts'),
   } as const;
 }

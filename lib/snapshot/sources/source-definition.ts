@@ -32,6 +32,8 @@ type Definition<
   readonly records: RecordRules<NoInfer<Column>>;
   /** The options of `snapshot SOURCE`, in the order of the help. */
   readonly options: readonly RequestOption[];
+  /** What follows `snapshot SOURCE` in the examples of its help. */
+  readonly examples: readonly string[];
   /** The options of a small snapshot of the reference platform, for the tour. */
   readonly sample: (records: SampleRecords) => readonly string[];
 };

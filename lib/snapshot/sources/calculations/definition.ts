@@ -80,5 +80,6 @@ export const calculations = defineSource({
       kind: 'list',
     },
   ],
+  examples: ['', '--name Revenue --as revenue', '--resume last'],
   sample: () => [],
 });

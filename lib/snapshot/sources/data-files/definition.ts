@@ -69,5 +69,6 @@ export const dataFiles = defineSource({
     },
     { field: 'ids', flags: '--ids-column <name>', help: 'the column of that CSV', kind: 'column' },
   ],
+  examples: ['--id 40009 --id 40030', '--ids-from ids.txt'],
   sample: ({ dataFileIds }) => dataFileIds.slice(0, 3).flatMap((id) => ['--id', id]),
 });

@@ -95,5 +95,9 @@ export const files = defineSource({
       help: 'only files created at this time or earlier (ISO 8601)',
     },
   ],
+  examples: [
+    '--fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8',
+    '--fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8 --directory /reports --since 2026-11-01 --as reports',
+  ],
   sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
 });
