@@ -1,7 +1,7 @@
 import type { MeasureName, ProblemName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/redrive.ts';
 import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
-import type { PaceCounts } from '../lib/pace/pace.ts';
+import type { PaceCounts } from '../lib/pace/index.ts';
 import type { EndpointName } from '../lib/platform/endpoints.ts';
 import { type PlatformEvent, type Sentiment, tokensOf } from '../lib/platform/index.ts';
 import type { Environment } from '../lib/settings.ts';

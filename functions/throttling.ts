@@ -1,5 +1,5 @@
 import type { ProblemName } from '../lib/base/index.ts';
-import type { ThrottledOperation } from '../lib/pace/by-operation.ts';
+import type { ThrottledOperation } from '../lib/pace/index.ts';
 import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;

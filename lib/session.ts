@@ -1,10 +1,19 @@
 import type { Logger } from 'pino';
 import { type InHand, once, type ProblemName, sleep } from './base/index.ts';
 import { createLogger } from './logger.ts';
-import { type Breaker, createFleetBreaker } from './pace/breaker.ts';
-import { type Budget, type BudgetItem, createMemoryBudget, type OpenBreaker } from './pace/budget.ts';
-import { openedLater } from './pace/opened-later.ts';
-import type { Pace, PaceCounts } from './pace/pace.ts';
+import {
+  type Breaker,
+  type Budget,
+  type BudgetItem,
+  createFleetBreaker,
+  createLocalPace,
+  createMemoryBudget,
+  type OpenBreaker,
+  openBudget,
+  openFleetPace,
+  type Pace,
+  type PaceCounts,
+} from './pace/index.ts';
 import { warnOfThisHost } from './places.ts';
 import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
 import type { Call, HoldLeft, RetryLimits } from './platform/index.ts';
@@ -38,8 +47,8 @@ type SessionOptions = {
   readonly log?: ((line: string) => void) | undefined;
   /** Anything if somebody watches, and waits for it. Default: nobody does. */
   readonly screen?: object | undefined;
-  /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
-  readonly greed?: 'one' | 'block';
+  /** How many slots of the fleet's budget are reserved at once: `single` by callers that can wait, such as a snapshot. */
+  readonly reserve?: 'single' | 'batch';
   readonly inHand?: InHand;
   /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
   readonly isAlone?: boolean;
@@ -117,10 +126,7 @@ function budgetOf(
 ) {
   if (table === undefined) return undefined;
   const { host } = new URL(PLATFORM_BASE_URL);
-  return once(async () => {
-    const { openBudget } = await import('./pace/stored-budget.ts');
-    return openBudget({ table, host, environment, onBudget, check });
-  });
+  return once(() => openBudget({ table, host, environment, onBudget, check }));
 }
 
 type Parts = {
@@ -151,28 +157,24 @@ const budgetLater = (open: () => Promise<BudgetItem>): BudgetItem => ({
 function paceOf(
   settings: Settings,
   { host, logger, budget }: Parts,
-  { greed = 'block' }: SessionOptions,
+  { reserve = 'batch' }: SessionOptions,
 ): Pace {
-  const { PLATFORM_RATE: rate } = settings;
   const limits = {
-    rate,
+    rate: settings.PLATFORM_RATE,
     ceiling: settings.PLATFORM_RATE_CEILING,
     concurrency: settings.PLATFORM_CONCURRENCY,
     maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
   };
-  return openedLater(rate, async () => {
-    const { createFleetPace, createLocalPace } = await import('./pace/fleet-pace.ts');
-    if (budget === undefined) return createLocalPace(limits);
-    return createFleetPace({
-      ...limits,
-      item: await budget(),
-      greed,
-      onTableAway: (err) =>
-        logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table away: nothing is sent'),
-      onTableBack: () => logger.info('table back'),
-      onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
-      onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
-    });
+  if (budget === undefined) return createLocalPace(limits);
+  return openFleetPace({
+    ...limits,
+    budget,
+    reserve,
+    onTableUnavailable: (err) =>
+      logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table away: nothing is sent'),
+    onTableAvailable: () => logger.info('table back'),
+    onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
+    onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
   });
 }
 

@@ -74,7 +74,7 @@ async function open() {
     environment,
     err: writeLine,
     inHand: invocations.inHand,
-    greed: 'one',
+    reserve: 'single',
     observe: metrics.observe,
   });
   const { settings, callCounts, paceCounts, logger } = session;

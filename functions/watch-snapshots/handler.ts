@@ -1,8 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
-import { throttledOperations } from '../../lib/pace/by-operation.ts';
-import { openBudget } from '../../lib/pace/stored-budget.ts';
+import { openBudget, readPaceStatus } from '../../lib/pace/index.ts';
 import { needed, readSettings } from '../../lib/settings.ts';
 import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
@@ -31,10 +30,8 @@ export async function handler(event: unknown, context: Context) {
       writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
       writeLine(problemLine(`SnapshotMissing-${place}`, hours, { at, service }));
     }
-    const seen = await budget.read();
-    const nowMs = Date.now();
-    const throttled = await throttledOperations(seen, budget, { rate, nowMs });
-    for (const [problem, minutes] of throttledProblems(throttled, nowMs))
+    const { throttledOperations, nowMs, budget: seen } = await readPaceStatus(budget, rate);
+    for (const [problem, minutes] of throttledProblems(throttledOperations, nowMs))
       writeLine(problemLine(problem, minutes, { at: nowMs, service }));
     const { tokenRefusedAtMs } = seen;
     if (tokenRefusedAtMs !== undefined) {

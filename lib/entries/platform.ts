@@ -1,7 +1,11 @@
 /* What `platform-sync/platform` exports: a client with its pace and its errors. */
 
-export { createLocalPace, type LocalPaceOptions } from '../pace/fleet-pace.ts';
-export type { Pace, PaceCounts } from '../pace/pace.ts';
+export {
+  createLocalPace,
+  type LocalPaceOptions,
+  type Pace,
+  type PaceCounts,
+} from '../pace/index.ts';
 export type { CallOptions } from '../platform/call.ts';
 export type { Page, PagesOptions } from '../platform/client.ts';
 export { createPlatform, type Platform } from '../platform/client.ts';

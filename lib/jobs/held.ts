@@ -1,5 +1,5 @@
 import { once } from '../base/index.ts';
-import type { Breaker } from '../pace/breaker.ts';
+import type { Breaker } from '../pace/index.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -7,7 +7,7 @@ import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
 import type { Place } from './places.ts';
 import { findLateOutcome } from './record-end.ts';
 import { HandBackError, type JobClock, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
-import { definitionOf, type Job, shareOf } from './types/job-types.ts';
+import { definitionOf, type Job, priorityOf } from './types/job-types.ts';
 
 export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
@@ -172,7 +172,7 @@ function createTurn(
     if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
   const turn: Turn = {
-    ...{ signal, share: shareOf(job), hold },
+    ...{ signal, priority: priorityOf(job), hold },
     isPlatformAway: () => isPlatformAway(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
     lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../base/index.ts';
-import { createTableClock } from '../pace/table-clock.ts';
+import { createTableClock } from '../pace/index.ts';
 import type { Session } from '../session.ts';
 import { type Environment, needed } from '../settings.ts';
 import type { Store } from '../store/index.ts';

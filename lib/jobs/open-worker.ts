@@ -1,6 +1,6 @@
 import { isPassing } from '../base/aws/index.ts';
 import { once, sleep as sleepInTime } from '../base/index.ts';
-import type { Clock } from '../pace/slots.ts';
+import type { Clock } from '../pace/index.ts';
 import { operations } from '../platform/client.ts';
 import type { Sentiment } from '../platform/index.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import { errorText } from '../base/index.ts';
-import type { Share } from '../pace/fair-order.ts';
+import type { Priority } from '../pace/index.ts';
 import type { RunOutcome } from './ledger/job-row.ts';
 
 /** A clock in epoch milliseconds, a sleep on it, and chance. */
@@ -11,7 +11,7 @@ export type JobClock = {
 
 export type Turn = {
   readonly signal: AbortSignal;
-  readonly share?: Share | undefined;
+  readonly priority?: Priority | undefined;
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
   readonly onLeave: () => void;

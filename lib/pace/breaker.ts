@@ -1,42 +1,45 @@
 import { TableError } from '../table/index.ts';
 import type { Budget, BudgetItem, ChangeBudget, OpenBreaker } from './budget.ts';
-import type { Clock } from './slots.ts';
-import { createTokenMark } from './token-mark.ts';
+import type { Clock } from './clock.ts';
 
 /*
- * The breaker: while the platform is away, the whole fleet stops taking jobs, and one worker at a time looks whether it
- * is back. Its state is in the budget: absent (closed), or open until any call that began later gets a response. Once
- * `probeAt` has passed, the worker whose write moves it is the one that probes; if it dies, the next one is elected so.
+ * The breaker: while the platform is unavailable, the whole fleet stops taking jobs, and one worker at a time probes.
+ * Its state is in the budget: absent (closed), or open until any call that began later gets a response. Once `probeAt`
+ * has passed, the worker whose write moves it is the one that probes; if that dies, the next one is elected the same way.
  *
- * A job cannot open it. Failures in a row only raise the suspicion; what opens it is that a harmless read fails too,
+ * A job cannot open it. Failures in a row only raise a suspicion. The breaker opens when a harmless read fails too,
  * which shares nothing with a job but the platform, its address and the token.
  */
 
-/** Why a call got no response from the platform: an outage if others get none either. */
+/** Why a call got no response from the platform: an outage if other calls get none either. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
 /** What a call says about the platform. `neither`: it was throttled, or shows nothing. */
 export type CallOutcome = 'answered' | 'neither' | OutageCause;
 
+/** Stops jobs while all calls to the platform fail alike. */
 export type Breaker = {
   /** Reports a call that ended now. It began `tookMs` ago. */
   ended(outcome: CallOutcome, tookMs: number): void;
-  /** Reports what a response of the budget said. */
+  /** Reports the state in a budget that was read or written. */
   seen(budget: Pick<Budget, 'breaker' | 'tokenRefusedAtMs'>): void;
   /**
-   * Undefined if jobs may be taken, else the milliseconds until the next probe. May look at the item and probe, so it
-   * is not for a call that has a place in flight, which the probe may need.
+   * Undefined if jobs may be taken, else the milliseconds until the next probe. May read the item and probe, so a call
+   * that has a place in flight must not wait for it: the probe may need that place.
    */
   blockedMs(): Promise<number | undefined>;
-  /** The same by what is known, without a look or a probe; one second if an outage is suspected. */
+  /** The same from memory, without a read or a probe; one second if an outage is suspected. */
   knownBlockedMs(): number | undefined;
-  /** The same for a job whose request has left: a suspicion, which its own failures may have raised, is looked into, and stops it only once it is confirmed. */
+  /**
+   * The same for a job whose request has left. Its own failures may have raised a suspicion: that starts a check, and
+   * stops the job only once it is confirmed.
+   */
   knownOutageMs(): number | undefined;
 };
 
 type FleetBreakerOptions = {
   readonly item: Pick<BudgetItem, 'read' | 'change'>;
-  /** A call that does no harm and has nothing to do with any job. Must not throw. */
+  /** A harmless call, unrelated to any job. Must not throw. */
   readonly probe: () => Promise<CallOutcome>;
   readonly clock: Clock;
   readonly onOpen?: (breaker: OpenBreaker) => void;
@@ -45,32 +48,33 @@ type FleetBreakerOptions = {
 
 const SUSPICIOUS = 3;
 
-/** How long calls must have failed before the breaker opens: a shorter fault is over before anybody has read of it. */
+/** How long calls must have failed before the breaker opens: a shorter fault is over before it matters. */
 const MIN_OUTAGE_MS = 2_000;
 
 const PROBE_EVERY_MS = 10_000;
 
-/** How old the knowledge that the breaker is closed, or open, may be. */
+/** The maximum age of a reading that the breaker is closed, or open. */
 const CLOSED_KNOWN_MS = 30_000;
 const OPEN_KNOWN_MS = 1_000;
 
-/** No suspicion is raised again so soon after one that a probe refuted: what fails then are the jobs. */
+/** How long after a probe has refuted a suspicion none is raised again: the jobs themselves fail then. */
 const REFUTED_MS = 5_000;
 
-/** How long a call waits that would leave while an outage is suspected; by then a probe has shown more. */
+/** How long a call waits while an outage is suspected: a probe ends sooner. */
 const SUSPECTED_MS = 1_000;
 
-/** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
+/** For this long after another worker ended an outage, a new one is this worker's own and does not stop the fleet. */
 const OWN_OUTAGE_MS = 60_000;
 
-/* Ages are measured by a clock that is never set. Only what the budget holds is by the clocks of its workers. */
+/* Ages are measured by a clock that is never set. Only times in the budget are by the clocks of its workers. */
 
 type Streak = { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause };
 
 type Known = {
   readonly breaker: OpenBreaker;
-  /** Since when it is known here that the breaker is open, and since when as it is now. */
+  /** When this worker first saw the breaker open. */
   readonly openMs: number;
+  /** When it first saw the present state. */
   readonly seenMs: number;
   /** Only this worker is cut off: the fleet's breaker is closed. */
   readonly isOwn: boolean;
@@ -86,7 +90,7 @@ type State = FleetBreakerOptions & {
   underWay: Promise<number | undefined> | undefined;
 };
 
-/** The breaker of a fleet, for one worker. While the table is away it is the worker's own. */
+/** The breaker of a fleet, for one worker. While the table is unavailable it is that worker's own. */
 export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
   const never = Number.NEGATIVE_INFINITY;
   const { now, steady = now } = options.clock;
@@ -172,7 +176,7 @@ async function check(state: State): Promise<void> {
   }
 }
 
-/** Opens the fleet's breaker, or this worker's own if another one has only just ended such an outage. */
+/** Opens the fleet's breaker, or this worker's own if another worker has only just ended an outage. */
 async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<void> {
   const { clock, steady, item } = state;
   const nowMs = clock.now();
@@ -184,7 +188,7 @@ async function open(state: State, { sinceMs: openMs, cause }: Streak): Promise<v
   state.onOpen?.(breaker);
 }
 
-/** Also by how long its state has stood: a prober whose clock is ahead cannot keep the others from probing. */
+/** Or when its state has not changed for one interval, in case the prober's clock is ahead. */
 const untilProbeMs = ({ clock, steady }: State, { breaker, seenMs }: Known): number =>
   Math.min(breaker.probeAtMs - clock.now(), seenMs + PROBE_EVERY_MS - steady());
 
@@ -228,7 +232,7 @@ const isStill = ({ breaker }: Budget, seen: OpenBreaker): boolean => breaker?.si
 
 async function readItem(state: State): Promise<void> {
   const read = await ifReached(state.item.read);
-  // While the table is away, what is known stands.
+  // While the table is unavailable, the last state remains.
   if (read === undefined) state.lookedMs = state.steady();
   else learn(state, read.breaker);
 }
@@ -259,4 +263,47 @@ async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (error instanceof TableError) return undefined;
     throw error;
   }
+}
+
+/** One of several tokens may be refused and the others not: its worker writes at most this often. */
+const MARK_EVERY_MS = 60_000;
+
+/**
+ * Records in the budget since when the platform has refused the token, until a call that began later is accepted. A
+ * refusal is not over because calls stop. A write that fails is repeated after a later call.
+ */
+export function createTokenMark(
+  item: Pick<BudgetItem, 'change'>,
+  { now, steady = now }: Pick<Clock, 'now' | 'steady'>,
+) {
+  let sinceMs: number | undefined;
+  /** When this worker learned of that, and when it last wrote it: by a clock that is never set. */
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let markedMs = Number.NEGATIVE_INFINITY;
+  function hear(nextMs: number | undefined): void {
+    if (nextMs !== sinceMs) heardMs = steady();
+    sinceMs = nextMs;
+  }
+  function mark(nextMs: number | undefined): void {
+    const before = sinceMs;
+    hear(nextMs);
+    if (nextMs !== undefined) markedMs = steady();
+    const marked: ChangeBudget = (budget) =>
+      (budget.tokenRefusedAtMs === undefined) === (nextMs === undefined)
+        ? undefined
+        : { ...budget, tokenRefusedAtMs: nextMs };
+    item.change('record whether the token is refused in', marked).catch(() => {
+      sinceMs = before;
+      markedMs = Number.NEGATIVE_INFINITY;
+    });
+  }
+  return {
+    /** Reports how a call ended, and when it began by the clock that is never set. */
+    ended(outcome: CallOutcome, beganMs: number): void {
+      const mayMark = sinceMs === undefined && steady() - markedMs >= MARK_EVERY_MS;
+      if (outcome === 'refused token' && mayMark) mark(now());
+      if (outcome === 'answered' && sinceMs !== undefined && beganMs >= heardMs) mark(undefined);
+    },
+    seen: hear,
+  };
 }

@@ -1,45 +1,43 @@
 import { TableError } from '../table/index.ts';
 import {
   type Budget,
-  type BudgetItem,
   type BudgetView,
-  effectiveRate,
   lineFacts,
   lineSpacing,
   type OperationNews,
   withAnswered,
 } from './budget.ts';
+import type { Clock } from './clock.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
-import type { Clock } from './slots.ts';
 import { isAtLimit, isProbing } from './throttle-state.ts';
 
 /*
- * The platform may refuse one operation while it accepts others: its own limit, or credits that are used up. Then that
- * operation has a line of its own, in front of the fleet's: its calls wait there, and take no place and no slot of the
- * others. Where all operations are refused, it is the fleet's line that slows down.
+ * The platform may refuse one operation while it accepts others: that operation's limit, or credits that are used up.
+ * Then the operation gets a separate line in front of the fleet's. Its calls wait there, and take no place and no slot
+ * of the others. Where all operations are refused, the fleet's line slows down.
  */
 
 type ByOperationOptions = {
   readonly fleet: Pace;
   readonly view: BudgetView;
   readonly clock: Clock;
-  /** When the last call of each operation left that this process saw accepted; the fleet hears of it with the next slots. */
+  /** When the last accepted call of each operation left here; reported to the fleet with the next slots. */
   readonly answered: Map<string, number>;
-  /** The line of one operation. */
+  /** Opens the separate line of one operation. */
   readonly open: (operation: string) => OwnLine;
 };
 
-/** How recently another operation must have been accepted to show that not all are refused: of a slow line, so many slots. */
+/** How recently another operation must have been accepted to show that not all are refused: plus some slots of a slow line. */
 const RECENT_MS = 10_000;
 const RECENT_SLOTS = 8;
 
-/** A line, and what is last known of its budget. */
+/** A separate line, and the last view of its budget. */
 type OwnLine = { readonly line: Pace; readonly view: BudgetView };
 
 type Own = { readonly line: Pace; readonly slot: Slot };
 type Sent = { readonly operation: string; readonly own: Own | undefined };
 
-/** A pace in which an operation that is refused alone waits alone. */
+/** A pace in which an operation that is throttled alone waits alone. */
 export function byOperation({ fleet, view, clock, answered, open }: ByOperationOptions): Pace {
   const lines = new Map<string, OwnLine>();
   const sent = new WeakMap<Slot, Sent>();
@@ -72,10 +70,8 @@ export function byOperation({ fleet, view, clock, answered, open }: ByOperationO
     },
     async throttled(slot, retryAfterMs) {
       const { operation = '', own } = sent.get(slot) ?? {};
-      const whose =
-        operation === ''
-          ? 'fleet'
-          : await whoseRefusal({ operation, own, view, clock, answered, incidents: slot.incidents });
+      const { throttleEpoch } = slot;
+      const whose = await recordThrottling({ operation, own, view, clock, answered, throttleEpoch });
       if (whose === 'fleet') await fleet.throttled(slot, retryAfterMs);
       else if (own !== undefined) await own.line.throttled(own.slot, retryAfterMs);
       else if (whose === 'new')
@@ -85,20 +81,21 @@ export function byOperation({ fleet, view, clock, answered, open }: ByOperationO
   };
 }
 
-type Refused = Sent &
-  Pick<ByOperationOptions, 'view' | 'clock' | 'answered'> & { readonly incidents: number | undefined };
+type Throttled = Sent &
+  Pick<ByOperationOptions, 'view' | 'clock' | 'answered'> & { readonly throttleEpoch: number | undefined };
 
 /**
- * Records a 429. `new`: of an operation that has a line of its own from now on, since others are accepted. `known`: it
- * had one. Where the table does not respond, it is the fleet's, which waits for the table.
+ * Records a 429 and returns which line it slows down: the `fleet`'s, a `new` separate line of an operation while others
+ * are accepted, or its `known` one. While the table is unavailable, the fleet's, which waits for the table.
  */
-async function whoseRefusal(refused: Refused): Promise<'fleet' | 'new' | 'known'> {
-  const { operation, view, clock } = refused;
+async function recordThrottling(throttled: Throttled): Promise<'fleet' | 'new' | 'known'> {
+  const { operation, view, clock } = throttled;
+  if (operation === '') return 'fleet';
   let whose: 'fleet' | 'new' | 'known' = 'fleet';
   const record = (budget: Budget): Budget | undefined => {
     const nowMs = clock.now();
-    const before = withAnswered(budget, refused.answered).operations ?? {};
-    whose = decide(budget, before, { ...refused, nowMs });
+    const before = withAnswered(budget, throttled.answered).operations ?? {};
+    whose = decide(budget, before, { ...throttled, nowMs });
     const aloneSinceMs = whose === 'fleet' ? undefined : (before[operation]?.aloneSinceMs ?? nowMs);
     const others =
       whose === 'fleet' ? Object.entries(before).map(joinedIfRefused(nowMs)) : Object.entries(before);
@@ -114,7 +111,7 @@ async function whoseRefusal(refused: Refused): Promise<'fleet' | 'new' | 'known'
     await view.change('record a 429 in', record);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    return refused.own === undefined ? 'fleet' : 'known';
+    return throttled.own === undefined ? 'fleet' : 'known';
   }
   return whose;
 }
@@ -122,13 +119,11 @@ async function whoseRefusal(refused: Refused): Promise<'fleet' | 'new' | 'known'
 function decide(
   budget: Budget,
   operations: Readonly<Record<string, OperationNews>>,
-  { operation, own, nowMs, ...refused }: Refused & { readonly nowMs: number },
+  { operation, own, nowMs, throttleEpoch = budget.incidents }: Throttled & { readonly nowMs: number },
 ): 'fleet' | 'new' | 'known' {
-  const { incidents } = budget;
-  const { incidents: since = incidents } = refused;
   if (own !== undefined || operations[operation]?.aloneSinceMs !== undefined) return 'known';
-  if (isProbing(budget.throttle) || since < incidents) return 'fleet';
-  // A known limit of all refuses one after the other, one operation's own the same again.
+  if (isProbing(budget.throttle) || throttleEpoch < budget.incidents) return 'fleet';
+  // A known limit of all operations refuses one after the other; a limit of one operation refuses the same one again.
   const [last] = Object.entries(operations).toSorted(([, a], [, b]) => refusedAt(b) - refusedAt(a));
   const rate = budget.rate ?? 1;
   const facts = lineFacts(rate, budget, nowMs);
@@ -141,7 +136,7 @@ function decide(
 
 const refusedAt = ({ refusedAtMs = 0 }: OperationNews): number => refusedAtMs;
 
-/** An operation that was refused a moment ago, before all were, was not refused alone. */
+/** An operation that was refused a moment before all were was not refused alone. */
 const joinedIfRefused =
   (nowMs: number) =>
   ([name, news]: [string, OperationNews]): [string, OperationNews] =>
@@ -149,7 +144,7 @@ const joinedIfRefused =
       ? [name, { ...news, aloneSinceMs: undefined }]
       : [name, news];
 
-/** The line of its own has come back to the rate of the fleet: its calls go with the others again. */
+/** The separate line is back at the fleet's rate: the operation's calls join the fleet's line again. */
 async function join(view: BudgetView, operation: string): Promise<void> {
   const joined = (budget: Budget): Budget | undefined =>
     budget.operations?.[operation]?.aloneSinceMs === undefined
@@ -161,46 +156,6 @@ async function join(view: BudgetView, operation: string): Promise<void> {
             [operation]: { ...budget.operations[operation], aloneSinceMs: undefined },
           },
         };
-  // The next call tries it again.
+  // After a failure the next call tries again.
   await view.change('join a line to', joined).catch(() => undefined);
 }
-
-/** An operation that is throttled alone, as its own line has it. */
-export type ThrottledOperation = {
-  readonly operation: string;
-  readonly sinceMs: number;
-  readonly refusedAtMs: number;
-  readonly effectiveRate: number;
-  /** One call leaves at a time until one succeeds. */
-  readonly isProbing: boolean;
-};
-
-/** The operations that are throttled alone, for senders that are configured with `rate`. Throws what the item throws. */
-export function throttledOperations(
-  { operations = {} }: Budget,
-  { of }: Pick<BudgetItem, 'of'>,
-  { rate, nowMs }: { readonly rate: number; readonly nowMs: number },
-): Promise<readonly ThrottledOperation[]> {
-  const alone = Object.entries(operations).flatMap(([operation, { aloneSinceMs, refusedAtMs }]) =>
-    aloneSinceMs === undefined ? [] : [{ operation, sinceMs: aloneSinceMs, refusedAtMs: refusedAtMs ?? 0 }],
-  );
-  return Promise.all(
-    alone.map(async (each) => {
-      const own = await of?.(each.operation).read();
-      return {
-        ...each,
-        effectiveRate: own === undefined ? rate : effectiveRate(own.rate ?? rate, own, nowMs),
-        isProbing: isProbing(own?.throttle),
-      };
-    }),
-  );
-}
-
-/** Such an operation in words. */
-export const throttledWords = ({
-  operation,
-  sinceMs,
-  isProbing,
-  effectiveRate,
-}: ThrottledOperation): string =>
-  `${operation}: throttled alone since ${new Date(sinceMs).toISOString()}: ${isProbing ? 'one call at a time until one succeeds' : `${Number(effectiveRate.toFixed(3))} a second`}`;

@@ -10,32 +10,31 @@ import {
   startedAt,
 } from './budget.ts';
 import { byOperation } from './by-operation.ts';
-import { enqueue } from './enqueue.ts';
-import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
+import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './clock.ts';
+import { createFairOrder, enqueue, type PlaceInOrder } from './fair-queue.ts';
 import { createFleetSlots, type SlotSource, waitsTooLong } from './fleet-slots.ts';
-import type { Pace, RunOptions, Slot } from './pace.ts';
-import { createRecentLongest } from './recent-longest.ts';
-import { type Clock, type Demand, type Moment, momentOf, type SlotRequest } from './slots.ts';
-import { type ClockOff, createFindTime, createTableClock } from './table-clock.ts';
+import { checkLimits, type Pace, type RunOptions, type Slot } from './pace.ts';
+import type { Demand, SlotRequest } from './reserve-block.ts';
+import { createFindTime, createTableClock } from './table-clock.ts';
 
 /** Options for the pace of one worker of a fleet. */
-type FleetPaceOptions = {
+export type FleetPaceOptions = {
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
-  /** Up to which rate the fleet may raise its own, while nothing is refused. Default: `rate`. */
+  /** The rate that the fleet may reach while the platform refuses nothing. Default: `rate`. */
   readonly ceiling?: number | undefined;
-  /** The most requests in flight at once in this process; a whole number, at least 1. */
+  /** The maximum number of requests in flight in this process; a whole number, at least 1. */
   readonly concurrency: number;
-  /** The longest that a call waits for its slot, in milliseconds. Default: no limit. */
+  /** The maximum wait of a call for its slot, in milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
-  /** `one`, a slot at a time, for callers that can wait and should not be in the way. Default: `block`. */
-  readonly greed?: 'one' | 'block';
-  /** Called once for each outage of the budget: nothing leaves until it is over. */
-  readonly onTableAway?: (cause: unknown) => void;
-  readonly onTableBack?: () => void;
+  /** `single`: one slot at a time, for callers that can wait. Default: `batch`. */
+  readonly reserve?: 'single' | 'batch';
+  /** Called once for each outage of the table: nothing leaves until it is over. */
+  readonly onTableUnavailable?: (cause: unknown) => void;
+  readonly onTableAvailable?: () => void;
   /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
-  readonly onClockOff?: (off: ClockOff) => void;
+  readonly onClockOff?: Parameters<typeof createTableClock>[0]['onClockOff'];
   /** Called when this worker has set back a line that a wrong clock had moved. */
   readonly onLineSetBack?: () => void;
   /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
@@ -48,7 +47,7 @@ type FleetPaceOptions = {
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {
   checkLimits(options);
-  const { item, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
+  const { item, concurrency, maxWaitMs = Number.POSITIVE_INFINITY, reserve = 'batch' } = options;
   const clock = createTableClock({
     now: options.now ?? Date.now,
     steady: options.steady ?? (options.now === undefined ? () => performance.now() : undefined),
@@ -62,10 +61,16 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   const view = createBudgetView(item, clock, (budget) => startedAt(options.rate, rate, budget, clock.now()));
   const open = (of: BudgetView) => {
     const source = createFleetSlots({
-      ...{ view: of, rate, maxWaitMs, greed, clock, setClock, answered: of === view ? answered : undefined },
+      view: of,
+      rate,
+      maxWaitMs,
+      reserve,
+      clock,
+      setClock,
+      answered: of === view ? answered : undefined,
       onSetBack: options.onLineSetBack,
-      onTableAway: options.onTableAway,
-      onTableBack: options.onTableBack,
+      onTableUnavailable: options.onTableUnavailable,
+      onTableAvailable: options.onTableAvailable,
     });
     return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
   };
@@ -81,7 +86,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
 
 const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 
-/** Options for the pace of one process. */
+/** Options for the pace of one process; units and defaults as for a fleet. */
 export type LocalPaceOptions = Pick<
   FleetPaceOptions,
   'rate' | 'ceiling' | 'concurrency' | 'maxWaitMs' | 'sleep'
@@ -90,32 +95,32 @@ export type LocalPaceOptions = Pick<
   readonly now?: () => number;
 };
 
-/** The pace of one process: a fleet of one, whose budget lies in its memory. Throws `RangeError` if a limit is invalid. */
-export const createLocalPace = (options: LocalPaceOptions): Pace =>
+/** The pace of one process: a fleet of one, with its budget in memory. Throws `RangeError` if a limit is invalid. */
+export const createProcessPace = (options: LocalPaceOptions): Pace =>
   createFleetPace({
     now: () => performance.now(),
     ...options,
     item: createMemoryBudget({ ...emptyBudget, driftMs: 0 }),
   });
 
-type GateOptions = {
+/** A call that takes longer to prepare is not ready for a slot of the block in which it arrives. */
+const SHORT_MS = 50;
+
+/**
+ * Calls take their slots one after another, in the fair order of their priorities, once they have a place in flight.
+ * The slot is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
+ */
+export function createGatedPace(given: {
   readonly source: SlotSource;
   readonly inFlight: PQueue;
   readonly maxWaitMs: number;
   readonly clock: Clock;
-};
-
-/** A call that prepares for longer is not ready for a slot of the block in which it arrives. */
-const SHORT_MS = 50;
-
-/**
- * Calls take their slots one after another in a fair order of their shares, once they have a place in flight. The slot
- * is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
- */
-export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
+}): Pace {
+  const { source, inFlight, maxWaitMs, clock } = given;
   const turns = new PQueue({ concurrency: 1 });
-  const [placesOrder, turnsOrder] = [createFairOrder(), createFairOrder()];
-  const leaving = createLeaving(source);
+  const placesOrder = createFairOrder();
+  const turnsOrder = createFairOrder();
+  const dispatcher = createDispatcher(source);
   const ready = () => turns.size + turns.pending;
   const preparation = createPreparation({ source, clock, ready });
   let arrived = 0;
@@ -133,26 +138,30 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   return {
     async run<T>(
       call: (slot: Slot) => Promise<T>,
-      { signal, prepare, share = 'normal', isAccepted = () => true, operation }: RunOptions<T> = {},
+      { signal, prepare, priority = 'normal', isAccepted = () => true, operation }: RunOptions<T> = {},
     ) {
       signal?.throwIfAborted();
       if (preparation.leadMs() <= SHORT_MS) arrived += 1;
-      const request = { calledAt: momentOf(clock), signal, demand, operation };
+      const request = { calledAt: trackTime(clock), signal, demand, operation };
       const inPlace = async () => {
         refuseLongWait(request.calledAt());
         if (prepare !== undefined) await preparation.prepare(request, prepare);
-        const slot = await takeInTime(turns, request, { source, clock, place: { order: turnsOrder, share } });
-        return leaving.run(slot, call, isAccepted);
+        const slot = await takeInTime(turns, request, {
+          source,
+          clock,
+          place: { order: turnsOrder, priority },
+        });
+        return dispatcher.run(slot, call, isAccepted);
       };
-      return enqueue(inFlight, inPlace, signal, { order: placesOrder, share });
+      return enqueue(inFlight, inPlace, signal, { order: placesOrder, priority });
     },
-    throttled: leaving.throttled,
+    throttled: dispatcher.throttled,
     counts: () => source.counts(),
   };
 }
 
 /** Runs calls in their slots, and reports to the source how each of them ended. */
-function createLeaving(source: SlotSource) {
+function createDispatcher(source: SlotSource) {
   const throttledSlots = new WeakSet<Slot>();
   return {
     async run<T>(slot: Slot, call: (slot: Slot) => Promise<T>, isAccepted: (result: T) => boolean) {
@@ -172,14 +181,13 @@ function createLeaving(source: SlotSource) {
   };
 }
 
-type PlaceInOrder = { readonly order: FairOrder; readonly share: Share };
-
-/** Takes a slot in the call's turn, and another one if the process was stopped before the call could leave. */
+/** Takes a slot in the call's turn, and another one if the process was suspended before the call could leave. */
 async function takeInTime(
   turns: PQueue,
   request: SlotRequest,
-  { source, clock, place }: Pick<GateOptions, 'source' | 'clock'> & { readonly place: PlaceInOrder },
+  given: { readonly source: SlotSource; readonly clock: Clock; readonly place: PlaceInOrder },
 ): Promise<Slot> {
+  const { source, clock, place } = given;
   for (;;) {
     const slot = await enqueue(turns, () => source.take(request), request.signal, place);
     if (clock.now() <= (slot.untilMs ?? Number.POSITIVE_INFINITY)) return slot;
@@ -187,61 +195,45 @@ async function takeInTime(
   }
 }
 
-function checkLimits(options: {
-  readonly rate: number;
-  readonly concurrency: number;
-  readonly maxWaitMs?: number | undefined;
-}): void {
-  const { rate, concurrency, maxWaitMs } = options;
-  if (!(rate > 0 && rate < Number.POSITIVE_INFINITY))
-    throw new RangeError(`rate: expected a number above 0, got ${rate}`);
-  if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
-    throw new RangeError(`concurrency: expected a whole number of at least 1, got ${concurrency}`);
-  }
-  if (maxWaitMs !== undefined && !(maxWaitMs >= 0)) {
-    throw new RangeError(`maxWaitMs: expected a number of at least 0, got ${maxWaitMs}`);
-  }
-}
-
-type PreparationOptions = {
-  readonly source: SlotSource;
-  readonly clock: Clock;
-  readonly ready: () => number;
-};
-
-/** How much longer than recent ones a preparation may take before it counts as late, in milliseconds. */
+/** A preparation that takes this much longer than recent ones counts as late, in milliseconds. */
 const LATE_MS = 5;
 
 const FIRST_LATE_MS = 250;
 
 /**
- * What calls do before they may leave. Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
+ * Starts each call's preparation as long before its slot as recent ones took. Earlier, and a crash would leave more calls
  * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
  */
-function createPreparation({ source, clock, ready }: PreparationOptions) {
-  const approaching = new PQueue({ concurrency: 1 });
-  const longest = createRecentLongest();
+function createPreparation(given: {
+  readonly source: SlotSource;
+  readonly clock: Clock;
+  /** Calls that are prepared and wait for their slot. */
+  readonly ready: () => number;
+}) {
+  const { source, clock, ready } = given;
+  const waitingForStart = new PQueue({ concurrency: 1 });
+  const longest = createDecayingMax();
   let isMeasured = false;
-  const started = new Map<SlotRequest, Moment>();
+  const started = new Map<SlotRequest, AdjustedTime>();
 
   const ahead = () => {
     const lateAfterMs = isMeasured ? longest.ms() + LATE_MS : FIRST_LATE_MS;
-    const lefts = [...started.values()].map((at) => at() + lateAfterMs - clock.now());
-    const punctual = lefts.filter((leftMs) => leftMs > 0);
+    const leftMs = [...started.values()].map((at) => at() + lateAfterMs - clock.now());
+    const punctual = leftMs.filter((ms) => ms > 0);
     return { calls: ready() + punctual.length, forMs: Math.max(1, Math.min(...punctual)) };
   };
 
-  const calls = () => approaching.size + approaching.pending + started.size;
+  const calls = () => waitingForStart.size + waitingForStart.pending + started.size;
 
   return {
     /** Throws what `act` throws. */
     async prepare(request: SlotRequest, act: () => Promise<void>): Promise<void> {
-      const approach = async () => {
-        await source.approach({ ...request, ahead, leadMs: longest.ms });
+      const start = async () => {
+        await source.waitUntilDue({ ...request, ahead, leadMs: longest.ms });
         // Still in the queue: the next call must find this one ahead of it.
-        started.set(request, momentOf(clock));
+        started.set(request, trackTime(clock));
       };
-      await enqueue(approaching, approach, request.signal);
+      await enqueue(waitingForStart, start, request.signal);
       let isReady = false;
       try {
         await act();
@@ -253,8 +245,9 @@ function createPreparation({ source, clock, ready }: PreparationOptions) {
         if (!isReady) source.wake();
       }
     },
+    /** Calls that are not ready yet. */
     calls,
-    /** How many of them will soon be ready: one until it is known how long that takes. */
+    /** How many of them will soon be ready: one until the first has shown how long that takes. */
     expected: () => (isMeasured ? calls() : Math.min(1, calls())),
     leadMs: longest.ms,
   };

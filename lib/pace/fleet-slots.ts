@@ -4,91 +4,96 @@ import { TableError } from '../table/index.ts';
 import {
   afterRefusal,
   BLOCK_MS,
-  createWorkerTally,
+  createUsageReporter,
   effectiveRate,
   emptyBudget,
   LATE_MS,
   lineSpacing,
+  lineStartMs,
 } from './budget.ts';
-import { enqueue } from './enqueue.ts';
+import { type AdjustedTime, trackTime, watchSteps } from './clock.ts';
+import { enqueue } from './fair-queue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import {
   type Block,
-  createProof,
+  createAcceptanceTracker,
   type Line,
-  lineStartMs,
-  REFUSED_MS,
+  MAX_VIEW_AGE_MS,
   reserveBlock,
+  type SlotRequest,
   VOID_AFTER_MS,
 } from './reserve-block.ts';
-import { type ApproachRequest, type Moment, momentOf, type SlotRequest, watchSteps } from './slots.ts';
 import { isProbing, pauseAfter429 } from './throttle-state.ts';
 
 /*
- * A worker holds one block of the line at a time; a 429 of its call makes it void, and so does time once its last slot
- * is too old. While the table is away nothing is reserved, so nothing leaves.
+ * A worker holds one block of the line at a time. A 429 of its call makes it void, and so does time once its last slot
+ * is too old. While the table is unavailable nothing is reserved, so nothing leaves.
  */
 
-type FleetSlotsOptions = Omit<Line, 'tally' | 'proof'> & {
-  /** Finds the table's time. Absent: its users share a clock, which may be set all the same. */
+type FleetSlotsOptions = Omit<Line, 'usage' | 'acceptance'> & {
+  /** Finds the table's time. Absent: the table's users share a clock, which may still be set. */
   readonly setClock?: ((signal?: AbortSignal) => Promise<void>) | undefined;
-  readonly onTableAway?: ((cause: unknown) => void) | undefined;
-  readonly onTableBack?: (() => void) | undefined;
+  readonly onTableUnavailable?: ((cause: unknown) => void) | undefined;
+  readonly onTableAvailable?: (() => void) | undefined;
 };
 
-/** `wasSet`: whether the clock was since the block was planned; then nobody knows when its slots are. */
+/** `wasSet`: whether the clock was set since the block was planned. Then the times of its slots are unknown. */
 type Held = Block & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {
-    /** Whether the clock was set since this was last asked; and until when nothing leaves after that. */
+    /** Whether the clock was set since the last call of this. */
     readonly wasSet: () => boolean;
-    quietUntil: Moment | undefined;
+    /** Nothing leaves before this, after the clock was set. */
+    quietUntil: AdjustedTime | undefined;
     /** One reservation at a time: a second would replace the block of the first. */
     readonly reserving: PQueue;
     held: Held | undefined;
-    /** Grows where timers are always late; the end of each block, left empty, pays for what is more than the least. */
+    /** How late a slot may be used. Grows where timers are always late; an empty end of each block pays for it. */
     lateMs: number;
-    /** The table does not respond: when to try it again. */
-    retryAt: Moment | undefined;
-    /** A 429 that could not be reported, and until when it asks all to stop. */
-    owed: { readonly slot: Slot; readonly until: Moment } | undefined;
-    /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
+    /** The table is unavailable: when to try it again. */
+    retryAt: AdjustedTime | undefined;
+    /** A 429 that could not be reported, and the end of the pause that it asks for. */
+    unreportedThrottle: { readonly slot: Slot; readonly until: AdjustedTime } | undefined;
+    /** Calls that had arrived when the last block was begun, and when its latest slot was used. */
     arrived: { readonly atFirst: number; readonly atLast: number };
   };
 
 export type SlotSource = ReturnType<typeof createFleetSlots>;
 
-/** Of one worker. Methods that wait throw what the item throws, and `PaceWaitError` if the slot is too far off. */
+/** Slots of one worker. Waiting methods rethrow errors of the budget item, and throw `PaceWaitError` if the slot is too far off. */
 export function createFleetSlots(options: FleetSlotsOptions) {
   const { clock } = options;
   const worker: Worker = {
     ...options,
-    tally: createWorkerTally(),
-    proof: createProof(clock),
+    usage: createUsageReporter(),
+    acceptance: createAcceptanceTracker(clock),
     wasSet: watchSteps(clock),
     quietUntil: undefined,
     reserving: new PQueue({ concurrency: 1 }),
     held: undefined,
     lateMs: LATE_MS,
     retryAt: undefined,
-    owed: undefined,
+    unreportedThrottle: undefined,
     arrived: { atFirst: 0, atLast: 0 },
   };
   return {
-    /** Waits until a call's slot is only `leadMs` away, without taking it. */
-    approach: (request: ApproachRequest) => approach(worker, request),
-    /** A call that approached will not take a slot: the next need not wait for it. */
-    wake: () => worker.proof.wake(),
+    /** Waits until a call's slot is only `leadMs` ahead, without taking it. */
+    waitUntilDue: (request: DueRequest) => waitUntilDue(worker, request),
+    /** A call that waited until it was due will not take a slot: the next need not wait for it. */
+    wake: () => worker.acceptance.wake(),
+    /** The call did not leave in this slot. */
     giveBack: (slot: Slot) => giveBack(worker, slot),
+    /** Waits for a slot and takes it. */
     take: (request: SlotRequest) => take(worker, request),
+    /** When a call with `ahead` others before it may leave, in epoch milliseconds. */
     dueAtMs(ahead: number) {
       dropLate(worker);
       return dueAtMs(worker, ahead);
     },
     throttled: (slot: Slot, retryAfterMs: number | undefined) => throttled(worker, slot, retryAfterMs),
     /** The call of this slot has ended; `succeeded` if the platform accepted it. */
-    ended: (slot: Slot, succeeded: boolean) => worker.proof.ended(slot, succeeded),
+    ended: (slot: Slot, succeeded: boolean) => worker.acceptance.ended(slot, succeeded),
     counts: () => counts(worker),
   };
 }
@@ -100,7 +105,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   for (;;) {
     request.signal?.throwIfAborted();
     if (dropLate(worker) > 0) {
-      // To be late once costs a slot, and to allow more lateness a part of every block.
+      // Being late once costs a slot; allowing more lateness costs a part of every block.
       if (wasLate) worker.lateMs = Math.min(BLOCK_MS, worker.lateMs * 2);
       wasLate = true;
     }
@@ -116,9 +121,17 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-/** Waits until the slot that `ahead` calls leave is near. A block is reserved at once, to have a place in the line. */
-async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
-  const { clock, maxWaitMs, proof } = worker;
+/** A call with work to do before it may leave, such as recording that it leaves. */
+type DueRequest = SlotRequest & {
+  /** Calls that will take a slot before this one, and how long until one of them may take too long to count. */
+  readonly ahead: () => { readonly calls: number; readonly forMs: number };
+  /** How long that work takes, in milliseconds. */
+  readonly leadMs: () => number;
+};
+
+/** Waits until the slot that the calls ahead leave over is near. Reserves a block at once, for a place in the line. */
+async function waitUntilDue(worker: Worker, request: DueRequest): Promise<void> {
+  const { clock, maxWaitMs, acceptance } = worker;
   const { calledAt, signal, leadMs } = request;
   for (;;) {
     signal?.throwIfAborted();
@@ -129,7 +142,7 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
       const isFree = isLineFree(worker);
       const aheadMs = isFree ? Math.max(0, leadMs() - worker.view.leadMs()) : leadMs();
       const reserved = reserve(worker, request, aheadMs);
-      // Where a slot comes at once, the call prepares meanwhile, and hears of a failure when it takes its slot.
+      // Where a slot comes at once, the call prepares meanwhile, and meets a failure when it takes its slot.
       if (isFree) reserved.catch(() => undefined);
       else await reserved;
     }
@@ -138,19 +151,22 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     const isHeld = calls < (worker.held?.slots ?? []).length;
     const waitMs = dueMs - (isHeld ? checkMs(worker) : worker.view.leadMs()) - leadMs() - clock.now();
     if (waitMs <= 0) return;
-    await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
+    await acceptance.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
   }
 }
 
-/** From now: the call may have waited already, or its process stood still. */
+/** The error of a call whose slot is too far off. From now: it may have waited already, or its process was suspended. */
 export const waitsTooLong = ({ clock, maxWaitMs }: Pick<Line, 'clock' | 'maxWaitMs'>, dueMs: number) =>
   new PaceWaitError(Math.max(0, dueMs - clock.now()), maxWaitMs);
 
-/** Whether a slot that is reserved now most likely comes at once: by a view that is not old, nobody waits. */
+/** Whether a slot that is reserved now most likely comes at once: a recent view shows no waiting calls. */
 function isLineFree({ view, clock }: Worker): boolean {
   const { tatMs = 0, throttle, pausedAtMs } = view.last() ?? emptyBudget;
   return (
-    view.ageMs() <= REFUSED_MS && tatMs <= clock.now() && !isProbing(throttle) && pausedAtMs === undefined
+    view.ageMs() <= MAX_VIEW_AGE_MS &&
+    tatMs <= clock.now() &&
+    !isProbing(throttle) &&
+    pausedAtMs === undefined
   );
 }
 
@@ -163,7 +179,7 @@ function usedUpMs({ held, clock }: Worker, calls: number): number {
 /** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
 function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
   const { clock } = worker;
-  const outlook = () => ({
+  const forecast = () => ({
     aheadMs: leadMs,
     lateMs: worker.lateMs,
     followers: worker.arrived.atLast - worker.arrived.atFirst,
@@ -172,17 +188,17 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
     if (worker.held !== undefined) return;
     if (worker.setClock === undefined) await untilQuiet(worker, request.signal);
     else await worker.setClock(request.signal);
-    await reportOwed(worker);
+    await flushUnreported(worker);
     const wasSet = watchSteps(clock);
-    worker.held = { ...(await reserveBlock({ ...request, outlook }, worker)), wasSet };
+    worker.held = { ...(await reserveBlock({ ...request, forecast }, worker)), wasSet };
   };
-  return enqueue(worker.reserving, () => onceBack(worker, request, reserveOne), request.signal);
+  return enqueue(worker.reserving, () => whenTableAvailable(worker, request, reserveOne), request.signal);
 }
 
-/** Where users share a clock that was set, the line says by another one when calls left: for a second nobody knows. */
+/** After a shared clock was set, the line has the times of the old one: waits until its last calls are surely over. */
 async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Promise<void> {
   const { clock } = worker;
-  if (worker.wasSet()) worker.quietUntil = momentOf(clock, clock.now() + VOID_AFTER_MS);
+  if (worker.wasSet()) worker.quietUntil = trackTime(clock, clock.now() + VOID_AFTER_MS);
   const leftMs = worker.quietUntil === undefined ? 0 : worker.quietUntil() - clock.now();
   if (leftMs > 0) await clock.sleep(leftMs, signal);
   worker.quietUntil = undefined;
@@ -190,9 +206,13 @@ async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Prom
 
 const RETRY_MS = 1_000;
 
-/** Does this once the table responds. Throws `PaceWaitError` if the call may not wait as long, and any other error. */
-async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: () => Promise<void>) {
-  const { clock, maxWaitMs, onTableAway, onTableBack } = worker;
+/** Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait so long, and any other error. */
+async function whenTableAvailable(
+  worker: Worker,
+  { calledAt, signal }: SlotRequest,
+  act: () => Promise<void>,
+) {
+  const { clock, maxWaitMs, onTableUnavailable, onTableAvailable } = worker;
   for (;;) {
     const leftMs = worker.retryAt === undefined ? 0 : worker.retryAt() - clock.now();
     if (leftMs > 0) {
@@ -202,23 +222,23 @@ async function onceBack(worker: Worker, { calledAt, signal }: SlotRequest, act: 
     try {
       await act();
     } catch (error) {
-      if (!isAway(error)) throw error;
-      if (worker.retryAt === undefined) onTableAway?.(error);
-      worker.retryAt = momentOf(clock, clock.now() + RETRY_MS);
+      if (!isUnavailable(error)) throw error;
+      if (worker.retryAt === undefined) onTableUnavailable?.(error);
+      worker.retryAt = trackTime(clock, clock.now() + RETRY_MS);
       continue;
     }
-    if (worker.retryAt !== undefined) onTableBack?.();
+    if (worker.retryAt !== undefined) onTableAvailable?.();
     worker.retryAt = undefined;
     return;
   }
 }
 
-/** Whether the table may respond later. Nothing waits for one that is missing, or that refuses what it is asked for. */
-const isAway = (error: unknown): boolean => error instanceof TableError && isPassing(error);
+/** Whether the table may respond later. A missing or forbidden table is not retried. */
+const isUnavailable = (error: unknown): boolean => error instanceof TableError && isPassing(error);
 
 const checkMs = ({ held, view }: Worker): number => (held?.state === 'held' ? view.leadMs() : 0);
 
-/** A 429 or a pause since it was reserved makes it void, and so does a table that cannot say that there was none. */
+/** Drops the block if there was a 429 or a pause since it was reserved, or if the table cannot be read. */
 async function check(worker: Worker, held: Held, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view } = worker;
   const waitMs = (held.slots[0] ?? 0) - held.toleranceMs - checkMs(worker) - clock.now();
@@ -226,34 +246,34 @@ async function check(worker: Worker, held: Held, signal: AbortSignal | undefined
   const budget = await view.look().catch(() => undefined);
   // A 429 of this worker may have dropped it in the meantime.
   if (worker.held === undefined) return;
-  const isValid = budget?.incidents === held.incidents && budget.pausedAtMs === undefined;
+  const isValid = budget?.incidents === held.throttleEpoch && budget.pausedAtMs === undefined;
   setHeld(worker, isValid ? { ...worker.held, state: 'checked' } : undefined);
 }
 
-/** What a slot that was used leaves of the lateness that is allowed. */
+/** Decay of the lateness allowance for each used slot. */
 const LESS_LATE = 0.97;
 
 function use(worker: Worker, held: Held, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
-  const { incidents, slots, lateMs, state } = held;
+  const { throttleEpoch, slots, lateMs, state } = held;
   worker.held = slots.length === 1 ? undefined : { ...held, state: 'begun', slots: slots.slice(1) };
   worker.lateMs = Math.max(LATE_MS, worker.lateMs * LESS_LATE);
   worker.arrived = { atFirst: state === 'begun' ? worker.arrived.atFirst : arrived, atLast: arrived };
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAt();
-  worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
-  const slot = { atMs, waitedMs, incidents, untilMs: (slots[0] ?? 0) + lateMs };
-  worker.proof.left(slot, incidents);
+  worker.usage.add({ used: 1, waitedMs: Math.round(waitedMs) });
+  const slot = { atMs, waitedMs, throttleEpoch, untilMs: (slots[0] ?? 0) + lateMs };
+  worker.acceptance.left(slot, throttleEpoch);
   return slot;
 }
 
-/** Its call did not leave in time, so it counts as wasted. */
-function giveBack({ tally, proof }: Worker, slot: Slot): void {
-  proof.ended(slot, false);
-  tally.add({ used: -1, wasted: 1 });
+/** The slot's call did not leave in time, so it counts as wasted. */
+function giveBack({ usage, acceptance }: Worker, slot: Slot): void {
+  acceptance.ended(slot, false);
+  usage.add({ used: -1, wasted: 1 });
 }
 
-/** Drops slots that are too old to be used, or all if nobody knows how old they are; returns how many there were. */
+/** Drops slots that are too old to be used, or all if their age is unknown; returns how many. */
 function dropLate(worker: Worker): number {
   const { held, clock } = worker;
   if (held === undefined) return 0;
@@ -263,7 +283,7 @@ function dropLate(worker: Worker): number {
 
 function setHeld(worker: Worker, left: Held | undefined): number {
   const wasted = (worker.held?.slots ?? []).length - (left?.slots ?? []).length;
-  if (wasted > 0) worker.tally.add({ wasted });
+  if (wasted > 0) worker.usage.add({ wasted });
   worker.held = left;
   return wasted;
 }
@@ -277,48 +297,48 @@ function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number):
   if (atMs !== undefined) return atMs - toleranceMs;
   // A 429 may have made an old view void.
   const seenMs =
-    view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
+    view.ageMs() > MAX_VIEW_AGE_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());
   return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
 }
 
 async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { clock, proof, tally } = worker;
-  tally.add({ throttled: 1 });
-  proof.ended(slot, false);
-  const until = momentOf(clock, clock.now() + pauseAfter429(retryAfterMs));
+  const { clock, acceptance, usage } = worker;
+  usage.add({ throttled: 1 });
+  acceptance.ended(slot, false);
+  const until = trackTime(clock, clock.now() + pauseAfter429(retryAfterMs));
   try {
     await report(worker, slot, retryAfterMs);
   } catch (error) {
-    if (!isAway(error)) throw error;
-    worker.owed = { slot, until };
+    if (!isUnavailable(error)) throw error;
+    worker.unreportedThrottle = { slot, until };
     setHeld(worker, undefined);
   }
 }
 
-async function reportOwed(worker: Worker): Promise<void> {
-  const { owed, clock } = worker;
-  const leftMs = owed === undefined ? 0 : owed.until() - clock.now();
-  if (owed !== undefined && leftMs > 0) await report(worker, owed.slot, leftMs);
-  worker.owed = undefined;
+async function flushUnreported(worker: Worker): Promise<void> {
+  const { unreportedThrottle, clock } = worker;
+  const leftMs = unreportedThrottle === undefined ? 0 : unreportedThrottle.until() - clock.now();
+  if (unreportedThrottle !== undefined && leftMs > 0) await report(worker, unreportedThrottle.slot, leftMs);
+  worker.unreportedThrottle = undefined;
 }
 
-/** Reports a 429, unless another worker's call met the same one, and its report arrived first. */
+/** Reports a 429, unless another worker has already reported the same episode. */
 async function report(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { view, rate, clock, proof } = worker;
+  const { view, rate, clock, acceptance } = worker;
   const known = await view.known();
-  const { incidents = known.incidents } = slot;
-  if (incidents < known.incidents) return;
+  const { throttleEpoch = known.incidents } = slot;
+  if (throttleEpoch < known.incidents) return;
   await view.change('lower the rate of', (budget) => {
-    if (incidents < budget.incidents) return undefined;
-    const hasSucceeded = proof.has(budget.incidents);
+    if (throttleEpoch < budget.incidents) return undefined;
+    const hasSucceeded = acceptance.acceptedSince(budget.incidents);
     return afterRefusal(budget, { rate, nowMs: clock.now(), retryAfterMs, hasSucceeded });
   });
   setHeld(worker, undefined);
-  proof.wake();
+  acceptance.wake();
 }
 
-const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
-  ...tally.counted(),
+const counts = ({ usage, rate, view, clock }: Worker): PaceCounts => ({
+  ...usage.counted(),
   effectiveRate: effectiveRate(rate, view.last() ?? emptyBudget, clock.now()),
 });

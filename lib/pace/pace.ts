@@ -1,13 +1,13 @@
-import type { Share } from './fair-order.ts';
+import type { Priority } from './fair-queue.ts';
 
 /** A permission for one call to leave now. */
 export type Slot = {
-  /** When the slot began, in milliseconds on the pace's clock; shows whether a 429 belongs to an older incident. */
+  /** When the slot began, in milliseconds on the pace's clock; shows whether a 429 belongs to an older episode. */
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /** With a fleet's budget: how many times the rate had been lowered at reservation. Shows the same, whatever the clocks. */
-  readonly incidents?: number;
+  /** With a fleet's budget: how many 429s its line had met at reservation. Independent of clocks. */
+  readonly throttleEpoch?: number;
   /** The latest time to leave in it, in milliseconds on the pace's clock; undefined if any delay only moves later slots. */
   readonly untilMs?: number;
 };
@@ -20,23 +20,26 @@ export type PaceCounts = {
   readonly used: number;
   /** Slots that passed without a call: no call was left for the block, or its slots were granted too late. */
   readonly wasted: number;
+  /** Milliseconds that calls waited for their slots, summed. */
   readonly waitedMs: number;
+  /** Calls that the platform refused with 429. */
   readonly throttled: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
 };
 
+/** Options for one call. */
 export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
-  /** Whose call it is, which decides how many others leave before it. Default: `normal`. */
-  readonly share?: Share | undefined;
-  /** What is called: an operation that is refused while others are accepted waits alone. Default: nothing is known of it. */
+  /** Decides how many other calls leave before this one. Default: `normal`. */
+  readonly priority?: Priority | undefined;
+  /** The name of the operation: one that is throttled while others are accepted waits alone. Default: none. */
   readonly operation?: string | undefined;
-  /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
+  /** Whether the call's result shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
-   * What must be done before the call leaves. Awaited shortly before its slot, which is taken last: however long this
-   * takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
+   * Work that must be finished before the call leaves. Awaited shortly before its slot, which is taken last: however
+   * long this takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
    */
   readonly prepare?: (() => Promise<void>) | undefined;
 };
@@ -48,16 +51,17 @@ export type RunOptions<T> = {
 export type Pace = {
   /**
    * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot is
-   * further off than the longest wait allowed: nothing is reserved then. That may also happen after `prepare`. The
-   * caller's abort passes through.
+   * further off than the maximum wait: nothing is reserved then. That may also happen after `prepare`. The caller's
+   * abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
   /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
   throttled(slot: Slot, retryAfterMs?: number): Promise<void>;
+  /** The counters so far, and the rate at this moment. */
   counts(): PaceCounts;
 };
 
-/** No line, `Retry-After` or allowed wait explains a longer one: the clock was set meanwhile, and says nothing of the turn. */
+/** No line, `Retry-After` or maximum wait explains a longer one: the clock was set, so the wait is meaningless. */
 const MAX_WAIT_MS = 1_260_000;
 
 /** How soon a call comes back after that. */
@@ -69,7 +73,7 @@ const CLOCK_SET_MS = 1_000;
  */
 export class PaceWaitError extends Error {
   override readonly name = 'PaceWaitError';
-  /** Milliseconds from now until the call's turn; if the budget is paused, or away, until it is worth trying again. */
+  /** Milliseconds from now until the call's turn; if the budget is paused or unavailable, until a retry is worthwhile. */
   readonly waitMs: number;
   readonly maxWaitMs: number;
   readonly isPaused: boolean;
@@ -87,4 +91,22 @@ export class PaceWaitError extends Error {
   }
 }
 
+/** What every command and error says of a paused budget. */
 export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';
+
+/** Throws `RangeError` if a limit of a pace is invalid. */
+export function checkLimits(options: {
+  readonly rate: number;
+  readonly concurrency: number;
+  readonly maxWaitMs?: number | undefined;
+}): void {
+  const { rate, concurrency, maxWaitMs } = options;
+  if (!(rate > 0 && rate < Number.POSITIVE_INFINITY))
+    throw new RangeError(`rate: expected a number above 0, got ${rate}`);
+  if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
+    throw new RangeError(`concurrency: expected a whole number of at least 1, got ${concurrency}`);
+  }
+  if (maxWaitMs !== undefined && !(maxWaitMs >= 0)) {
+    throw new RangeError(`maxWaitMs: expected a number of at least 0, got ${maxWaitMs}`);
+  }
+}

@@ -1,5 +1,5 @@
 import {
-  addTally,
+  addUsage,
   BLOCK_MS,
   type Budget,
   type BudgetView,
@@ -9,69 +9,89 @@ import {
   latestLineMs,
   lineFacts,
   lineSpacing,
+  lineStartMs,
   longerWait,
-  type WorkerTally,
+  type UsageReporter,
   withAnswered,
 } from './budget.ts';
+import { type AdjustedTime, type Clock, trackTime } from './clock.ts';
 import { PaceWaitError, type Slot } from './pace.ts';
-import { type Clock, type Demand, type Moment, momentOf, type SlotRequest } from './slots.ts';
 import { isProbing, probed, reopened, rested } from './throttle-state.ts';
+
+/** What a call asks of the line. */
+export type SlotRequest = {
+  readonly calledAt: AdjustedTime;
+  readonly signal: AbortSignal | undefined;
+  readonly demand: () => Demand;
+  readonly operation?: string | undefined;
+};
+
+/** The calls of this worker. */
+export type Demand = {
+  /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
+  readonly waiting: number;
+  /** Calls so far, of those that are ready soon after they arrive. */
+  readonly arrived: number;
+};
 
 /** Slots of the line that one worker alone may use. */
 export type Block = {
   /** Their times in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
   readonly toleranceMs: number;
+  /** How late they may be used. */
   readonly lateMs: number;
-  /** The incidents of the budget when they were reserved: any more, and they are void. */
-  readonly incidents: number;
-  /** `held`: reserved long before it begins, and to be checked by then; `begun`: some of its slots were used. */
+  /** The budget's `incidents` when they were reserved. They are void once it is higher. */
+  readonly throttleEpoch: number;
+  /** `held`: reserved long before it begins, and to be checked by then. `begun`: some of its slots were used. */
   readonly state: 'held' | 'checked' | 'begun';
 };
 
+/** A worker's access to the line. */
 export type Line = {
   readonly rate: number;
   readonly maxWaitMs: number;
-  readonly greed: 'one' | 'block';
+  readonly reserve: 'single' | 'batch';
   readonly clock: Clock;
   readonly onSetBack?: (() => void) | undefined;
   readonly view: BudgetView;
-  readonly tally: WorkerTally;
-  readonly proof: Proof;
-  /** What this worker has heard of operations, which the fleet hears of with a reservation. Default: nothing. */
+  readonly usage: UsageReporter;
+  readonly acceptance: AcceptanceTracker;
+  /** When operations were last accepted here; reported to the fleet with a reservation. Default: none. */
   readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
-type BlockRequest = SlotRequest & {
-  readonly outlook: () => Outlook;
-};
+type BlockRequest = SlotRequest & { readonly forecast: () => DemandForecast };
 
-type Outlook = {
+type DemandForecast = {
+  /** How long after the response the first slot can be used. */
   readonly aheadMs: number;
+  /** How late the slots may be used. */
   readonly lateMs: number;
+  /** Calls that are expected to follow while the block is in use. */
   readonly followers: number;
 };
 
-/** By then every worker that holds slots has looked: a block begins within 250 ms of a look, and lasts 250 ms. */
+/** By then every worker with reserved slots has re-read the budget: a block begins within 250 ms of that, and lasts 250 ms. */
 export const VOID_AFTER_MS = 1_000;
 
-/** The least time after a probe that was neither refused nor accepted until another one leaves, in milliseconds. */
+/** The minimum time between a probe without an outcome and the next one, in milliseconds. */
 const UNKNOWN_MS = 1_000;
 
-/** How old a view of the budget may be to refuse a call without another look, in milliseconds. */
-export const REFUSED_MS = 1_000;
+/** Maximum age of a cached budget that may reject a call, in milliseconds. */
+export const MAX_VIEW_AGE_MS = 1_000;
 
-/** How soon to check a paused budget again: for a call that waits here, and for one that is refused and comes back. */
+/** How soon to check a paused budget again: for a call that waits here, and for one that is rejected and comes back. */
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
-/** How soon a worker that waits for another one's probe looks again: at a quarter of the time until then. */
+/** Bounds for how soon a worker that waits for another one's probe looks again: a quarter of the time until then. */
 const SOONEST_LOOK_MS = 250;
 const LATEST_LOOK_MS = 5_000;
 
-/** Waits while the budget is paused, or no probe is due. Throws `PaceWaitError`, or what the item throws. */
+/** Reserves slots; waits while the budget is paused or no probe is due. Throws `PaceWaitError`, or rethrows errors of the item. */
 export async function reserveBlock(request: BlockRequest, line: Line): Promise<Block> {
-  const { view, tally, onSetBack } = line;
+  const { view, usage, onSetBack } = line;
   let budget = await view.known();
   for (;;) {
     request.signal?.throwIfAborted();
@@ -79,11 +99,11 @@ export async function reserveBlock(request: BlockRequest, line: Line): Promise<B
     if (obstacle === undefined) {
       let plan: Plan | undefined;
       const changed = await view.change('reserve slots of', (current) => {
-        plan = obstacleIn(current, request, line) ? undefined : planned(current, request, line);
+        plan = obstacleIn(current, request, line) ? undefined : planBlock(current, request, line);
         return plan?.budget;
       });
       if (changed !== undefined && plan !== undefined) {
-        tally.reported(plan.report);
+        usage.reported(plan.report);
         if (plan.isStray) onSetBack?.();
         return plan.block;
       }
@@ -98,37 +118,39 @@ type Obstacle =
   | { readonly kind: 'probe'; readonly inMs: number };
 
 function obstacleIn(budget: Budget, { calledAt, operation }: SlotRequest, line: Line): Obstacle | undefined {
-  const { rate, maxWaitMs, clock, view, proof } = line;
+  const { rate, maxWaitMs, clock, view, acceptance } = line;
   if (budget.pausedAtMs !== undefined) return { kind: 'paused' };
   const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   if (startMs === undefined) return undefined;
   const dueMs = dueAtMs(startMs, lineSpacing(rate, budget, clock.now()));
   if (dueMs - calledAt() > maxWaitMs) return { kind: 'far', waitMs: dueMs - calledAt() };
-  if (!isProbing(budget.throttle) || proof.has(budget.incidents)) return undefined;
+  if (!isProbing(budget.throttle) || acceptance.acceptedSince(budget.incidents)) return undefined;
   const inMs = dueMs + yieldMs(budget, operation) - view.leadMs() - clock.now();
   return inMs > 0 ? { kind: 'probe', inMs } : undefined;
 }
 
-/** How long an operation whose call was refused last leaves the next probe to others: they may be accepted. */
+/** How long the operation that was refused last leaves the next probe to others: they may be accepted. */
 const YIELD_MS = 300;
 
 function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number {
   const { refusedAtMs = Number.NEGATIVE_INFINITY } = operations[operation] ?? {};
-  const isLast = isProbing(throttle) && refusedAtMs >= throttle.refusedAtMs - REFUSED_MS;
+  const isLast = isProbing(throttle) && refusedAtMs >= throttle.refusedAtMs - MAX_VIEW_AGE_MS;
   return isLast ? YIELD_MS : 0;
 }
 
-type Given = { readonly request: SlotRequest; readonly line: Line };
-
-/** Throws `PaceWaitError` if the call may not wait so long. */
-async function overcome(obstacle: Obstacle, budget: Budget, { request, line }: Given): Promise<Budget> {
-  const { maxWaitMs, clock, view, proof } = line;
+/** Waits and returns the budget to try next. Throws `PaceWaitError` if the call may not wait so long. */
+async function overcome(
+  obstacle: Obstacle,
+  budget: Budget,
+  { request, line }: { readonly request: SlotRequest; readonly line: Line },
+): Promise<Budget> {
+  const { maxWaitMs, clock, view, acceptance } = line;
   const { calledAt, signal } = request;
   if (obstacle.kind === 'probe') {
-    await proof.sleep(lookAfterMs(obstacle.inMs), signal);
-    return proof.has(budget.incidents) ? budget : view.look();
+    await acceptance.sleep(lookAfterMs(obstacle.inMs), signal);
+    return acceptance.acceptedSince(budget.incidents) ? budget : view.look();
   }
-  if (view.ageMs() > REFUSED_MS) return view.look();
+  if (view.ageMs() > MAX_VIEW_AGE_MS) return view.look();
   if (obstacle.kind === 'far')
     throw new PaceWaitError(obstacle.waitMs - (clock.now() - calledAt()), maxWaitMs);
   if (Number.isFinite(maxWaitMs)) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
@@ -139,28 +161,18 @@ async function overcome(obstacle: Obstacle, budget: Budget, { request, line }: G
 const lookAfterMs = (probeMs: number): number =>
   probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
 
-/** Undefined if that is now. */
-export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): number | undefined {
-  const { tatMs, throttle } = budget;
-  if (isProbing(throttle)) return throttle.nextMs;
-  if (tatMs === undefined) return undefined;
-  return tatMs > latestLineMs(budget, maxWaitMs, nowMs) ? undefined : tatMs;
-}
-
-type Waiting = { readonly maxWaitMs: number; readonly nowMs: number };
-
 type Plan = {
   readonly budget: Budget;
   readonly block: Block;
   readonly isStray: boolean;
-  readonly report: ReturnType<WorkerTally['reportOf']>;
+  readonly report: ReturnType<UsageReporter['reportOf']>;
 };
 
-function planned(current: Budget, { demand, outlook }: BlockRequest, line: Line): Plan {
-  const { rate, greed, maxWaitMs, clock, view, tally } = line;
-  const { aheadMs, lateMs: usualLateMs, followers } = outlook();
+function planBlock(current: Budget, { demand, forecast }: BlockRequest, line: Line): Plan {
+  const { rate, reserve, maxWaitMs, clock, view, usage } = line;
+  const { aheadMs, lateMs: usualLateMs, followers } = forecast();
   const nowMs = clock.now();
-  const budget = withNews(line.answered ? withAnswered(current, line.answered) : current, line);
+  const budget = withNewFacts(line.answered ? withAnswered(current, line.answered) : current, line);
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, nowMs);
   const earliestMs = nowMs + view.leadMs() + aheadMs;
   const {
@@ -169,25 +181,27 @@ function planned(current: Budget, { demand, outlook }: BlockRequest, line: Line)
     changed,
     isProbe = false,
     isStray = false,
-  } = placeOf(current, line, { earliestMs, intervalMs });
+  } = positionInLine(current, line, { earliestMs, intervalMs });
   const lateMs = usualLateMs + spareMs;
-  const spanMs = greed === 'one' || isProbe ? 0 : BLOCK_MS;
+  const spanMs = reserve === 'single' || isProbe ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
-  // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's stretch.
-  const headMs = isProbe ? 0 : (clock.doubtMs?.() ?? 0);
+  // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's block.
+  const headMs = isProbe ? 0 : (clock.clockErrorMs?.() ?? 0);
   const firstMs = startMs + headMs;
-  const report = tally.reportOf(size);
+  const report = usage.reportOf(size);
   const next = {
     ...budget,
     ...(isProbe ? {} : { tatMs: firstMs + blockLength(size, intervalMs, lateMs) + headMs }),
     ...longerWait(budget, maxWaitMs, nowMs),
     ...changed,
     rate,
-    tally: addTally(budget.tally, report),
+    tally: addUsage(budget.tally, report),
   };
   const block = {
     slots: Array.from({ length: size }, (_, at) => firstMs + at * intervalMs),
-    ...{ toleranceMs, lateMs, incidents: next.incidents },
+    toleranceMs,
+    lateMs,
+    throttleEpoch: next.incidents,
     state: firstMs - toleranceMs - nowMs <= CHECKED_MS ? 'checked' : 'held',
   } as const;
   return { budget: next, block, report, isStray };
@@ -196,34 +210,38 @@ function planned(current: Budget, { demand, outlook }: BlockRequest, line: Line)
 /** How old the last look at the budget may be when a block is begun, in milliseconds. */
 const CHECKED_MS = 250;
 
-/** The budget as it is once a success that this worker knows of is written, and a rest of the line. */
-function withNews(budget: Budget, { proof, clock, rate }: Line): Budget {
+/** The budget with what this worker knows: that a call succeeded, or that the line was idle. */
+function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget {
   const { throttle, tatMs = 0 } = budget;
   const facts = lineFacts(rate, budget, clock.now());
   if (!isProbing(throttle)) return { ...budget, throttle: rested(throttle, tatMs, facts) };
-  return proof.has(budget.incidents) ? { ...budget, throttle: reopened(throttle, facts) } : budget;
+  return acceptance.acceptedSince(budget.incidents)
+    ? { ...budget, throttle: reopened(throttle, facts) }
+    : budget;
 }
 
 type Place = {
   readonly startMs: number;
-  /** How much later the slots may be used, since they begin before a response can be here. */
+  /** How much later the slots may be used, since they begin before the response can arrive. */
   readonly spareMs?: number;
   readonly changed?: Partial<Budget>;
   /** One slot while the platform refuses: the line stays where it is. */
   readonly isProbe?: boolean;
+  /** The line was set back: a wrong clock had moved it. */
   readonly isStray?: boolean;
 };
 
-/** Where the slots go: at the end of the line, or, while the platform refuses or has only just ceased to, beside it. */
-function placeOf(
+/** Where the slots go: to the end of the line, or beside it while the platform refuses or has only just stopped refusing. */
+function positionInLine(
   budget: Budget,
-  { rate, maxWaitMs, clock, proof }: Line,
+  { rate, maxWaitMs, clock, acceptance }: Line,
   { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
 ): Place {
   const { tatMs = 0, throttle, incidents } = budget;
   if (isProbing(throttle)) {
     const { probedAtMs = 0, nextMs } = throttle;
-    if (proof.has(incidents)) return { startMs: Math.max(earliestMs, probedAtMs + intervalMs) };
+    if (acceptance.acceptedSince(incidents))
+      return { startMs: Math.max(earliestMs, probedAtMs + intervalMs) };
     const startMs = Math.round(Math.max(earliestMs, nextMs));
     const gapMs = Math.max(UNKNOWN_MS, fullSpacing(rate, budget).intervalMs);
     return { startMs, isProbe: true, changed: { throttle: probed(throttle, startMs, gapMs) } };
@@ -234,59 +252,63 @@ function placeOf(
     const startMs = Math.max(nowMs, tatMs, earliestMs - CHECKED_MS);
     return { startMs, spareMs: Math.max(0, earliestMs - startMs) };
   }
-  // As after a 429: by then every worker that holds slots has learned that they are void.
+  // As after a 429: by then every worker with reserved slots knows that they are void.
   const changed = { throttle: undefined, incidents: incidents + 1 };
   return { startMs: earliestMs + VOID_AFTER_MS, changed, isStray: true };
 }
 
-type BlockOptions = {
-  readonly spanMs: number;
-  readonly intervalMs: number;
-  readonly followers: number;
-};
+/** Slots for the calls that wait, and for as many as followed during the last block: at least one, none beyond `spanMs`. */
+export function blockSize(
+  { waiting }: Pick<Demand, 'waiting'>,
+  options: { readonly spanMs: number; readonly intervalMs: number; readonly followers: number },
+): number {
+  const { spanMs, intervalMs, followers } = options;
+  return Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + followers));
+}
 
-/** For the calls that wait, and as many as followed while the last block was in use; at least one, none beyond `spanMs`. */
-export const blockSize = ({ waiting }: Demand, { spanMs, intervalMs, followers }: BlockOptions): number =>
-  Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + followers));
-
-/** Where calls may leave later than the spacing pays for, the end stays empty: no other worker's slot begins before. */
+/** A block whose calls may leave later than the spacing pays for has an empty end before another worker's slot begins. */
 const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
   slots * intervalMs + Math.max(0, lateMs - LATE_MS);
 
-/** A 429 comes at once: a call that has not ended by then was accepted and only takes long. Milliseconds. */
+/** A 429 arrives at once: a call that is still running by then, in milliseconds, was accepted. */
 const ACCEPTED_AFTER_MS = 2_000;
 
-type Proof = ReturnType<typeof createProof>;
+type AcceptanceTracker = ReturnType<typeof createAcceptanceTracker>;
 
-/** What a process knows from its own calls about whether the platform accepts any since the last 429. */
-export function createProof(clock: Clock) {
-  const underWay = new Map<Slot, { readonly incidents: number; readonly at: Moment }>();
+/** Whether the platform has accepted a call of this process since the last 429. */
+export function createAcceptanceTracker(clock: Clock) {
+  const underWay = new Map<Slot, { readonly throttleEpoch: number; readonly at: AdjustedTime }>();
   const sleepers = new Set<AbortController>();
-  let proved = -1;
+  let acceptedEpoch = -1;
 
   const wake = () => {
     for (const sleeper of sleepers) sleeper.abort('woken');
   };
 
   return {
-    /** A call leaves in this slot, after `incidents` 429s. */
-    left(slot: Slot, incidents: number): void {
-      underWay.set(slot, { incidents, at: momentOf(clock) });
+    /** A call leaves in this slot, after that many 429s. */
+    left(slot: Slot, throttleEpoch: number): void {
+      underWay.set(slot, { throttleEpoch, at: trackTime(clock) });
     },
+    /** The slot's call has ended. */
     ended(slot: Slot, succeeded: boolean): void {
       const call = underWay.get(slot);
       underWay.delete(slot);
       if (call === undefined || !succeeded) return;
-      proved = Math.max(proved, call.incidents);
+      acceptedEpoch = Math.max(acceptedEpoch, call.throttleEpoch);
       wake();
     },
-    has(incidents: number): boolean {
-      if (proved === incidents) return true;
+    /** Whether a call that left after that many 429s was accepted. */
+    acceptedSince(throttleEpoch: number): boolean {
+      if (acceptedEpoch === throttleEpoch) return true;
       const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
-      return [...underWay.values()].some((call) => call.incidents === incidents && call.at() <= beforeMs);
+      return [...underWay.values()].some(
+        (call) => call.throttleEpoch === throttleEpoch && call.at() <= beforeMs,
+      );
     },
+    /** Ends every sleep. */
     wake,
-    /** Sleeps, but no longer than until a call is accepted or `wake` is called. */
+    /** Sleeps until then, until a call is accepted, or until `wake` is called. */
     async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       const sleeper = new AbortController();
       sleepers.add(sleeper);

@@ -14,38 +14,42 @@ import { type Budget, type BudgetItem, emptyBudget } from './budget.ts';
 type TableBudgetOptions = Pick<BudgetItem, 'onDate'> & {
   readonly table: Table;
   readonly host: string;
-  /** Whose own line it is. Default: the fleet's. */
+  /** The operation of a separate line. Default: the fleet's line. */
   readonly operation?: string;
+  /** Called for each budget that is read or written. */
   readonly onBudget?: ((budget: Budget) => void) | undefined;
   readonly sleep?: (ms: number) => Promise<unknown>;
   readonly random?: () => number;
 };
 
-type OpenBudgetOptions = Pick<TableBudgetOptions, 'host' | 'onBudget'> & {
-  /** A DynamoDB table, or `sqlite:FILE`. */
-  readonly table: string;
-  readonly environment: AwsEnvironment;
-  /** How often a request to DynamoDB is made. Default: twice, since a connection that was kept may have died. */
-  readonly attempts?: number;
-  readonly check?: CheckTable | undefined;
-};
-
 /** A call waits for the budget: no response is better than a late one. */
 const TIMEOUT_MS = 1_000;
 
-export async function openBudget(options: OpenBudgetOptions): Promise<BudgetItem> {
+/** Opens the budget of a host in a table. */
+export async function openBudget(
+  options: Pick<TableBudgetOptions, 'host' | 'onBudget'> & {
+    /** A DynamoDB table, or `sqlite:FILE`. */
+    readonly table: string;
+    readonly environment: AwsEnvironment;
+    /** How often a request to DynamoDB is tried. Default: twice, since a keep-alive connection may have died. */
+    readonly attempts?: number;
+    readonly check?: CheckTable | undefined;
+  },
+): Promise<BudgetItem> {
   const { table: name, host, environment, attempts = 2, onBudget, check } = options;
   const { table, onDate } = await openTable(name, environment, { attempts, timeoutMs: TIMEOUT_MS });
   return createTableBudget({
     table: check === undefined ? table : checkedTable(table, check),
-    ...{ host, onBudget, onDate },
+    host,
+    onBudget,
+    onDate,
   });
 }
 
 /** How often a change is tried: a fleet writes a few times a second, and a write takes milliseconds. */
 const MAX_ROUNDS = 10;
 
-/** Whoever is overtaken comes back within so long, once more for each time: workers may start all at once. */
+/** A worker that was overtaken tries again within this time, times its tries: workers may all start at once. */
 const SPREAD_MS = 100;
 
 /** The budget of a host as a row of a table, `pace#HOST` and `-`, or the name of an operation. */
@@ -53,7 +57,7 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   const { table, host, operation = '-', onBudget, onDate, sleep = delay, random = Math.random } = options;
   const key = { partition: `pace#${host}`, sort: operation };
   let lastToken = '';
-  /** What this process stored last, if only it stores anything: then it need not be read. */
+  /** The row as this process last stored it, while no other process stores: then it need not be read. */
   let own: StoredRow | undefined;
   const load = async () => {
     const stored = await table.get(key);
@@ -62,7 +66,7 @@ export function createTableBudget(options: TableBudgetOptions): BudgetItem {
   };
   return {
     onDate,
-    // The breaker is the fleet's.
+    // Only the fleet's budget has a breaker.
     of: (name) => createTableBudget({ ...options, operation: name, onBudget: undefined }),
     read: async () => budgetIn(await load()),
     async change(act, next) {

@@ -1,53 +1,71 @@
 import type { DateSeen } from '../table/index.ts';
-import { type Clock, watchSteps } from './slots.ts';
+import { type Clock, watchSteps } from './clock.ts';
 
-/** The clock of a process, corrected by what the table's responses say of the time. All times in epoch milliseconds. */
-export type TableClock = Required<Clock> & {
+/** The clock of a process, corrected by the `Date` of the table's responses. All times in epoch milliseconds. */
+type TableClock = Required<Clock> & {
   readonly steady: () => number;
+  /** A response with a `Date` has arrived. */
   saw(seen: DateSeen): void;
-  /** Whether a response had a date so far. */
+  /** Whether any response has had a `Date`. */
   hasDates(): boolean;
-  /** Between which bounds the table's time lies; `Infinity` before a response is believed, and after a step. */
+  /** The width of the interval that contains the table's time; `Infinity` before a date is accepted, and after a step. */
   uncertaintyMs(): number;
   /** How long until the table's next second most likely begins. */
   untilSecondMs(): number;
 };
 
 type TableClockOptions = Pick<Clock, 'now' | 'sleep' | 'steady'> & {
-  readonly onClockOff?: ((off: ClockOff) => void) | undefined;
+  readonly onClockOff?:
+    | ((off: { readonly offMs: number; readonly table: string; readonly here: string }) => void)
+    | undefined;
 };
 
-export type ClockOff = { readonly offMs: number; readonly table: string; readonly here: string };
+/** Bounds of the difference between the table's time and the time here, as of `atMs`. */
+type Bounds = { readonly minMs: number; readonly maxMs: number; readonly atMs: number };
 
-/** The table's time is the time here plus something between the two, as of `atMs`. */
-type Bounds = { readonly leastMs: number; readonly mostMs: number; readonly atMs: number };
+/** How much one clock may gain on another, as a share of the time. */
+const DRIFT = 0.000_1;
 
-/** How much a clock may gain or lose on another one, and how far apart bounds may be: servers differ a little. */
-const [DRIFT, SERVERS_MS] = [0.000_1, 25];
+/** How far apart bounds of different servers may be. */
+const SERVERS_MS = 25;
 
-/** The spacing of slots pays for so much of a doubt, and for all of it where the clock here agrees to within `AGREED_MS`. */
-const [PAID_MS, AGREED_MS] = [9, 40];
+/** The spacing of slots pays for this much of the clock's error, and for all of it within `AGREED_MS`. */
+const PAID_MS = 9;
+const AGREED_MS = 40;
 
-/** How near the bounds must be before anything is reserved, and how near one look a second brings them beside the work. */
-const [COARSE_MS, FINE_MS] = [45, 18];
+/** How narrow the bounds must be before anything is reserved, and up to when one look a second narrows them further. */
+const COARSE_MS = 45;
+const FINE_MS = 18;
 
-/** Looks follow one another so fast; a second begins within the other time, or the dates are wrong. */
-const [LOOK_EVERY_MS, MAX_MS] = [25, 1_100];
+/** The time between looks. */
+const LOOK_EVERY_MS = 25;
 
-/** How long looks go on while the clock is set again and again. */
+/** A second begins within this time, or the dates are wrong. */
+const MAX_MS = 1_100;
+
+/** How long looks continue while the clock is set again and again. */
 const SET_AGAIN_MS = 5 * MAX_MS;
 
 const REPORTED_MS = 60_000;
 
-/** A clock that follows the table's: the time here as long as that agrees with what was seen, else the middle of it. */
+/**
+ * A clock that follows the table's: the time here while that agrees with the dates seen, else the middle of their
+ * bounds. `onClockOff` is called when the clock here is found to be off by a minute or more.
+ */
 export function createTableClock({ now, sleep, steady = now, onClockOff }: TableClockOptions): TableClock {
   let known: Bounds | undefined;
   let last: readonly DateSeen[] = [];
   let hasDates = false;
-  let [offsetMs, reportedMs, steps] = [0, 0, 0];
+  let offsetMs = 0;
+  let reportedMs = 0;
+  let steps = 0;
   const wasSet = watchSteps({ now, steady });
   const hereMs = () => {
-    if (wasSet()) [known, last, steps] = [undefined, [], steps + 1];
+    if (wasSet()) {
+      known = undefined;
+      last = [];
+      steps += 1;
+    }
     return now();
   };
   const bounds = () => {
@@ -68,43 +86,37 @@ export function createTableClock({ now, sleep, steady = now, onClockOff }: Table
       const believed = agreeing(before, boundsOf(seen)) ?? threeInARow(last, before);
       if (believed === undefined) return;
       known = believed;
-      const { leastMs, mostMs } = known;
-      if (offsetMs !== 0 || leastMs > 0 || mostMs < 0) offsetMs = (leastMs + mostMs) / 2;
+      const { minMs, maxMs } = known;
+      if (offsetMs !== 0 || minMs > 0 || maxMs < 0) offsetMs = (minMs + maxMs) / 2;
       if (Math.abs(offsetMs - reportedMs) < REPORTED_MS) return;
       reportedMs = offsetMs;
       onClockOff?.({ offMs: Math.round(-offsetMs), table: iso(now() + offsetMs), here: iso(now()) });
     },
-    uncertaintyMs() {
-      const { leastMs = 0, mostMs = Number.POSITIVE_INFINITY } = bounds() ?? {};
-      return mostMs - leastMs;
-    },
-    doubtMs() {
-      const { leastMs = offsetMs, mostMs = offsetMs } = bounds() ?? {};
-      if (offsetMs === 0 && mostMs - leastMs <= AGREED_MS) return 0;
-      return Math.max(0, offsetMs - leastMs - PAID_MS, mostMs - offsetMs - PAID_MS);
-    },
+    uncertaintyMs: () => widthOf(bounds()),
+    clockErrorMs: () => errorOf(offsetMs, bounds()),
     untilSecondMs() {
-      const { leastMs = offsetMs, mostMs = offsetMs } = bounds() ?? {};
-      return 1_000 - ((now() + (leastMs + mostMs) / 2) % 1_000);
+      const { minMs = offsetMs, maxMs = offsetMs } = bounds() ?? {};
+      return 1_000 - ((now() + (minMs + maxMs) / 2) % 1_000);
     },
   };
 }
 
-type FindTimeOptions = {
+/**
+ * Makes the function that reads the table until a second begins there, and then once a second in the background until
+ * its time is known well. Where responses have no `Date`, it gives up. Throws what `look` throws twice in a row, and
+ * the abort.
+ */
+export function createFindTime(options: {
   readonly clock: TableClock;
-  /** A request to the table, whose `Date` the clock sees if the response has one. */
+  /** A request to the table; the clock sees the response's `Date` if there is one. */
   readonly look: () => Promise<unknown>;
   /** Sleeps without keeping the process alive. */
   readonly rest: (ms: number) => Promise<void>;
-};
-
-/**
- * Looks at the table until a second begins there, and then once in each second beside the work until that is known
- * well. Where responses have no `Date` it returns without. Throws what `look` throws twice in a row, and the abort.
- */
-export function createFindTime({ clock, look, rest }: FindTimeOptions) {
+}) {
+  const { clock, look, rest } = options;
   const wasSet = watchSteps(clock);
-  let [isFound, isLooking] = [false, false];
+  let isFound = false;
+  let isLooking = false;
   return async (signal?: AbortSignal): Promise<void> => {
     const endMs = clock.steady() + SET_AGAIN_MS;
     let untilMs = clock.steady() + MAX_MS;
@@ -115,19 +127,19 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
       // A keep-alive connection may have died.
       await look().catch(look);
       const openMs = clock.uncertaintyMs();
-      // A clock that is set meanwhile forgets what it knew.
+      // A clock that was set meanwhile has forgotten its bounds.
       if (clock.steps() !== steps) untilMs = Math.min(clock.steady() + MAX_MS, endMs);
       steps = clock.steps();
       const hasNoDates = looks >= 3 && !clock.hasDates();
       isFound = openMs <= COARSE_MS || clock.steady() > untilMs || hasNoDates;
-      // What the look itself has corrected is no step.
+      // A correction by the look itself is no step.
       wasSet();
       if (!isFound) await clock.sleep(Math.min(LOOK_EVERY_MS, clock.untilSecondMs()), signal);
     }
     const openMs = clock.uncertaintyMs();
     if (isLooking || openMs <= FINE_MS || openMs === Number.POSITIVE_INFINITY) return;
     isLooking = true;
-    // Nobody waits for this look: a table that is away is noticed by those who need it.
+    // Not awaited: an unavailable table is reported by what needs it.
     rest(clock.untilSecondMs())
       .then(look)
       .catch(() => undefined)
@@ -137,15 +149,26 @@ export function createFindTime({ clock, look, rest }: FindTimeOptions) {
   };
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+const widthOf = ({ minMs, maxMs }: Bounds = UNKNOWN): number => maxMs - minMs;
 
-/** What is known after a response that agrees with it, or, if it is the first, with the clock here to a second. */
-function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
-  if (known !== undefined) return joined(known, seen);
-  return seen.leastMs <= 1_000 && seen.mostMs >= -1_000 ? seen : undefined;
+const UNKNOWN: Bounds = { minMs: 0, maxMs: Number.POSITIVE_INFINITY, atMs: 0 };
+
+/** How far off a clock with this offset may be beyond what the spacing pays for, in milliseconds. */
+function errorOf(offsetMs: number, bounds: Bounds | undefined): number {
+  const { minMs = offsetMs, maxMs = offsetMs } = bounds ?? {};
+  if (offsetMs === 0 && maxMs - minMs <= AGREED_MS) return 0;
+  return Math.max(0, offsetMs - minMs - PAID_MS, maxMs - offsetMs - PAID_MS);
 }
 
-/** What the last three say, if they agree and contradict what was known; a date that stands still comes from a cache. */
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The bounds after a response that agrees with them, or, if it is the first, with the clock here to within a second. */
+function agreeing(known: Bounds | undefined, seen: Bounds): Bounds | undefined {
+  if (known !== undefined) return joined(known, seen);
+  return seen.minMs <= 1_000 && seen.maxMs >= -1_000 ? seen : undefined;
+}
+
+/** The bounds of the last three dates, if they agree and contradict the known ones. A date that stays the same is cached. */
 function threeInARow([a, b, c]: readonly DateSeen[], known: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined || c === undefined) return undefined;
   const isOld = known && (a.dateMs === c.dateMs || [a, b].some((each) => joined(known, boundsOf(each))));
@@ -154,20 +177,20 @@ function threeInARow([a, b, c]: readonly DateSeen[], known: Bounds | undefined):
 }
 
 const boundsOf = ({ dateMs, sentMs, receivedMs }: DateSeen): Bounds => ({
-  leastMs: dateMs - receivedMs,
-  mostMs: dateMs + 1_000 - sentMs,
+  minMs: dateMs - receivedMs,
+  maxMs: dateMs + 1_000 - sentMs,
   atMs: receivedMs,
 });
 
-function widened({ leastMs, mostMs, atMs }: Bounds, nowMs: number): Bounds {
+function widened({ minMs, maxMs, atMs }: Bounds, nowMs: number): Bounds {
   const driftMs = Math.max(0, nowMs - atMs) * DRIFT;
-  return { leastMs: leastMs - driftMs, mostMs: mostMs + driftMs, atMs: nowMs };
+  return { minMs: minMs - driftMs, maxMs: maxMs + driftMs, atMs: nowMs };
 }
 
-/** What both say, and what lies between two that are a little apart; undefined if they contradict each other. */
+/** The intersection of both, or the gap between two that are a little apart; undefined if they contradict each other. */
 function joined(before: Bounds, seen: Bounds): Bounds | undefined {
-  const { leastMs, mostMs } = widened(before, seen.atMs);
-  const inner = [Math.max(leastMs, seen.leastMs), Math.min(mostMs, seen.mostMs)] as const;
+  const { minMs, maxMs } = widened(before, seen.atMs);
+  const inner = [Math.max(minMs, seen.minMs), Math.min(maxMs, seen.maxMs)] as const;
   if (inner[0] - inner[1] > SERVERS_MS) return undefined;
-  return { leastMs: Math.min(...inner), mostMs: Math.max(...inner), atMs: seen.atMs };
+  return { minMs: Math.min(...inner), maxMs: Math.max(...inner), atMs: seen.atMs };
 }

@@ -1,5 +1,5 @@
 /*
- * What a line knows of the platform's limit. `docs/decisions` draws the states:
+ * What a line has learned of the platform's limit. `docs/decisions` draws the states:
  *
  *   free ──429──▶ refused ──a call succeeds──▶ learned ──429──▶ refused
  *
@@ -8,19 +8,19 @@
  */
 export type ThrottleState = Refused | Learned;
 
-/** When, and how many slots had been granted by then. */
+/** A time, and the number of slots granted by then. */
 type Mark = { readonly atMs: number; readonly granted: number };
 
 type Learned = {
   readonly kind: 'learned';
-  /** What the line continued at. */
+  /** The rate at which the line continued. */
   readonly rate: number;
-  /** The platform refuses more, as far as is known. */
+  /** The highest rate that the platform is known to accept. */
   readonly limit: number;
   readonly at: Mark;
-  /** How long one of the first steps beyond the limit lasts. */
+  /** The duration of the first steps beyond the limit. */
   readonly stepMs: number;
-  /** Since when the slots were in use without a break: what was granted since measures the limit. */
+  /** Since when slots have been in use without a break: slots granted since then measure the limit. */
   readonly from: Mark;
 };
 
@@ -28,7 +28,7 @@ type Refused = {
   readonly kind: 'refused';
   /** The rate that was refused first. */
   readonly rate: number;
-  /** Absent: nothing was known of a limit. */
+  /** As of the learned state before. Absent: nothing was known of a limit. */
   readonly from?: Mark | undefined;
   /** Slots that had been used when the first call was refused. */
   readonly granted: number;
@@ -36,79 +36,81 @@ type Refused = {
   readonly refusals: number;
   readonly firstAtMs: number;
   readonly refusedAtMs: number;
-  /** Until then the platform is closed, as far as it says. */
+  /** Until when the platform is closed, according to its `Retry-After`. */
   readonly closedUntilMs: number;
-  /** When the next probe may leave, and the slot of the last one. */
+  /** When the next probe may leave. */
   readonly nextMs: number;
+  /** When the previous probe was sent. */
   readonly probedAtMs?: number | undefined;
 };
 
-/** A line at a moment: what it may use at most, and how many slots it has granted. */
+/** A line at a moment: its maximum rate, and how many slots it has granted. */
 export type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
 
 /** Nothing is learned below this share of the cap. */
 const MIN_SHARE = 0.02;
 
-/** Where between what certainly passed and what was refused the line continues, and how near the limit it comes. */
+/** The line continues halfway between the rate that certainly passed and the refused one, a little below; it nears the limit to 1 %. */
 const BETWEEN = 0.5;
 const BELOW = 0.98;
 const NEAR = 0.99;
 
-/** Windows are shorter than this: a platform that refused for longer was away. */
+/** Rate limits close for less than this: a platform that refused for longer had an outage. */
 const MAX_CLOSED_MS = 90_000;
 
-/** After a first 429 or a long one, which may have been an outage, and at most after any other. */
+/** The share of the rate after a first 429 or a long one, which may have been an outage; and the maximum after any other. */
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
-/** With fewer calls since the line was measured, a 429 lowers the rate to half of it at most. */
+/** With fewer calls since the line was measured, a 429 at most halves the rate. */
 const MEASURED_CALLS = 10;
 
 /** Beyond the limit the first step is this share of the rate; each doubles the one before. */
 const STEP = 0.01;
 
-/** While little is known a step is short. Near a known limit the first ones last so many calls: a 429 is a small share. */
+/** While little is known a step is short. Near a known limit the first ones last `STEP_CALLS` calls: a 429 is a small share. */
 const MIN_STEP_MS = 30_000;
 const MAX_STEP_MS = 300_000;
 const STEP_CALLS = 120;
 const LONG_STEPS = 2;
 
-/** A limit that is this near to what was refused is known. */
+/** A limit is known if it is at least this share of the refused rate. */
 const KNOWN = 0.9;
 
-/** Who has used the whole cap for so long knows of no limit. */
+/** After this long at the full cap a learned limit is forgotten. */
 const FORGOTTEN_MS = 1_800_000;
 
-/** A line at rest for so long: what it grants from then on says more of the limit than all since the last 429. */
+/** After a rest this long the limit is measured anew. */
 const REST_MS = 2_000;
 
-/** How long a 429 without `Retry-After` stops calls; doubles with each that follows. */
+/** How long a 429 without `Retry-After` stops calls; doubles with each further one. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The same where a `Retry-After` has passed and a probe is refused even so. */
+/** The same maximum where a probe is refused although its `Retry-After` has passed. */
 const MAX_PAST_PAUSE_MS = 5_000;
 
-/** A pause of up to a minute is obeyed to its end. In a longer one a probe leaves every half minute. */
+/** A pause of up to a minute is obeyed in full. In a longer one a probe leaves every half minute. */
 const OBEYED_MS = 60_000;
 
-/** How long a 429 stops all calls if nothing more is heard, in milliseconds: its `Retry-After`, at most 15 minutes. */
+/** How long a 429 stops all calls without further news, in milliseconds: its `Retry-After`, at most 15 minutes. */
 export const pauseAfter429 = (retryAfterMs = 0): number =>
   Math.max(MIN_PAUSE_MS, Math.min(retryAfterMs, 900_000));
 
+/** While the platform refuses, one call leaves at a time as a probe. */
 export const isProbing = (state: ThrottleState | undefined): state is Refused => state?.kind === 'refused';
 
-/** The latest time in it, without the pauses that a 429 may ask for. */
+/** The latest time in the state, in epoch milliseconds, except pauses that a 429 may ask for. */
 export const latestMs = (state: ThrottleState): number =>
   isProbing(state) ? Math.max(state.refusedAtMs, state.nextMs - OBEYED_MS) : state.at.atMs;
 
-/** Begins at a rate that may rise. */
+/** The state of a line that starts at a rate and may rise. */
 export const learnedAt = (rate: number, { nowMs: atMs, granted }: LineFacts): ThrottleState => {
   const at = { atMs, granted };
   return { kind: 'learned', rate, limit: rate, at, stepMs: MIN_STEP_MS, from: at };
 };
 
-/** Requests a second that the line may grant. Time counts in which at least half of the rate was used. */
+/** Requests a second that the line may grant. It rises only with time in which at least half of the rate was used. */
 export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }: LineFacts): number {
   if (state === undefined) return cap;
   if (isProbing(state)) return Math.min(cap, state.rate);
@@ -120,13 +122,13 @@ export function rateOf(state: ThrottleState | undefined, { cap, nowMs, granted }
   return Math.min(cap, rate + toLimit + rate * STEP * (doublings - 1));
 }
 
-/** Whether a limit below the cap is known, and in use: a 429 is most likely its. */
+/** Whether a limit below the cap is known and reached: then it most likely causes a 429. */
 export function isAtLimit(state: ThrottleState | undefined, line: LineFacts): boolean {
   if (state === undefined || isProbing(state) || state.limit >= line.cap * MAX_AFTER) return false;
   return rateOf(state, line) >= state.limit * AFTER_FIRST;
 }
 
-/** After a 429. `granted` leaves out slots that nobody has used yet. */
+/** The state after a 429. `granted` excludes slots that are not used yet. */
 export function refused(
   state: ThrottleState | undefined,
   { retryAfterMs, ...line }: LineFacts & { readonly retryAfterMs: number | undefined },
@@ -142,7 +144,7 @@ export function refused(
     refusals,
     firstAtMs: again?.firstAtMs ?? nowMs,
     refusedAtMs: nowMs,
-    // Whole seconds, rounded up: it may open sooner by one.
+    // `Retry-After` is in whole seconds, rounded up: the platform may open one second sooner.
     closedUntilMs: nowMs + Math.max(0, Math.min(retryAfterMs ?? 0, 900_000) - 1_000),
     nextMs: nowMs + pauseMs(refusals, retryAfterMs),
   };
@@ -161,7 +163,7 @@ function pauseMs(refusals: number, retryAfterMs: number | undefined): number {
   return requestedMs <= OBEYED_MS ? requestedMs : MAX_PAUSE_MS;
 }
 
-/** A probe leaves in this slot; the next may follow after `gapMs` if nothing is heard of it. */
+/** The state after a probe was sent in this slot; without an outcome the next may follow after `gapMs`. */
 export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleState => ({
   ...state,
   probedAtMs: slotMs,
@@ -169,8 +171,8 @@ export const probed = (state: Refused, slotMs: number, gapMs: number): ThrottleS
 });
 
 /**
- * After a success. The limit lies between what went through until the platform was seen to be open again, and what the
- * rate comes to if it was closed only for as long as it was seen to be.
+ * The state after a success. The limit is between the rate that went through until the platform was seen open again,
+ * and the rate that results if it was closed only as long as it was seen closed.
  */
 export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): ThrottleState {
   const { rate, from, firstAtMs, closedUntilMs } = state;
@@ -196,7 +198,7 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   };
 }
 
-/** Before slots are granted: a line that had rested since `tatMs` is measured from now on. */
+/** The state before slots are granted: a line that was idle since `tatMs` is measured from now on. */
 export function rested(
   state: ThrottleState | undefined,
   tatMs: number,

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
 import { checkedBy, printJson } from '../base/json/index.ts';
-import type { Share } from '../pace/fair-order.ts';
-import { type Pace, PaceWaitError, type Slot } from '../pace/pace.ts';
+import type { Priority } from '../pace/index.ts';
+import { type Pace, PaceWaitError, type Slot } from '../pace/index.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, type StatusFailure, wasSent } from './failure.ts';
@@ -272,7 +272,7 @@ const kindOf = (value: unknown): string =>
 type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Whose call it is: urgent ones leave before the calls of large batches. Default: `normal`. */
-  readonly share?: Share | undefined;
+  readonly priority?: Priority | undefined;
   /** An abort stops the call only until its request has left: for callers that must know the response. Default: false. */
   readonly finishes?: boolean | undefined;
   /**
@@ -309,12 +309,12 @@ async function makeAttempt(
   parts: AttemptParts,
   options: AttemptOptions,
 ): Promise<AttemptResult> {
-  const { signal, beforeSend: prepare, share } = options;
+  const { signal, beforeSend: prepare, priority } = options;
   try {
     // The pace looks at the signal until the call leaves.
     const send = (slot: Slot) => sendIn(slot, attempt, parts, options);
     const { operation } = attempt;
-    return await parts.pace.run(send, { signal, isAccepted, prepare, share, operation });
+    return await parts.pace.run(send, { signal, isAccepted, prepare, priority, operation });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     const { waitMs, maxWaitMs, isPaused } = error;

@@ -1,4 +1,4 @@
-import { PAUSED } from '../pace/pace.ts';
+import { PAUSED } from '../pace/index.ts';
 
 /** Everything that can go wrong with a call, as data. Closed: a switch over `kind` covers it. */
 export type PlatformFailure =

@@ -1,6 +1,6 @@
 import { type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
 import { type InHand, sleep } from '../base/index.ts';
-import type { Pace } from '../pace/pace.ts';
+import type { Pace } from '../pace/index.ts';
 import { type Call, createCall, type HoldLeft } from './call.ts';
 import type { Observe } from './events.ts';
 import { createExchange } from './http/exchange.ts';

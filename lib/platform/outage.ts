@@ -1,4 +1,4 @@
-import type { CallOutcome } from '../pace/breaker.ts';
+import type { CallOutcome } from '../pace/index.ts';
 import type { Call } from './call.ts';
 import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';

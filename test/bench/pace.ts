@@ -1,4 +1,4 @@
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
@@ -39,7 +39,7 @@ const comparisons = async (): Promise<readonly Row[]> => [
 
 async function oneProcess(limit: number): Promise<readonly Row[]> {
   await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', String(limit));
-  const platform = platformOf(sandbox, createLocalPace({ rate: limit * 0.98, concurrency: 8 }));
+  const platform = platformOf(sandbox, createProcessPace({ rate: limit * 0.98, concurrency: 8 }));
   const untilMs = performance.now() + SECONDS * 1000;
   let used = 0;
   const keepBusy = async () => {

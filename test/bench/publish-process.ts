@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/base/async.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
@@ -32,7 +32,7 @@ if (third === 'scan') {
   const { call } = createPlatform({
     baseUrl: url,
     token: fixedToken('bench'),
-    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+    pace: createProcessPace({ rate: 10_000, concurrency: 8 }),
     observe,
   });
   const compression = argument === 'zstd' ? 'zstd' : 'gzip';

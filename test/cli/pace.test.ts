@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Budget, noTally } from '../../lib/pace/budget.ts';
+import { type Budget, emptyBudget } from '../../lib/pace/budget.ts';
 import { openBudget } from '../../lib/pace/stored-budget.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
@@ -39,7 +39,7 @@ async function set(some: Partial<Budget>) {
 const used: Partial<Budget> = {
   tatMs: 1_100,
   rate: 50,
-  tally: { ...noTally, granted: 1_200, used: 1_190, wasted: 10, waitedMs: 61_000, throttled: 2 },
+  tally: { ...emptyBudget.tally, granted: 1_200, used: 1_190, wasted: 10, waitedMs: 61_000, throttled: 2 },
 };
 
 test('shows the budget and what the fleet has used of it', async () => {
@@ -129,7 +129,7 @@ test('--json prints one JSON value, even if nothing has been sent yet', async ()
     lowered: null,
     incidents: 0,
     waitMs: 0,
-    ...noTally,
+    ...emptyBudget.tally,
   });
 });
 

@@ -314,17 +314,17 @@ test.for([
     { version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }], batch: 'b', chunk: 0, priority: 'normal' },
     'normal',
   ],
-] as const)('the calls of %j leave as %s', async ([job, share]) => {
+] as const)('the calls of %j leave as %s', async ([job, priority]) => {
   const shares: unknown[] = [];
   const run: RunJob<unknown> = async (_, turn) => {
-    shares.push(turn.share);
+    shares.push(turn.priority);
     throw new HandBackError('that is all', 0);
   };
   await using fake = await fakeWorker({ 'run-function': run, score: run });
 
   await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
 
-  expect(shares).toEqual([share]);
+  expect(shares).toEqual([priority]);
 });
 
 const context = { operation: 'runFunction', about: 'function add', attempts: 1 };

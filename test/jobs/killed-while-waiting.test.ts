@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
@@ -10,7 +10,7 @@ import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts
 test('a worker that is killed while its jobs wait for their slots leaves one that counts as sent, or none', async () => {
   const clock = createVirtualClock();
   const { now, sleep } = clock;
-  const pace = createLocalPace({ rate: 2.5, concurrency: 8, now, sleep });
+  const pace = createProcessPace({ rate: 2.5, concurrency: 8, now, sleep });
   const left = new Set<string>();
   await using fake = await fakeWorker({
     'run-function': async ({ id }, turn) => {

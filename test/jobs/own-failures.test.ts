@@ -4,7 +4,7 @@ import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { renewedLease } from '../../lib/jobs/open-worker.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import type { Send } from '../../lib/platform/http/transport.ts';
@@ -42,7 +42,7 @@ async function deliver(job: { readonly id: string }, isAway: (nowMs: number) => 
   const { table, store } = fake.batches;
   const ledger = createLedger({ table, now });
   const random = () => 0.5;
-  const pace = createLocalPace({ rate: 2, concurrency: 8, maxWaitMs: 20_000, now, sleep });
+  const pace = createProcessPace({ rate: 2, concurrency: 8, maxWaitMs: 20_000, now, sleep });
   const callWith = (budgetMs: number) =>
     createCall({
       ...{ send, pace, now, sleep, random, timeoutMs: 60_000, token: fixedToken('token') },

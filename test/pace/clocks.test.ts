@@ -124,7 +124,7 @@ describe('whatever the clocks, and however long requests take,', () => {
       startsMs: fc.integer({ min: 0, max: 3_000 }),
       endsMs: fc.integer({ min: 3_500, max: 20_000 }),
       restMs: fc.constantFrom(0, 0, 100, 500),
-      greed: fc.constantFrom('one' as const, 'block' as const),
+      reserve: fc.constantFrom('single' as const, 'batch' as const),
     }),
     { minLength: 1, maxLength: 6 },
   );

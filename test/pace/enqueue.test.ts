@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { enqueue } from '../../lib/pace/enqueue.ts';
+import { enqueue } from '../../lib/pace/fair-queue.ts';
 
 /** A queue of one at a time with a task under way, until `end` is called. */
 function busyQueue(signal?: AbortSignal) {

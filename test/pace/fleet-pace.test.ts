@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Budget, type BudgetItem, createMemoryBudget } from '../../lib/pace/budget.ts';
-import { createFleetPace, createLocalPace } from '../../lib/pace/fleet-pace.ts';
-import { openedLater } from '../../lib/pace/opened-later.ts';
+import { createFleetPace, createProcessPace } from '../../lib/pace/fleet-pace.ts';
+import { lazyPace } from '../../lib/pace/lazy-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { paceSuite } from './pace-suite.ts';
@@ -48,8 +48,8 @@ describe('while the table is unavailable', () => {
     const { clock, pace, state } = paced({
       rate: 9.5,
       concurrency: 8,
-      onTableAway: (cause) => reported.push(String(cause)),
-      onTableBack: () => reported.push('back'),
+      onTableUnavailable: (cause) => reported.push(String(cause)),
+      onTableAvailable: () => reported.push('back'),
     });
     state.isUnavailable = true;
     const calls = Promise.all([1, 2].map(() => pace.run(async () => clock.now())));
@@ -191,7 +191,7 @@ test('a refusal changes nothing, and stands for a second without another look', 
 
 test.each([
   ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1 })],
-  ['one process', () => createLocalPace({ rate: 1_000, concurrency: 1 })],
+  ['one process', () => createProcessPace({ rate: 1_000, concurrency: 1 })],
 ])('the pace of %s goes by the clock of the process, unless another is given', async (_, create) => {
   const pace = create();
 
@@ -202,8 +202,8 @@ test.each([
 
 test('a 429 is reported to a pace that is opened later', async () => {
   const clock = createVirtualClock();
-  const local = createLocalPace({ ...clock, rate: 10, concurrency: 1 });
-  const pace = openedLater(10, async () => local);
+  const local = createProcessPace({ ...clock, rate: 10, concurrency: 1 });
+  const pace = lazyPace(10, async () => local);
   await clock.finish(pace.run(async (slot) => pace.throttled(slot, undefined)));
 
   expect(local.counts().throttled).toBe(1);
@@ -212,7 +212,7 @@ test('a 429 is reported to a pace that is opened later', async () => {
 test('a pace that is opened later is opened once, by its first call', async () => {
   const clock = createVirtualClock();
   let opened = 0;
-  const pace = openedLater(10, async () => {
+  const pace = lazyPace(10, async () => {
     opened += 1;
     return createFleetPace({ ...clock, item: createMemoryBudget(), rate: 10, concurrency: 2 });
   });

@@ -6,9 +6,10 @@ import {
   createMemoryBudget,
   emptyBudget,
 } from '../../lib/pace/budget.ts';
+import { trackTime } from '../../lib/pace/clock.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
-import { type Demand, momentOf } from '../../lib/pace/slots.ts';
+import type { Demand } from '../../lib/pace/reserve-block.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -49,17 +50,17 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
   };
   const slots = createFleetSlots({
     ...{ view: createBudgetView(item, clock), rate: 10, maxWaitMs: Number.POSITIVE_INFINITY },
-    ...{ greed: 'block', clock },
+    ...{ reserve: 'batch', clock },
   });
   const request = (given: Partial<Demand> = {}) => ({
-    calledAt: momentOf(clock),
+    calledAt: trackTime(clock),
     signal: undefined,
     demand: () => ({ ...demand, ...given }),
   });
   const run = <T>(act: () => Promise<T>): Promise<T> => clock.finish(act());
-  const approach = async (leadMs: number, calls = () => 0) => {
+  const waitUntilDue = async (leadMs: number, calls = () => 0) => {
     const ahead = () => ({ calls: calls(), forMs: 1e9 });
-    await slots.approach({ ...request(), ahead, leadMs: () => leadMs });
+    await slots.waitUntilDue({ ...request(), ahead, leadMs: () => leadMs });
     return clock.now();
   };
   return {
@@ -69,15 +70,15 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
     take: (given: Partial<Demand> = {}) => run(() => slots.take(request(given))),
     throttled: (slot: Slot, retryAfterMs?: number) => run(() => slots.throttled(slot, retryAfterMs)),
     /** When a call that has no others ahead, and prepares for `leadMs`, is let through. */
-    approach: (leadMs: number) => run(() => approach(leadMs)),
+    waitUntilDue: (leadMs: number) => run(() => waitUntilDue(leadMs)),
     /** When a call is let through that waits behind another one, until that takes its slot. */
-    approachBehind: (leadMs: number) => {
+    waitUntilDueBehind: (leadMs: number) => {
       let ahead = 1;
       const first = async () => {
         await slots.take(request());
         ahead = 0;
       };
-      return run(async () => (await Promise.all([approach(leadMs, () => ahead), first()]))[0]);
+      return run(async () => (await Promise.all([waitUntilDue(leadMs, () => ahead), first()]))[0]);
     },
     pass: (ms: number) => run(() => clock.sleep(ms)),
     takeLog: () => log.splice(0),
@@ -92,7 +93,7 @@ describe('a slot', () => {
     const second = await take();
 
     expect([first.atMs, second.atMs]).toEqual([80, 138]);
-    expect(first).toMatchObject({ waitedMs: 80, incidents: 0, untilMs: 90 });
+    expect(first).toMatchObject({ waitedMs: 80, throttleEpoch: 0, untilMs: 90 });
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
     expect((await memory.read()).tatMs).toBe(80 + 206);
   });
@@ -160,7 +161,7 @@ describe('a probe', () => {
       'gave its slot back',
       async ({ slots, throttled }: ReturnType<typeof createWorker>, slot: Slot) => {
         slots.giveBack(slot);
-        await throttled({ atMs: 99, waitedMs: 0, incidents: 2 });
+        await throttled({ atMs: 99, waitedMs: 0, throttleEpoch: 2 });
       },
     ],
   ])('that %s does not show that the platform accepts calls', async (_, end) => {
@@ -173,27 +174,27 @@ describe('a probe', () => {
 });
 
 test('a call that must prepare reserves at once if no other will, and is let through as long before its slot as it prepares', async () => {
-  const { approach, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
+  const { waitUntilDue, takeLog } = createWorker({ budget: { tatMs: 5_000 } });
 
-  expect(await approach(300)).toBe(4_995 - 40 - 300);
+  expect(await waitUntilDue(300)).toBe(4_995 - 40 - 300);
   expect(takeLog()).toEqual(['look at 0', 'reserve at 40']);
 });
 
 test('a call behind another one prepares for the slot after that one’s, though the line is idle', async () => {
-  const { take, pass, approachBehind } = createWorker();
+  const { take, pass, waitUntilDueBehind } = createWorker();
   await take();
   await pass(920);
 
-  expect(await approachBehind(10)).toBe(1_000 + 103 - 5 - 10);
+  expect(await waitUntilDueBehind(10)).toBe(1_000 + 103 - 5 - 10);
 });
 
 test('where the line was seen to be free, a call prepares while its slot is reserved', async () => {
-  const { approach, take, pass, takeLog } = createWorker();
+  const { waitUntilDue, take, pass, takeLog } = createWorker();
   await take();
   await pass(300);
   takeLog();
 
-  expect(await approach(60)).toBe(380);
+  expect(await waitUntilDue(60)).toBe(380);
   expect(takeLog()).toEqual(['reserve at 380']);
 });
 
@@ -203,7 +204,7 @@ describe('a 429', () => {
       budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
 
-    await throttled({ atMs: 0, waitedMs: 0, incidents: 1 });
+    await throttled({ atMs: 0, waitedMs: 0, throttleEpoch: 1 });
 
     expect((await memory.read()).incidents).toBe(2);
     expect(takeLog()).toEqual(['look at 0']);
@@ -213,7 +214,7 @@ describe('a 429', () => {
     const { slots, take, throttled, memory } = createWorker({
       budget: { incidents: 2, tatMs: 0, throttle: refusedAt(-9_000) },
     });
-    const [probe, other] = [await take(), { atMs: 99, waitedMs: 0, incidents: 2 }];
+    const [probe, other] = [await take(), { atMs: 99, waitedMs: 0, throttleEpoch: 2 }];
     slots.ended(probe, true);
 
     await throttled(other);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createBudgetView, createMemoryBudget, noTally } from '../../lib/pace/budget.ts';
+import { createBudgetView, createMemoryBudget, emptyBudget } from '../../lib/pace/budget.ts';
+import { trackTime } from '../../lib/pace/clock.ts';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
-import { type Demand, momentOf } from '../../lib/pace/slots.ts';
+import type { Demand } from '../../lib/pace/reserve-block.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const demand: Demand = { waiting: 2, arrived: 2 };
@@ -16,11 +17,11 @@ function createWorker({
     view: createBudgetView(item, clock),
     rate: 10,
     maxWaitMs,
-    greed: 'block',
+    reserve: 'batch',
     clock,
   });
   const take = () =>
-    clock.finish(slots.take({ calledAt: momentOf(clock), signal: undefined, demand: () => demand }));
+    clock.finish(slots.take({ calledAt: trackTime(clock), signal: undefined, demand: () => demand }));
   const pass = (ms: number) => clock.finish(clock.sleep(ms));
   return { item, slots, take, pass };
 }
@@ -81,5 +82,5 @@ test('what a worker did is reported once, though others overtake the write that 
   await pass(5_000);
   await take();
 
-  expect((await item.read()).tally).toEqual({ ...noTally, granted: 4, used: 1, wasted: 1 });
+  expect((await item.read()).tally).toEqual({ ...emptyBudget.tally, granted: 4, used: 1, wasted: 1 });
 });

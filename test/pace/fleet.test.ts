@@ -45,7 +45,7 @@ describe('whatever the workers do', () => {
         fc.integer({ min: 500, max: 5_000 }),
       ),
       restMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 600 })),
-      greed: fc.constantFrom('one' as const, 'block' as const),
+      reserve: fc.constantFrom('single' as const, 'batch' as const),
       maxWaitMs: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 0, max: 3_000 })),
     }),
     { minLength: 1, maxLength: 12 },
@@ -271,7 +271,7 @@ describe('nobody starves', () => {
   test('a snapshot that takes one slot at a time waits for one block of each other worker at most', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
-      workers: [...busy(10), { greed: 'one', loops: 4 }],
+      workers: [...busy(10), { reserve: 'single', loops: 4 }],
       durationMs: 30_000,
     });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createGatedPace } from '../../lib/pace/fleet-pace.ts';
 import type { SlotSource } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
-import type { Demand } from '../../lib/pace/slots.ts';
+import type { Demand } from '../../lib/pace/reserve-block.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** A source that grants a slot at once; `untilMs` is how long each may be used. */
@@ -15,7 +15,7 @@ function createSource(clock: { readonly now: () => number }, usableMs = Number.P
       demands.push(demand());
       return { atMs: clock.now(), waitedMs: 0, untilMs: clock.now() + usableMs };
     },
-    approach: async () => undefined,
+    waitUntilDue: async () => undefined,
     wake: () => undefined,
     giveBack: (slot) => void givenBack.push(slot),
     dueAtMs: () => clock.now(),

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { paceSuite } from './pace-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-paceSuite('the pace of one process', createLocalPace);
+paceSuite('the pace of one process', createProcessPace);
 
 describe('in virtual time, with timers that wake late', () => {
   const schedules = fc.record({
@@ -20,7 +20,7 @@ describe('in virtual time, with timers that wake late', () => {
       fc.asyncProperty(schedules, async ({ rate, concurrency, arrivals, durations, lateness }) => {
         let woken = 0;
         const clock = createVirtualClock({ lateness: () => lateness[woken++ % lateness.length] ?? 0 });
-        const pace = createLocalPace({ rate, concurrency, ...clock });
+        const pace = createProcessPace({ rate, concurrency, ...clock });
         const leftAt: number[] = [];
         const call = async (index: number, arrivalMs: number) => {
           await clock.sleep(arrivalMs);
@@ -46,7 +46,7 @@ describe('in virtual time, with timers that wake late', () => {
     const lateness = [0, 3, 1, 4, 2];
     let woken = 0;
     const clock = createVirtualClock({ lateness: () => lateness[woken++ % lateness.length] ?? 0 });
-    const pace = createLocalPace({ rate: 9.8, concurrency: 4, ...clock });
+    const pace = createProcessPace({ rate: 9.8, concurrency: 4, ...clock });
 
     await clock.finish(Promise.all(Array.from({ length: 589 }, () => pace.run(async () => undefined))));
 
@@ -60,5 +60,5 @@ test.each([
   [{ rate: 1, concurrency: 1.5 }, 'concurrency: expected a whole number of at least 1, got 1.5'],
   [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, 'maxWaitMs: expected a number of at least 0, got -1'],
 ])('%o is refused: %s', (options, message) => {
-  expect(() => createLocalPace(options)).toThrow(message);
+  expect(() => createProcessPace(options)).toThrow(message);
 });

@@ -61,7 +61,7 @@ test.each([500, 2_000, 20_000])(
       rate: 10,
       workers: [
         { maxWaitMs, loops: 4 },
-        { maxWaitMs, greed: 'one', loops: 1 },
+        { maxWaitMs, reserve: 'single', loops: 1 },
       ],
       durationMs: 60_000,
       isAway: (atMs) => atMs >= AWAY_MS && atMs < BACK_MS,

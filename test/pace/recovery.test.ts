@@ -89,7 +89,7 @@ const plans = fc.record({
   spells,
   workers: fc.array(
     fc.record({
-      greed: fc.constantFrom('one' as const, 'block' as const),
+      reserve: fc.constantFrom('single' as const, 'batch' as const),
       maxWaitMs: fc.constantFrom(20_000, Number.POSITIVE_INFINITY),
       loops: fc.integer({ min: 4, max: 8 }),
     }),

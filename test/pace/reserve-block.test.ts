@@ -4,12 +4,12 @@ import {
   type BudgetItem,
   createBudgetView,
   createMemoryBudget,
-  createWorkerTally,
+  createUsageReporter,
   emptyBudget,
-  noTally,
+  lineStartMs,
 } from '../../lib/pace/budget.ts';
-import { createProof, type Line, lineStartMs, reserveBlock } from '../../lib/pace/reserve-block.ts';
-import { momentOf } from '../../lib/pace/slots.ts';
+import { trackTime } from '../../lib/pace/clock.ts';
+import { createAcceptanceTracker, type Line, reserveBlock } from '../../lib/pace/reserve-block.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { learnedTo, refusedAt } from './throttled.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -17,20 +17,20 @@ import { createVirtualClock } from './virtual-clock.ts';
 const demand = { waiting: 2, arrived: 2 };
 const punctual = { aheadMs: 0, lateMs: 10, followers: 0 };
 
-type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'greed'>> & {
+type Given = Partial<Pick<Line, 'rate' | 'maxWaitMs' | 'reserve'>> & {
   readonly budget?: Partial<Budget>;
   /** How long each request to the item takes. Default: no time. */
   readonly responseMs?: number;
-  readonly doubtMs?: number;
+  readonly clockErrorMs?: number;
   /** What another worker makes of the budget before this one's first change is stored. */
   readonly overtaking?: Partial<Budget>;
   readonly isAway?: boolean;
 };
 
 /** A worker at 10 requests a second: a block spans two slots of 103 ms. */
-function createWorker({ budget, responseMs = 0, doubtMs = 0, ...given }: Given = {}) {
+function createWorker({ budget, responseMs = 0, clockErrorMs = 0, ...given }: Given = {}) {
   const { overtaking, isAway, ...options } = given;
-  const clock = { ...createVirtualClock(), doubtMs: () => doubtMs };
+  const clock = { ...createVirtualClock(), clockErrorMs: () => clockErrorMs };
   const memory = createMemoryBudget({ ...emptyBudget, ...budget });
   const set = (some: Partial<Budget> = {}) => memory.change('set', (each) => ({ ...each, ...some }));
   const readAt: number[] = [];
@@ -49,16 +49,16 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, ...given }: Given =
       return memory.change(act, next);
     },
   };
-  const [tally, proof] = [createWorkerTally(), createProof(clock)];
+  const [usage, acceptance] = [createUsageReporter(), createAcceptanceTracker(clock)];
   const view = createBudgetView(item, clock);
   const setBack: string[] = [];
   const line: Line = {
-    ...{ rate: 10, maxWaitMs: Number.POSITIVE_INFINITY, greed: 'block' },
+    ...{ rate: 10, maxWaitMs: Number.POSITIVE_INFINITY, reserve: 'batch' },
     ...options,
-    ...{ clock, view, tally, proof, onSetBack: () => void setBack.push('set back') },
+    ...{ clock, view, usage, acceptance, onSetBack: () => void setBack.push('set back') },
   };
-  const reserve = (outlook = punctual, calledAt = momentOf(clock)) => {
-    const request = { calledAt, signal: undefined, demand: () => demand, outlook: () => outlook };
+  const reserve = (forecast = punctual, calledAt = trackTime(clock)) => {
+    const request = { calledAt, signal: undefined, demand: () => demand, forecast: () => forecast };
     return clock.finish(
       reserveBlock(request, line).then(
         (block) => ({ block, error: undefined }),
@@ -67,12 +67,12 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, ...given }: Given =
     );
   };
   const pass = (ms: number) => clock.finish(clock.sleep(ms));
-  const succeed = (incidents: number) => {
+  const succeed = (throttleEpoch: number) => {
     const slot = { atMs: 0, waitedMs: 0 };
-    proof.left(slot, incidents);
-    proof.ended(slot, true);
+    acceptance.left(slot, throttleEpoch);
+    acceptance.ended(slot, true);
   };
-  return { clock, reserve, pass, succeed, tally, set, read: memory.read, readAt, setBack };
+  return { clock, reserve, pass, succeed, usage, set, read: memory.read, readAt, setBack };
 }
 
 describe('a block', () => {
@@ -82,7 +82,7 @@ describe('a block', () => {
     const { block } = await reserve();
 
     expect(block).toEqual({
-      ...{ state: 'checked', slots: [0, 103], lateMs: 10, toleranceMs: 5, incidents: 0 },
+      ...{ state: 'checked', slots: [0, 103], lateMs: 10, toleranceMs: 5, throttleEpoch: 0 },
     });
     expect(await read()).toMatchObject({ tatMs: 206, incidents: 0, rate: 10, tally: { granted: 2 } });
   });
@@ -104,7 +104,7 @@ describe('a block', () => {
   });
 
   test('leaves both of its ends empty where the clock may be off', async () => {
-    const { reserve, read } = createWorker({ doubtMs: 3 });
+    const { reserve, read } = createWorker({ clockErrorMs: 3 });
 
     const { block } = await reserve();
 
@@ -117,7 +117,7 @@ describe('a block', () => {
     const { reserve, read, setBack } = createWorker(given);
 
     // A second later, when nobody holds slots of before.
-    expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], incidents: 4 });
+    expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], throttleEpoch: 4 });
     expect(await read()).toMatchObject({ tatMs: 1_206, incidents: 4, longestWaitMs: 20_000 });
     expect(setBack).toEqual(['set back']);
   });
@@ -176,13 +176,13 @@ describe('a call', () => {
   test('is refused if it would wait longer, and learns how long from now', async () => {
     const { reserve, clock, pass, read } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
     await pass(500);
-    const calledAt = momentOf(clock);
+    const calledAt = trackTime(clock);
     await pass(1_000);
 
     const { error } = await reserve(punctual, calledAt);
 
     expect(error).toMatchObject({ name: 'PaceWaitError', waitMs: 8_500, maxWaitMs: 5_000 });
-    expect(await read()).toMatchObject({ tatMs: 10_005, tally: noTally });
+    expect(await read()).toMatchObject({ tatMs: 10_005, tally: emptyBudget.tally });
   });
 
   test.each([
@@ -225,16 +225,16 @@ describe('a worker that is overtaken', () => {
     const { reserve, read } = createWorker({ overtaking, maxWaitMs: 5_000 });
 
     expect((await reserve()).error).toMatchObject({ name: 'PaceWaitError' });
-    expect(await read()).toMatchObject({ ...overtaking, tally: noTally });
+    expect(await read()).toMatchObject({ ...overtaking, tally: emptyBudget.tally });
   });
 });
 
 test('what a worker did is reported later if the table does not respond', async () => {
-  const { reserve, tally } = createWorker({ isAway: true });
-  tally.add({ used: 5 });
+  const { reserve, usage } = createWorker({ isAway: true });
+  usage.add({ used: 5 });
 
   expect((await reserve()).error).toMatchObject({ name: 'TableError' });
-  expect(tally.reportOf(0)).toEqual({ ...noTally, used: 5 });
+  expect(usage.reportOf(0)).toEqual({ ...emptyBudget.tally, used: 5 });
 });
 
 describe('while the platform refuses', () => {
@@ -251,7 +251,7 @@ describe('while the platform refuses', () => {
     expect(clock.now()).toBe(29_995);
     // The line does not move.
     expect(await read()).toMatchObject({ tatMs: 500, throttle: { probedAtMs: 30_000, nextMs: 31_000 } });
-    expect(block).toMatchObject({ slots: [30_000], incidents: 1 });
+    expect(block).toMatchObject({ slots: [30_000], throttleEpoch: 1 });
   });
 
   test('a worker whose call was accepted restarts the line after the last probe, without another look', async () => {

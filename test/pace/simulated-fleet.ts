@@ -1,7 +1,6 @@
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { type Pace, PaceWaitError, type Slot } from '../../lib/pace/pace.ts';
 import { createTableBudget } from '../../lib/pace/stored-budget.ts';
-import type { ClockOff } from '../../lib/pace/table-clock.ts';
 import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
 import { awaitDate, type DateSeen } from '../../lib/table/open-table.ts';
 import type { Table } from '../../lib/table/table.ts';
@@ -23,7 +22,7 @@ export type SimulatedWorker = {
   readonly diesMs?: number;
   /** The time between the end of a call and the next one of its loop. */
   readonly restMs?: number;
-  readonly greed?: 'one' | 'block';
+  readonly reserve?: 'single' | 'batch';
   readonly maxWaitMs?: number;
   /** What it calls. Default: nothing that has a name. */
   readonly operation?: string;
@@ -93,7 +92,7 @@ export async function simulateFleet(plan: FleetPlan) {
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
   const outages: number[] = [];
-  const clocksOff: (ClockOff & { readonly worker: number })[] = [];
+  const clocksOff: { readonly worker: number; readonly offMs: number }[] = [];
   const requests = { reads: 0, writes: 0 };
   const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
 
@@ -154,12 +153,12 @@ export async function simulateFleet(plan: FleetPlan) {
       rate: plan.rate,
       ceiling: plan.ceiling,
       concurrency: worker.concurrency ?? 8,
-      greed: worker.greed ?? 'block',
+      reserve: worker.reserve ?? 'batch',
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
       now,
       steady: clock.now,
       sleep,
-      onTableAway: () => outages.push(index),
+      onTableUnavailable: () => outages.push(index),
       onClockOff: (off) => clocksOff.push({ worker: index, ...off }),
     });
     const call = async (slot: Slot) => {

@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { watchSteps } from '../../lib/pace/slots.ts';
-import {
-  type ClockOff,
-  createFindTime,
-  createTableClock,
-  type TableClock,
-} from '../../lib/pace/table-clock.ts';
+import { watchSteps } from '../../lib/pace/clock.ts';
+import { createFindTime, createTableClock } from '../../lib/pace/table-clock.ts';
 import { awaitDate } from '../../lib/table/open-table.ts';
 
-const isKnown = (clock: TableClock) => clock.uncertaintyMs() < Number.POSITIVE_INFINITY;
+const isKnown = (clock: ReturnType<typeof createTableClock>) =>
+  clock.uncertaintyMs() < Number.POSITIVE_INFINITY;
 
 /** A clock that is `offMs` ahead of the table's, and responses that take 10 ms there and 10 ms back. */
 function createClocks(offMs: number) {
   const state = { tableMs: 1_000_000_000_000, offMs, steadyMs: 0 };
-  const reports: ClockOff[] = [];
+  const reports: { readonly offMs: number; readonly table: string; readonly here: string }[] = [];
   const clock = createTableClock({
     now: () => state.tableMs + state.offMs,
     steady: () => state.steadyMs,
@@ -53,13 +49,13 @@ describe('a clock that agrees with the table', () => {
 
     respondFor(10_000, 43);
 
-    expect([errorMs(), clock.doubtMs()]).toEqual([0, 0]);
+    expect([errorMs(), clock.clockErrorMs()]).toEqual([0, 0]);
   });
 
   test('is believed before the first response, though nothing is known', () => {
     const { clock, errorMs } = createClocks(0);
 
-    expect([errorMs(), clock.doubtMs(), isKnown(clock)]).toEqual([0, 0, false]);
+    expect([errorMs(), clock.clockErrorMs(), isKnown(clock)]).toEqual([0, 0, false]);
   });
 });
 
@@ -94,7 +90,7 @@ describe('a clock that is off', () => {
 
       respond();
 
-      expect(clock.doubtMs()).toBeGreaterThanOrEqual(Math.abs(errorMs()) - 9);
+      expect(clock.clockErrorMs()).toBeGreaterThanOrEqual(Math.abs(errorMs()) - 9);
     },
   );
 
@@ -153,7 +149,7 @@ test('a process that stood still for an hour knows less, and keeps what it knew'
   pass(3_600_000);
 
   expect(errorMs()).toBe(before);
-  expect(clock.doubtMs()).toBeGreaterThan(50);
+  expect(clock.clockErrorMs()).toBeGreaterThan(50);
 });
 
 test('a clock that drifts is followed', () => {
@@ -229,7 +225,7 @@ test('a server whose Date is a little late now and then does not undo what is kn
   const atMs = state.tableMs + 30;
   clock.saw({ dateMs: Math.floor(atMs / 1000) * 1000 - 1000, sentMs: atMs, receivedMs: atMs + 20 });
 
-  expect([errorMs(), clock.doubtMs()]).toEqual([0, 0]);
+  expect([errorMs(), clock.clockErrorMs()]).toEqual([0, 0]);
 });
 
 describe('looks for the time', () => {

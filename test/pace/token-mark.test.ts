@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createTokenMark } from '../../lib/pace/breaker.ts';
 import { createMemoryBudget } from '../../lib/pace/budget.ts';
-import { createTokenMark } from '../../lib/pace/token-mark.ts';
 
 /** Workers that share a budget, whose clock the test sets. */
 function createFleet(change?: (act: string) => void) {

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/traced.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { secretToken } from '../../lib/platform/token.ts';
@@ -311,7 +311,7 @@ describe("the caller's abort passes through with its own reason", () => {
 describe('a call that finishes', () => {
   const reason = new Error('the lease is lost');
   const paced = (url: string) =>
-    clientAt(url, { pace: createLocalPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }) });
+    clientAt(url, { pace: createProcessPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }) });
 
   test('is stopped as long as it has not left, as others are at any time', async () => {
     const abort = new AbortController();

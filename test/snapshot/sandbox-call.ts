@@ -1,4 +1,4 @@
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import type { Call } from '../../lib/platform/call.ts';
 import { createPlatform, type Platform } from '../../lib/platform/client.ts';
 import type { PlatformOptions } from '../../lib/platform/open-calls.ts';
@@ -12,7 +12,7 @@ export const platformOf = ({ url, token }: At, options: Partial<PlatformOptions>
   createPlatform({
     baseUrl: url,
     token: fixedToken(token),
-    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+    pace: createProcessPace({ rate: 10_000, concurrency: 8 }),
     retry: { baseDelayMs: 1, maxDelayMs: 20 },
     ...options,
   });

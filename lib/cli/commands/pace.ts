@@ -2,15 +2,12 @@ import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
 import {
   type Budget,
   type BudgetItem,
-  cappedRate,
-  effectiveRate,
-  lineSpacing,
-  resetAt,
-} from '../../pace/budget.ts';
-import { type ThrottledOperation, throttledOperations, throttledWords } from '../../pace/by-operation.ts';
-import { lineStartMs } from '../../pace/reserve-block.ts';
-import { openBudget } from '../../pace/stored-budget.ts';
-import { isProbing, latestMs } from '../../pace/throttle-state.ts';
+  openBudget,
+  readPaceStatus,
+  resetBudget,
+  type ThrottledOperation,
+  throttledLine,
+} from '../../pace/index.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readPaceSettings } from '../../settings.ts';
 import { NEW_LEDGER, tableCheckOf } from '../../table/index.ts';
@@ -35,10 +32,10 @@ export default (async (_, flags, terminal) => {
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
   if (change !== undefined && isAsked) await checkOf(tableName, environment)();
-  const budget = await changed(flags, item);
-  const given = { host, rate: PLATFORM_RATE, nowMs: Date.now() };
-  const report = reportOf(budget, given);
-  const throttled = await throttledOperations(budget, item, given);
+  await setBudget(flags, item);
+  const status = await readPaceStatus(item, PLATFORM_RATE);
+  const report = reportOf(host, status);
+  const throttled = status.throttledOperations;
   const operations = throttled.map(({ operation, sinceMs, refusedAtMs, effectiveRate: own, isProbing }) => ({
     operation,
     effectiveRate: own,
@@ -58,35 +55,31 @@ const ATTEMPTS = 5;
 /** Slots that were reserved before a reset may still be used for as long. */
 const RESET_AFTER_MS = 1_000;
 
-async function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<Budget> {
+async function setBudget({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<void> {
   const set = (some: Partial<Budget>) => item.change('set', (budget) => ({ ...budget, ...some }));
   if (pause) await set({ pausedAtMs: Date.now() });
   if (resume) await set({ pausedAtMs: undefined });
-  if (reset) await item.change('reset', (budget) => resetAt(budget, Date.now() + RESET_AFTER_MS));
+  if (reset) await item.change('reset', (budget) => resetBudget(budget, Date.now() + RESET_AFTER_MS));
   if (rate !== undefined) await set({ capRate: rate });
-  return item.read();
 }
 
 type Report = ReturnType<typeof reportOf>;
 
-function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
-  const { throttle, pausedAtMs, incidents, tally, breaker, capRate } = budget;
-  // The rate of the senders, not the one that is set where this command runs.
-  const configured = budget.rate ?? rate;
-  const capped = cappedRate(configured, budget);
-  const startMs = lineStartMs(budget, { maxWaitMs: 0, nowMs }) ?? nowMs;
+function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus>>) {
+  const { pausedAtMs, incidents, tally, breaker, capRate } = status.budget;
+  const { configuredRate, learned } = status;
   const toISO = (atMs: number | undefined) => (atMs === undefined ? null : new Date(atMs).toISOString());
   return {
     host,
     paused: pausedAtMs !== undefined,
     pausedAt: toISO(pausedAtMs),
-    rate: capped,
-    ...(capRate === undefined ? {} : { cap: { rate: capRate, configuredRate: configured } }),
-    effectiveRate: effectiveRate(configured, budget, nowMs),
-    intervalMs: lineSpacing(configured, budget, nowMs).intervalMs,
-    lowered: throttle === undefined ? null : { rate: throttle.rate, at: toISO(latestMs(throttle)) },
+    rate: status.cappedRate,
+    ...(capRate === undefined ? {} : { cap: { rate: capRate, configuredRate } }),
+    effectiveRate: status.effectiveRate,
+    intervalMs: status.intervalMs,
+    lowered: learned === undefined ? null : { rate: learned.rate, at: toISO(learned.atMs) },
     /** While the platform refuses: one call leaves at a time until one succeeds. */
-    ...(isProbing(throttle) ? { probing: true } : {}),
+    ...(status.isProbing ? { probing: true } : {}),
     incidents,
     /** While the platform is away: no jobs are taken until a probe succeeds. */
     breaker:
@@ -94,7 +87,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
         ? null
         : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
     /** How long a call made now would wait for its slot. */
-    waitMs: Math.max(0, Math.round(startMs - nowMs)),
+    waitMs: status.waitMs,
     ...tally,
   };
 }
@@ -121,7 +114,7 @@ function linesOf(report: Report, throttled: readonly ThrottledOperation[]): read
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,
-    ...throttled.map(throttledWords),
+    ...throttled.map(throttledLine),
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${number(report.granted)} granted; of those reported so far, ${number(report.used)} used and ${number(report.wasted)} wasted`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',

@@ -15,7 +15,7 @@ import { type Ended, type Found, printFound, type Terminal } from '../terminal/t
 
 /** Takes every published place once more, one after the other. A place that fails does not keep the next from being taken. */
 export default (async (_, { json, tables }, terminal) => {
-  const session = openSession({ ...terminal, greed: 'one' });
+  const session = openSession({ ...terminal, reserve: 'single' });
   const store = await session.store();
   const outcomes: unknown[] = [];
   const print = (found: Found): Ended => {

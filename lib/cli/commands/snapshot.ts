@@ -27,7 +27,7 @@ export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
-  const session = openSession({ ...terminal, greed: 'one' });
+  const session = openSession({ ...terminal, reserve: 'single' });
   const { settings } = session;
   const store = await session.store();
   const force = given.force === true;

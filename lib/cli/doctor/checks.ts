@@ -3,9 +3,7 @@ import { CLOCK_ADVICE, proxyOf } from '../../base/aws/index.ts';
 import { errorText } from '../../base/index.ts';
 import { openQueue } from '../../jobs/queue/open-queue.ts';
 import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
-import { effectiveRate } from '../../pace/budget.ts';
-import { throttledOperations, throttledWords } from '../../pace/by-operation.ts';
-import { PAUSED } from '../../pace/pace.ts';
+import { openBudget, PAUSED, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { operations } from '../../platform/client.ts';
 import { createExchange } from '../../platform/http/exchange.ts';
@@ -188,13 +186,11 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
   if (table === undefined) return skipped('SYNC_TABLE is not set: each process has a pace of its own');
-  const { openBudget } = await import('../../pace/stored-budget.ts');
   const item = await openBudget({ table, host: new URL(PLATFORM_BASE_URL).host, environment });
-  const budget = await item.read();
-  const line = { rate: budget.rate ?? configured, nowMs: now() };
-  const throttled = await throttledOperations(budget, item, line);
-  const rate = `${Number(effectiveRate(line.rate, budget, line.nowMs).toFixed(3))} of ${line.rate} a second`;
-  return ok([budget.pausedAtMs === undefined ? rate : PAUSED, ...throttled.map(throttledWords)].join('\n'));
+  const status = await readPaceStatus(item, configured, now);
+  const rate = `${Number(status.effectiveRate.toFixed(3))} of ${status.configuredRate} a second`;
+  const state = status.budget.pausedAtMs === undefined ? rate : PAUSED;
+  return ok([state, ...status.throttledOperations.map(throttledLine)].join('\n'));
 };
 
 /** The tables of runs are there for these credentials: publishing here adds partitions to them. */

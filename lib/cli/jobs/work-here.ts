@@ -7,7 +7,7 @@ import { openJobStorage } from '../../jobs/job-storage.ts';
 import { INVALID_FORMULA } from '../../jobs/ledger/job-row.ts';
 import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
-import type { OpenBreaker } from '../../pace/budget.ts';
+import type { OpenBreaker } from '../../pace/index.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { Settings } from '../../settings.ts';

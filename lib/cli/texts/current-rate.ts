@@ -1,5 +1,4 @@
-import { effectiveRate } from '../../pace/budget.ts';
-import { throttledOperations, throttledWords } from '../../pace/by-operation.ts';
+import { openBudget, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { type Environment, readPaceSettings } from '../../settings.ts';
 
 /** Requests a second that may leave at the moment: 0 while they are paused. */
@@ -11,11 +10,10 @@ export async function currentRate(
   now = Date.now,
 ): Promise<CurrentRate | undefined> {
   if (!environment['PLATFORM_BASE_URL']) return undefined;
-  const { rate: configured, item } = await fleetOf(environment);
-  if (item === undefined) return { rate: configured, isPaused: false };
-  const budget = await item.read();
-  const rate = effectiveRate(budget.rate ?? configured, budget, now());
-  return { rate, isPaused: budget.pausedAtMs !== undefined };
+  const { rate, item } = await fleetOf(environment);
+  if (item === undefined) return { rate, isPaused: false };
+  const { effectiveRate, budget } = await readPaceStatus(item, rate, now);
+  return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 
 /** The operations that are throttled alone, in words; none where no platform or no table is set. */
@@ -23,14 +21,13 @@ export async function throttledNow(environment: Environment): Promise<readonly s
   if (!environment['PLATFORM_BASE_URL']) return [];
   const { rate, item } = await fleetOf(environment);
   if (item === undefined) return [];
-  const found = await throttledOperations(await item.read(), item, { rate, nowMs: Date.now() });
-  return found.map(throttledWords);
+  const { throttledOperations } = await readPaceStatus(item, rate);
+  return throttledOperations.map(throttledLine);
 }
 
 async function fleetOf(environment: Environment) {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: rate } = readPaceSettings(environment);
   if (table === undefined) return { rate, item: undefined };
-  const { openBudget } = await import('../../pace/stored-budget.ts');
   const { host } = new URL(PLATFORM_BASE_URL);
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Share } from '../../pace/fair-order.ts';
+import type { Priority } from '../../pace/index.ts';
 import type { RunOutcome } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, Turn } from '../turn.ts';
@@ -53,7 +53,7 @@ export const sendsMany = (type: string): boolean => (longTypes as readonly strin
 export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
 
 /** Whose calls the job's are: by its message's priority, or by its type. */
-export const shareOf = (job: Job): Share =>
+export const priorityOf = (job: Job): Priority =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
 export const runBy = <Type extends JobType>(

@@ -1,4 +1,4 @@
-import type { PaceCounts } from '../../pace/pace.ts';
+import type { PaceCounts } from '../../pace/index.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import { createRun } from '../run-id.ts';

@@ -11,7 +11,7 @@ export const groups = {
     tests: [
       'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates,recovery}.test.ts',
       'test/pace/{enqueue,slots,effective-rate,budget,stored-budget,reserve-block}.test.ts',
-      'test/pace/{fleet-breaker,proof,budget-view,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+      'test/pace/{fleet-breaker,acceptance-tracker,budget-view,gcra,fair-queue,fleet-pace,local-pace,breaker}.test.ts',
       'test/pace/{fleet,outage}.test.ts',
     ],
   },

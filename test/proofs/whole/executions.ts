@@ -90,7 +90,10 @@ type Invocation = {
 function invoke(invocation: Invocation, scene: Scene): Promise<Invoked> {
   const { process, input } = invocation;
   const { world } = scene;
-  const session = openSession(process, scene, { greed: 'one', skewMs: world.dice.pick(world.plan.skewsMs) });
+  const session = openSession(process, scene, {
+    reserve: 'single',
+    skewMs: world.dice.pick(world.plan.skewsMs),
+  });
   const endsMs = world.sinceStartMs() + LIMIT_MS;
   return new Promise((resolve) => {
     process.onEnd.push(() => resolve({ kind: 'again', afterMs: AFTER_DEATH_MS }));

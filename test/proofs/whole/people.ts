@@ -1,7 +1,7 @@
 import { createLedger } from '../../../lib/jobs/ledger/ledger.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
-import { resetAt } from '../../../lib/pace/budget.ts';
+import { resetBudget } from '../../../lib/pace/budget.ts';
 import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
 import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
 import { bodyOf } from '../job-plan.ts';
@@ -73,7 +73,7 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
       return void (await table.budget.change('resume', (budget) => ({ ...budget, pausedAtMs: undefined })));
     case 'reset':
       return void (await table.budget.change('reset', (budget) =>
-        resetAt(budget, world.machineNow() + RESET_AFTER_MS),
+        resetBudget(budget, world.machineNow() + RESET_AFTER_MS),
       ));
     case 'deploy':
       for (const process of world.running()) world.end(process, 'is replaced by a deployment');

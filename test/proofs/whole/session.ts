@@ -6,7 +6,7 @@ import { readFollowers, startSnapshotRunner } from '../../../lib/jobs/types/snap
 import { createFleetBreaker } from '../../../lib/pace/breaker.ts';
 import type { OpenBreaker } from '../../../lib/pace/budget.ts';
 import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
-import { openedLater } from '../../../lib/pace/opened-later.ts';
+import { lazyPace } from '../../../lib/pace/lazy-pace.ts';
 import { createTableClock } from '../../../lib/pace/table-clock.ts';
 import { createCall } from '../../../lib/platform/call.ts';
 import { operations } from '../../../lib/platform/client.ts';
@@ -28,10 +28,10 @@ const TIMEOUT_MS = 60_000;
 
 export const HOST = 'acme.example.com';
 
-export type SessionOptions = { readonly greed?: 'one' | 'block'; readonly skewMs: number };
+export type SessionOptions = { readonly reserve?: 'single' | 'batch'; readonly skewMs: number };
 
 /** What one process works with, put together as `lib/session.ts` and `lib/jobs/open-worker.ts` do. */
-export function openSession(process: Process, scene: Scene, { greed = 'block', skewMs }: SessionOptions) {
+export function openSession(process: Process, scene: Scene, { reserve = 'batch', skewMs }: SessionOptions) {
   const { world, parts } = scene;
   const own = world.diceFor(process);
   const now = () => world.nowOf(process) + skewMs;
@@ -55,18 +55,18 @@ export function openSession(process: Process, scene: Scene, { greed = 'block', s
   };
   const { rate } = world.plan;
   const log = (what: string) => world.log(process.name, what);
-  const pace = openedLater(rate, async () =>
+  const pace = lazyPace(rate, async () =>
     createFleetPace({
       item: budget,
       rate,
       concurrency: CONCURRENCY,
       maxWaitMs: MAX_WAIT_MS,
-      greed,
+      reserve,
       now,
       steady: world.sinceStartMs,
       sleep,
-      onTableAway: (cause) => log(`table away: ${String(cause)}`),
-      onTableBack: () => log('table back'),
+      onTableUnavailable: (cause) => log(`table away: ${String(cause)}`),
+      onTableAvailable: () => log('table back'),
     }),
   );
   const { observe, counts } = countCalls();

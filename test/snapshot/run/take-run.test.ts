@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sleep } from '../../../lib/base/async.ts';
-import { createLocalPace } from '../../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../../lib/pace/fleet-pace.ts';
 import { countCalls } from '../../../lib/platform/events.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { type SnapshotOptions, takeRun } from '../../../lib/snapshot/run/take-run.ts';
@@ -22,7 +22,7 @@ async function snapshotOf(
   { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
 ) {
   const { observe, counts } = countCalls();
-  const { call } = platformOf(sandbox, { pace: createLocalPace({ rate, concurrency: 8 }), observe });
+  const { call } = platformOf(sandbox, { pace: createProcessPace({ rate, concurrency: 8 }), observe });
   const options = {
     store,
     platform: new URL(sandbox.url).host,

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { BLOCK_MS } from '../../../pace/budget.ts';
+import { BLOCK_MS } from '../../../pace/index.ts';
 import type { CallOptions, RetryLimits, Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import type { JobClock } from '../../turn.ts';
 import type { CallLimit } from '../batch/call-limit.ts';

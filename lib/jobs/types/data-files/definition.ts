@@ -56,10 +56,10 @@ type Read =
  * result that has the others.
  */
 export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
-  return async ({ ids, expand = [] }, { beforeSend, onLeave, share, signal }) => {
+  return async ({ ids, expand = [] }, { beforeSend, onLeave, priority, signal }) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();
-    const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onLeave, share };
+    const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onLeave, priority };
     const read = async (id: string): Promise<Read> => {
       try {
         const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);

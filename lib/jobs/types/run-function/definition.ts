@@ -85,8 +85,8 @@ const matches = (entry: string, full: string, functionName: string) =>
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
-    const { signal, share, beforeSend, onLeave, hold } = turn;
-    const options = { signal, share, beforeSend, onLeave, hold, once: true, finishes: true };
+    const { signal, priority, beforeSend, onLeave, hold } = turn;
+    const options = { signal, priority, beforeSend, onLeave, hold, once: true, finishes: true };
     const read: ReadAnswer<Read> = async (body, onOdd) => {
       const execution = await readExecution(body);
       onOdd?.(oddIn(endpoint.records, execution.json));

@@ -43,7 +43,7 @@ export function scoreRunner({
     const analyze: Analyze = async (request, { beforeSend, onLeave, ...options } = {}) => {
       const sentiment = await platform.sentiment.analyze(request, {
         ...options,
-        share: turn.share,
+        priority: turn.priority,
         finishes: true,
         // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {

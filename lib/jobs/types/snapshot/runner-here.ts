@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ServiceError } from '../../../base/aws/index.ts';
 import { printJson } from '../../../base/json/index.ts';
-import type { PaceCounts } from '../../../pace/pace.ts';
+import type { PaceCounts } from '../../../pace/index.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
 import { clearAfter, type Warn } from '../../../snapshot/history/clear-work.ts';
 import type { Compression, Place } from '../../../snapshot/keys.ts';

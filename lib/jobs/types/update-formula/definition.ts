@@ -69,12 +69,12 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
 
 /** Sets a formula, once, if nobody changed it since. One stored as INVALID ends as failed, kind `invalid-formula`. */
 export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
-  return async (job, { signal, share, beforeSend, onLeave }) => {
+  return async (job, { signal, priority, beforeSend, onLeave }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)
       await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
     const input = { path: { calculationId }, query: { strict }, body: { expression } };
-    const options = { signal, share, beforeSend, onLeave, once: true, finishes: true };
+    const options = { signal, priority, beforeSend, onLeave, once: true, finishes: true };
     const { text, json } = await platform.call.raw(endpoint, input, options);
     const response = text.trim();
     const updated = checkedBy(endpoint.output(input), json);

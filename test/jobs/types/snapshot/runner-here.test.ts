@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner-here.ts';
-import { createLocalPace } from '../../../../lib/pace/fleet-pace.ts';
+import { createProcessPace } from '../../../../lib/pace/fleet-pace.ts';
 import { createPlatform } from '../../../../lib/platform/client.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';
@@ -21,7 +21,7 @@ afterEach(() => sandbox.close());
 const job = { version: 1, type: 'snapshot', id: 'nightly', source: 'calculations' } as const;
 
 function runnerOver(store: Store, isAway: () => boolean = () => false) {
-  const pace = createLocalPace({ rate: 1_000, concurrency: 4 });
+  const pace = createProcessPace({ rate: 1_000, concurrency: 4 });
   const platform = createPlatform({ baseUrl: sandbox.url, token: fixedToken(sandbox.token), pace });
   const away = new PlatformError(
     { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },

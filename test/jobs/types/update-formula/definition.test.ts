@@ -24,12 +24,12 @@ async function update(json: unknown, change: Change = {}) {
   const { signal } = new AbortController();
   const turn = {
     signal,
-    share: 'high',
+    priority: 'high',
     beforeSend: async () => void log.push('recorded'),
     onLeave: () => void log.push('leaves'),
   } as const;
   const { response, ...outcome } = await formulaRunner(platform)({ ...job, ...change }, turn);
-  const sent = { expression: '1', signal, share: 'high', once: true, finishes: true };
+  const sent = { expression: '1', signal, priority: 'high', once: true, finishes: true };
   return { outcome, log, sent, response };
 }
 

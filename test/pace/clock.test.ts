@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { trackTime, watchSteps } from '../../lib/pace/clock.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
-import { momentOf, watchSteps } from '../../lib/pace/slots.ts';
 
 /** A clock at 1,000 ms, beside one that is never set. */
 function clockSet() {
@@ -11,7 +11,7 @@ function clockSet() {
 
 test('a moment is as far away as before once the clock was set', () => {
   const { state, clock } = clockSet();
-  const [now, later] = [momentOf(clock), momentOf(clock, 1_500)];
+  const [now, later] = [trackTime(clock), trackTime(clock, 1_500)];
 
   state.by = 350;
 

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import type { Share } from '../../lib/pace/fair-order.ts';
-import { createLocalPace } from '../../lib/pace/fleet-pace.ts';
+import type { Priority } from '../../lib/pace/fair-queue.ts';
+import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 /** Calls that arrive in this order at ten a second, one in flight after another; returns the order they leave in. */
 async function leaving(
-  arrivals: readonly { readonly share: Share; readonly count: number; readonly atMs?: number }[],
+  arrivals: readonly { readonly priority: Priority; readonly count: number; readonly atMs?: number }[],
 ) {
   const clock = createVirtualClock();
-  const pace = createLocalPace({ rate: 10, concurrency: 4, ...clock });
+  const pace = createProcessPace({ rate: 10, concurrency: 4, ...clock });
   const left: string[] = [];
-  for (const { share, count, atMs = 0 } of arrivals) {
+  for (const { priority, count, atMs = 0 } of arrivals) {
     const begin = async () => {
       if (atMs > 0) await clock.sleep(atMs);
       for (let number = 1; number <= count; number += 1)
-        void pace.run(async () => void left.push(`${share} ${number}`), { share });
+        void pace.run(async () => void left.push(`${priority} ${number}`), { priority });
     };
     void begin();
   }
@@ -22,39 +22,39 @@ async function leaving(
   return left;
 }
 
-const countOf = (left: readonly string[], share: Share) =>
-  left.filter((each) => each.startsWith(share)).length;
+const countOf = (left: readonly string[], priority: Priority) =>
+  left.filter((each) => each.startsWith(priority)).length;
 
-test('calls of one share leave in the order they came', async () => {
-  const left = await leaving([{ share: 'bulk', count: 30 }]);
+test('calls of one priority leave in the order they came', async () => {
+  const left = await leaving([{ priority: 'bulk', count: 30 }]);
 
   expect(left).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
 });
 
 test('an urgent call waits for a few of a batch, not for all of it', async () => {
   const left = await leaving([
-    { share: 'bulk', count: 200 },
-    { share: 'high', count: 1, atMs: 5_000 },
+    { priority: 'bulk', count: 200 },
+    { priority: 'high', count: 1, atMs: 5_000 },
   ]);
 
   const before = left.indexOf('high 1') - 50;
   expect(before).toBeLessThanOrEqual(5);
 });
 
-test('a share that had no calls for a while has saved up no turns', async () => {
+test('a priority that had no calls for a while has saved up no turns', async () => {
   const left = await leaving([
-    { share: 'bulk', count: 200 },
-    { share: 'normal', count: 100, atMs: 10_000 },
+    { priority: 'bulk', count: 200 },
+    { priority: 'normal', count: 100, atMs: 10_000 },
   ]);
 
   expect(countOf(left.slice(110, 160), 'bulk')).toBeGreaterThanOrEqual(8);
 });
 
-test('while calls of all shares wait, each has its part: none is starved', async () => {
+test('while calls of all priorities wait, each has its part: none is starved', async () => {
   const left = await leaving([
-    { share: 'bulk', count: 200 },
-    { share: 'normal', count: 200 },
-    { share: 'high', count: 200 },
+    { priority: 'bulk', count: 200 },
+    { priority: 'normal', count: 200 },
+    { priority: 'high', count: 200 },
   ]);
 
   const first = left.slice(4, 134);
