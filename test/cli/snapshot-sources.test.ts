@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
+import type { FileRow } from '../../lib/sandbox/platform/files/file-set.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { cardsListed } from '../sandbox/platform/listed-cards.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { SettingName } from '../../contract.ts';
+import { startPlatform } from '../../sandbox/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
@@ -45,7 +46,6 @@ function asUsage(error: unknown): never {
 export default (async (_, flags, { environment, out, err, signal }) => {
   const { seed, calculations, latency, rate, limit: limits, faults, odd, churn, json } = flags;
   requireSandboxPackages();
-  const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   await using platform = await startPlatform({
     ...definedIn({ seed, calculations, latencyMs: latency, rate, limits, faults, odd, churn }),
     ...placeOf(environment),

@@ -5,10 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { quoted, sleep } from '../../base/index.ts';
 import { sampleMessages } from '../../jobs/types/job-types.ts';
-import { codePackages } from '../../sandbox/platform/functions/packages.ts';
-import type { PlatformOptions } from '../../sandbox/platform/options.ts';
-import { formulaFor, sampleRecords } from '../../sandbox/platform/samples.ts';
-import { type Sandbox, startPlatform } from '../../sandbox/platform/start-platform.ts';
+import { type PlatformOptions, type Sandbox, startPlatform } from '../../sandbox/index.ts';
 import { settingNames } from '../../settings.ts';
 import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
@@ -98,7 +95,7 @@ async function tellCopy({ step, run }: Narration, { platform }: Instance): Promi
     'Copy all four sources',
     'Each is read so that a row that is lost between two pages would be noticed, and read again.',
   );
-  const records = sampleRecords(platform);
+  const records = platform.samples();
   for (const source of sources)
     await run(['snapshot', source, ...sourceDefinitions[source].sample(records)], { shows: false });
   await run(['runs']);
@@ -185,9 +182,9 @@ async function tellJobs(
   );
   await instance.restart({ latencyMs: LATENCY_MS });
   const { platform } = instance;
-  const packageId = codePackages[0]?.id ?? '';
-  const sums = Array.from({ length: SUMS }, (_, index) => sumOf(packageId, index + 1));
-  const samples = sampleMessages({ ...sampleRecords(platform), packageId, ...formulaFor(platform) });
+  const records = platform.samples();
+  const sums = Array.from({ length: SUMS }, (_, index) => sumOf(records.packageId, index + 1));
+  const samples = sampleMessages(records);
   const file = join(FOLDER, 'jobs.ndjson');
   const lines = [...sums, ...samples].map((message) => JSON.stringify(message));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));

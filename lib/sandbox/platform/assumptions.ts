@@ -8,7 +8,7 @@
  * - The token's owner is an administrator: a locked formula may be changed.
  * - References may nest. A formula that refers to a missing calculation, or by any number of steps to its own, is
  *   INVALID; its link is ILLEGAL_REFERENCE or INCOMPATIBLE_LINK. Deleting a calculation changes nothing of its users.
- * - The whole record that an update answers holds what the formula refers to in its `links` too; a search row does not.
+ * - The record that an update returns has what the formula refers to in its `links` too; a search row does not.
  * - Of a dataset that is archived the list of cards gets 410, of one that was deleted 404.
  * - Nulls sort before every value; a comparison with a null never matches; files with equal keys are ordered by id.
  * - A page token is valid only for the order it was created for, otherwise 400; a `limit` that is too high gets 400.
@@ -18,11 +18,11 @@
  * - The limiter comes before the token check; a request that it refuses does not prolong the refusal.
  * - A model that is not the default one is the customer's own, and reports no `modelProviderUsage`.
  * - `errorInformation` is null where nothing is wrong.
- * - A card whose id is even holds its drills inside; those of its own dataset have no row of their own then.
- * - With `odd`, what decides means the same: `http/odd-answers.ts`, and `oddity` of each operation.
+ * - A card whose id is even contains its drills; those of its own dataset then have no separate row.
+ * - With `odd`, members that decide an outcome keep their meaning: `http/faults.ts`, and `oddity` of each operation.
  */
 export const assumptions = {
-  /** The highest `limit` of a file search is not published. More is refused, so that nobody relies on it. */
+  /** The highest `limit` of a file search is not published. More is refused, so that no client relies on it. */
   maxFileLimit: 1000,
   defaultFileLimit: 100,
   defaultFileSort: 'path',

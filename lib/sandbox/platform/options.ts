@@ -69,7 +69,7 @@ const stateShape = {
   /** Rows of each FileSet, including its directories. Default 25,000. */
   filesPerSet: amount(25_000),
   dataFiles: amount(200),
-  /** The wall clock, in epoch milliseconds: timestamps changes made while the sandbox runs, never seeded records. */
+  /** The wall clock, in epoch milliseconds: the times of changes while the sandbox runs, never those of seeded records. */
   now: z._default(clock, () => Date.now),
 };
 
@@ -94,8 +94,8 @@ const appShape = {
   /** By the number of the request (1 is the first), instead of at random. */
   plannedFaults: byRequest(faultKinds, 'fault kinds'),
   /**
-   * The share of answers, of records in a list and of errors that have odd but legal shapes: what decides means the same,
-   * all else may be anything. Above 0 an update is taken by PUT alone. Default 0.
+   * The share of responses, of records in a list and of errors with odd but legal shapes: members that decide an outcome
+   * keep their meaning, all others may be anything. Above 0 only PUT updates a formula. Default 0.
    */
   odd: probability,
   /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
@@ -148,10 +148,8 @@ export type AppOptions = z.input<typeof appSchema>;
 export type ResolvedAppOptions = z.output<typeof appSchema>;
 
 export type PlatformOptions = z.input<typeof platformSchema>;
-type ResolvedPlatformOptions = z.output<typeof platformSchema>;
-
 /** The options with their defaults. Throws a `TypeError` that names every wrong option: expected, got. */
-export function checkOptions(options: PlatformOptions): ResolvedPlatformOptions {
+export function checkOptions(options: PlatformOptions): z.output<typeof platformSchema> {
   return parsed(platformSchema, options);
 }
 
@@ -169,19 +167,15 @@ function parsed<Output>(schema: z.ZodMiniType<Output, unknown>, options: unknown
   throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(result.error, options).join('; ')}`);
 }
 
-type ThrottleOptions = {
+/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
+export function createThrottle(options: {
   readonly rate?: number | undefined;
   /** Further limits, such as `6/s`. Default: none. */
   readonly limits?: readonly string[];
   readonly retryAfter: RetryAfterForm | 'mixed';
   /** Epoch milliseconds, for a `Retry-After` that is a date. */
   readonly now: () => number;
-};
-
-/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
-export function createThrottle(
-  options: ThrottleOptions,
-): (context: ErrorContext, atMs: number) => PlainResponse | undefined {
+}): (context: ErrorContext, atMs: number) => PlainResponse | undefined {
   const windows = [
     ...(options.rate === undefined
       ? []
@@ -252,11 +246,15 @@ export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: numbe
 
 /** At most so many requests in each window of the clock. */
 export function createFixedWindow(most: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
-  let [window, admitted] = [-1, 0];
+  let window = -1;
+  let admitted = 0;
   return {
     arrive(atMs) {
       const current = Math.floor(atMs / windowMs);
-      if (current !== window) [window, admitted] = [current, 0];
+      if (current !== window) {
+        window = current;
+        admitted = 0;
+      }
       if (admitted >= most) return { kind: 'refused', waitMs: (current + 1) * windowMs - atMs };
       admitted += 1;
       return { kind: 'admitted' };
@@ -280,7 +278,7 @@ function parseLimit(text: string): Limit | undefined {
 
 const WINDOWS_MS = { min: 60_000, h: 3_600_000 } as const;
 
-/** What is never admitted may be asked for again in a second. */
+/** Admits nothing; `Retry-After` says one second. */
 const never = { arrive: (): WindowDecision => ({ kind: 'refused', waitMs: 1_000 }) };
 
 function windowOf({ most, unit }: Limit) {

@@ -2,9 +2,25 @@ import { once } from 'node:events';
 import { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import { createPlatformApp, type PlatformApp } from './create-platform-app.ts';
-import { checkOptions, type PlatformOptions } from './options.ts';
-import { createPlatformState } from './state.ts';
+import { type Context, Hono } from 'hono';
+import { printJson } from '../../base/json/index.ts';
+import { quoteColumn } from '../../formula/index.ts';
+import { createPlatformCounter, type PlatformCounter, type PlatformCounts } from './counts.ts';
+import type { FileSet } from './files/file-set.ts';
+import { codePackages } from './functions/packages.ts';
+import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
+import { createServe, deliver, type ServeOptions } from './http/serve-api.ts';
+import type { Operation } from './operations/operation.ts';
+import { operations } from './operations/operations.ts';
+import {
+  type AppOptions,
+  checkAppOptions,
+  checkOptions,
+  type PlatformOptions,
+  type ResolvedAppOptions,
+} from './options.ts';
+import { type Random, randomFor } from './records/random.ts';
+import { createPlatformState, type PlatformState } from './state.ts';
 
 /** A running reference platform. */
 export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
@@ -14,7 +30,7 @@ export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Throws a `TypeError` that names every wrong option, and whatever `listen` throws (`EADDRINUSE`). */
+/** Starts it. Throws a `TypeError` that names every wrong option, and what `listen` throws (`EADDRINUSE`). */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
   const resolved = checkOptions(options);
   const state = createPlatformState(options);
@@ -56,4 +72,280 @@ function startChurn(perSecond: number, churn: (steps: number) => unknown): () =>
   }, CHURN_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** The reference platform without a connection, and what tests need from it. */
+export type PlatformApp = {
+  /** Responds to a request. Without `bindings` a reset rejects, and a cut body fails while it is read. */
+  fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
+  readonly token: string;
+  readonly tokenHeader: string;
+  readonly state: PlatformState;
+  counts(): PlatformCounts;
+  /** The search row of every calculation, exactly as it is served, in the order of ids. */
+  calculations(): Generator<string>;
+  /** Every row of a FileSet, exactly as it is served, in the order of creation. */
+  files(fileSetId: string): Generator<string>;
+  ids(): PlatformIds;
+  /** Records that examples of snapshots and jobs can name. */
+  samples(): ReturnType<typeof samplesIn>;
+  /** The ids of calculations that existed the whole time, in ascending order; epoch milliseconds by `now`. */
+  livedThrough(fromMs: number, toMs: number): readonly string[];
+  churn(steps: number): ChurnCounts;
+  /** Accepts only this token from now on: the old one is revoked. */
+  setToken(token: string): void;
+  close(): void;
+};
+
+/** Throws a `TypeError` that names every wrong option. */
+export function createPlatformApp(state: PlatformState, options: AppOptions = {}): PlatformApp {
+  const resolved = checkAppOptions(options);
+  const counter = createPlatformCounter();
+  const churn = createChurn(state, counter);
+  const closing = new AbortController();
+  let token = resolved.token;
+  const app = createApp({
+    state,
+    options: resolved,
+    counter,
+    churn,
+    runCodeFunction: functionRunner(state, resolved),
+    token: () => token,
+    closing: closing.signal,
+  });
+  return {
+    fetch: async (request, bindings = {}) => app.fetch(request, bindings),
+    get token() {
+      return token;
+    },
+    tokenHeader: resolved.tokenHeader,
+    state,
+    counts: counter.read,
+    calculations: () => calculationRows(state),
+    files: (fileSetId) => fileRows(state, fileSetId),
+    ids: () => platformIds(state),
+    samples: () => samplesIn(state),
+    livedThrough: state.calculations.livedThrough,
+    churn: churn.run,
+    setToken(next) {
+      token = next;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOptions): RunFunction {
+  let started = 0;
+  return createFunctionRunner({
+    timeLimitMs: options.functionTimeLimitMs,
+    memoryLimitBytes: options.functionMemoryBytes,
+    now,
+    newId: () => {
+      started += 1;
+      return randomFor(seed, 'execution', started).uuid();
+    },
+    monotonicMs: options.monotonicNow,
+  });
+}
+
+type Environment = { Bindings: Partial<HttpBindings> };
+
+function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
+  const app = new Hono<Environment>();
+  const serve = createServe(parts);
+  const respond = async (context: Context<Environment>, operation: Operation | undefined) => {
+    const request = context.req.raw;
+    const delivery = await serve({ request, operation, path: { ...context.req.param() } });
+    return deliver(delivery, request, context.env, parts.options);
+  };
+  for (const operation of operations) {
+    const path = operation.endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    app.all(path, (context) => respond(context, operation));
+  }
+  app.all('/api/*', (context) => respond(context, undefined));
+  app.route('/', sandboxRoutes(parts));
+  // An error thrown here stands for a broken connection; no other error is expected.
+  app.onError((error) => {
+    throw error;
+  });
+  return app;
+}
+
+/** The ids of what can be requested: nothing in the contract lists these. */
+type PlatformIds = {
+  readonly fileSets: readonly string[];
+  readonly datasets: readonly string[];
+  readonly dataFiles: readonly string[];
+  readonly functions: readonly {
+    readonly packageId: string;
+    readonly version: string;
+    readonly functionName: string;
+  }[];
+};
+
+function platformIds({ fileSets, datasets, dataFileIds }: PlatformState): PlatformIds {
+  return {
+    fileSets: fileSets.map(({ id }) => id),
+    datasets: datasets.map(({ id }) => id),
+    dataFiles: dataFileIds,
+    functions: codePackages.flatMap(({ id, versions }) =>
+      versions
+        .filter(({ released }) => released)
+        .flatMap(({ version, functions }) =>
+          functions.map(({ name }) => ({ packageId: id, version, functionName: name })),
+        ),
+    ),
+  };
+}
+
+/** Ids of each kind, a code package, and the first calculation with a formula over its dataset that it may have. */
+function samplesIn(state: PlatformState) {
+  const { datasets, fileSets, dataFiles, functions } = platformIds(state);
+  const [row = ''] = calculationRows(state);
+  const [, calculationId = ''] = /"id":(\d+)/.exec(row) ?? [];
+  const dataset = state.datasets.find((each) => row.includes(each.id));
+  const column = (type: string) =>
+    quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
+  return {
+    datasetIds: datasets,
+    filesetIds: fileSets,
+    dataFileIds: dataFiles,
+    packageId: functions[0]?.packageId ?? '',
+    calculationId,
+    expression: `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`,
+  };
+}
+
+type SandboxParts = {
+  readonly state: PlatformState;
+  readonly counter: PlatformCounter;
+  readonly churn: Churn;
+};
+
+const MAX_STEPS = 100_000;
+
+/**
+ * What other processes can request from the sandbox, outside the contract and without a token:
+ * - `GET /_sandbox/counts`: `PlatformCounts`
+ * - `GET /_sandbox/ids`: `PlatformIds`, the ids of what can be requested
+ * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
+ * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON
+ * - `GET /_sandbox/lived-through?from=MS&to=MS[&fileset=ID]`: the ids of the calculations (or the files of a FileSet)
+ *   that existed the whole time between two moments in epoch milliseconds, a JSON list of strings
+ * - `POST /_sandbox/churn` `{steps}`: changes records; returns what was done
+ */
+function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
+  const app = new Hono().basePath('/_sandbox');
+  app.get('/counts', (context) =>
+    context.body(printJson(counter.read()), 200, { 'content-type': 'application/json; charset=utf-8' }),
+  );
+  app.get('/ids', (context) => context.json(platformIds(state)));
+  app.get('/truth/calculations', () => ndjson(calculationRows(state)));
+  app.get('/truth/files/:fileSetId', (context) => ndjson(fileRows(state, context.req.param('fileSetId'))));
+  app.get('/lived-through', (context) => {
+    const { from, to, fileset } = context.req.query();
+    const records =
+      fileset === undefined ? state.calculations : state.fileSets.find(({ id }) => id === fileset);
+    return context.json(records?.livedThrough(Number(from), Number(to)) ?? []);
+  });
+  app.post('/churn', async (context) => {
+    const body: unknown = await context.req.json().catch(() => undefined);
+    const steps = typeof body === 'object' && body !== null ? Number(Reflect.get(body, 'steps')) : Number.NaN;
+    if (!Number.isInteger(steps) || steps < 0 || steps > MAX_STEPS) {
+      return context.json({ message: `steps: expected a whole number from 0 to ${MAX_STEPS}` }, 400);
+    }
+    return context.json(churn.run(steps));
+  });
+  return app;
+}
+
+function* calculationRows({ calculations }: PlatformState): Generator<string> {
+  for (const sequence of [...calculations.byId()]) yield Buffer.from(calculations.row(sequence)).toString();
+}
+
+function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<string> {
+  for (const row of fileSets.find(({ id }) => id === fileSetId)?.rows() ?? []) yield JSON.stringify(row);
+}
+
+const LINES_A_BLOCK = 1000;
+
+/** Sends lines in blocks: one chunk per line would be slow. */
+function ndjson(lines: Iterable<string>): Response {
+  const iterator = lines[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const block: string[] = [];
+      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+        if (block.push(next.value) === LINES_A_BLOCK) break;
+      }
+      if (block.length === 0) controller.close();
+      else controller.enqueue(encoder.encode(`${block.join('\n')}\n`));
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } });
+}
+
+/** How often each change was made, by its name: `calculation added`, `file deleted`, … */
+type ChurnCounts = Readonly<Record<string, number>>;
+
+/** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
+type Churn = {
+  run(steps: number): ChurnCounts;
+};
+
+function createChurn(state: PlatformState, counter: PlatformCounter): Churn {
+  let taken = 0;
+  return {
+    run(steps) {
+      const done: Record<string, number> = {};
+      for (let step = 0; step < steps; step += 1) {
+        taken += 1;
+        const what = churnOne(state, randomFor(state.seed, 'churn', taken));
+        counter.churned(what);
+        done[what] = (done[what] ?? 0) + 1;
+      }
+      return done;
+    },
+  };
+}
+
+const FILE_SHARE = 0.25;
+
+function churnOne(state: PlatformState, random: Random): string {
+  const ofFile = random.chance(FILE_SHARE) && state.fileSets.length > 0;
+  return ofFile ? churnFile(random.pick(state.fileSets), random) : churnCalculation(state, random);
+}
+
+function churnFile(fileSet: FileSet, random: Random): string {
+  const draw = random.next();
+  const rows = fileSet.rows();
+  const row = rows[random.below(rows.length)];
+  if (draw < 0.35 || row === undefined) {
+    fileSet.add();
+    return 'file added';
+  }
+  if (draw < 0.65) {
+    fileSet.delete(row.id);
+    return 'file deleted';
+  }
+  fileSet.change(row.id, { indexStatus: random.pick(['QUEUED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']) });
+  return 'file changed';
+}
+
+function churnCalculation({ calculations }: PlatformState, random: Random): string {
+  const draw = random.next();
+  const live = calculations.byId();
+  const sequence = live[random.below(live.length)];
+  if (draw < 0.35 || sequence === undefined) {
+    calculations.add();
+    return 'calculation added';
+  }
+  const { id, name, archived } = calculations.at(sequence);
+  if (draw < 0.65) {
+    calculations.delete(id);
+    return 'calculation deleted';
+  }
+  calculations.change(id, random.chance(0.5) ? { name: `${name} ·` } : { archived: !archived });
+  return 'calculation changed';
 }

@@ -30,12 +30,12 @@ import {
   SEEDED_UNTIL_MS,
 } from './records/random.ts';
 
-/** Everything that the platform stores. Same options, same records; requests and churn change it. */
+/** Everything that the platform stores. The same options give the same records; requests and churn change them. */
 export type PlatformState = {
   readonly seed: number;
   readonly now: () => number;
   readonly datasets: readonly Dataset[];
-  /** The status of those that are gone, by id. */
+  /** The status of each dataset that no longer exists, by id. */
   readonly goneDatasets: ReadonlyMap<string, 404 | 410>;
   readonly cards: CardIndex;
   readonly calculations: CalculationTable;
@@ -114,7 +114,7 @@ function dataFilesOf({
 
 type CardIndex = {
   of(datasetIndex: number): readonly SeededCard[];
-  /** The rows of a list of cards. A card may hold its drills inside; those of its own dataset have no row then. */
+  /** The rows of a list of cards. A card may contain its drills; those of its own dataset then have no row. */
   listed(datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[];
 };
 
@@ -135,7 +135,10 @@ function createCardIndex(seed: number, cards: number, datasets: readonly Dataset
     holdsDrills(rootId) && byId.get(rootId)?.datasetIndex === datasetIndex;
   const drillsOf = (rootId: number): Partial<Drills> => {
     const drills = inside.get(rootId)?.map(({ row: { id, urn, title, datasourceId } }) => ({
-      ...{ id, urn, title, datasetId: datasourceId },
+      id,
+      urn,
+      title,
+      datasetId: datasourceId,
       ...drillsOf(id),
     }));
     return drills === undefined ? {} : { drills };
@@ -198,18 +201,21 @@ function dataFileAt(seed: number, index: number): DataFile {
   };
 }
 
-type RevisionFacts = {
-  readonly id: number;
-  readonly number: number;
-  readonly contentType: string;
-  readonly createdMs: number;
-};
-
 /** Revision `number` (0 is the first), about a month after the previous one. */
 function revisionAt(
   seed: number,
   random: Random,
-  { id, number, contentType, createdMs }: RevisionFacts,
+  {
+    id,
+    number,
+    contentType,
+    createdMs,
+  }: {
+    readonly id: number;
+    readonly number: number;
+    readonly contentType: string;
+    readonly createdMs: number;
+  },
 ): Revision {
   return {
     dataFileRevisionId: id * 100 + number,
@@ -299,7 +305,7 @@ const kindOf = (at: Surroundings, sequence: number): Kind =>
 const seededReferences = (at: Surroundings, sequence: number): readonly Reference[] =>
   refers(at.seed, sequence) ? referencesOf(at, sequence, kindOf(at, sequence)) : [];
 
-/** An older calculation, so that references nest and never lead back: some refer to others themselves, some are variables. */
+/** An older calculation, so that references nest and form no cycle. Some of these refer to others, some are variables. */
 function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly Reference[] {
   if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
   let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
@@ -316,7 +322,7 @@ function refers(seed: number, sequence: number): boolean {
   return drawFor(seed, 'refers', sequence) < 0.05;
 }
 
-/** To datasets and cards. Which calculations refer to this one is added by the table. */
+/** Links to datasets and cards. The table adds which calculations refer to this one. */
 function linksOf(
   at: Surroundings,
   random: Random,
@@ -398,7 +404,7 @@ function createCalculationIds(seed: number, seeded: number): CalculationIds {
   };
 }
 
-/** A name like those that people choose: about a column or a well-known measure. Many calculations share one. */
+/** A realistic name: of a column or a well-known measure. Many calculations share one. */
 function calculationName(random: Random, dataset: Dataset | undefined, variable: boolean): string {
   if (variable) return random.pick(VARIABLES);
   if (dataset === undefined || random.chance(0.35)) return `${random.pick(MEASURES)}${random.pick(ENDINGS)}`;

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../lib/base/json/json.ts';
-import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
 import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
+import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 
 /** Few records, so that a test takes milliseconds, and a wall clock that does not move. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
-import type { FileRow } from '../../../lib/sandbox/platform/files/file-row.ts';
+import type { FileRow } from '../../../lib/sandbox/platform/files/file-set.ts';
+import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, smallPlatform } from './call-platform.ts';
 
 type Page = {

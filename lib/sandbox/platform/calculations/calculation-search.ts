@@ -10,11 +10,11 @@ type CalculationQuery = {
   readonly hidden?: ReadonlySet<number>;
 };
 
-type CalculationPage =
+export type CalculationSearch = (
+  query: CalculationQuery,
+) =>
   | { readonly kind: 'page'; readonly totalHits: number; readonly sequences: readonly number[] }
   | { readonly kind: 'refused'; readonly message: string };
-
-export type CalculationSearch = (query: CalculationQuery) => CalculationPage;
 
 /** Searches a table. The matches are cached until the table changes, so that the next page is just a slice. */
 export function createCalculationSearch(table: CalculationTable, facts: FilterFacts): CalculationSearch {
@@ -81,12 +81,13 @@ type FilterFacts = {
 
 type Matches = (calculation: Calculation) => boolean;
 
-type FilterResult =
-  | { readonly kind: 'filter'; readonly matches: Matches }
-  | { readonly kind: 'unknown'; readonly field: string };
-
 /** `not` before the field's name negates it (`notArchived`, `not archived`). Without a value, any value matches. */
-function calculationFilter(filter: CalculationFilter, facts: FilterFacts): FilterResult {
+function calculationFilter(
+  filter: CalculationFilter,
+  facts: FilterFacts,
+):
+  | { readonly kind: 'filter'; readonly matches: Matches }
+  | { readonly kind: 'unknown'; readonly field: string } {
   const name = filter.field.trim().toLowerCase();
   const plain = FIELDS[name] === undefined ? name.replace(/^not[ _-]?/, '') : name;
   const field = Object.hasOwn(FIELDS, plain) ? FIELDS[plain] : undefined;

@@ -1,14 +1,9 @@
-/**
- * Where a calculation is saved or used. As on the platform, a FUNCTION_TEMPLATE in a search row is a calculation whose
- * formula names this one; what it names itself is in `functionTemplateDependencies`.
- */
-
 import { createLifetimes } from '../records/lifetimes.ts';
 
 /** All calculations that exist now, by the sequence of their creation or by the digits of their ids. */
 export type CalculationTable = {
   size(): number;
-  /** Increases with every change: whatever was derived from an older version is stale. */
+  /** Increases with every change: what was derived from an older version is stale. */
   version(): number;
   get(id: string): Calculation | undefined;
   /** Also of a deleted one. */
@@ -40,7 +35,7 @@ type TableOptions = {
   readonly now: () => number;
 };
 
-/** Stores only what differs from what is drawn: a million calculations take a few bytes each. */
+/** Stores only differences from the drawn records: a million calculations take a few bytes each. */
 export function createCalculationTable(options: TableOptions): CalculationTable {
   const state = seededState(options);
   const { live, at, names, rows, lifetimes } = state;
@@ -145,7 +140,7 @@ function put(state: State, sequence: number, changes: CalculationChanges): Calcu
   return at(sequence);
 }
 
-/** The rows of what a calculation refers to name it. */
+/** The rows of the calculations that a formula refers to name its own calculation. */
 function refer(
   { users, rows, sequenceOf }: State,
   sequence: number,
@@ -163,7 +158,7 @@ function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): numbe
   return sequence !== undefined && sequence < next && !lifetimes.isDeleted(sequence) ? sequence : undefined;
 }
 
-/** The most rows in the cache. A million rows of 700 bytes would be too much. */
+/** Maximum rows in the cache: a million rows of 700 bytes would be too much. */
 const CACHED_ROWS = 65_536;
 
 function createRowCache(print: (sequence: number) => string): {
@@ -184,15 +179,16 @@ function createRowCache(print: (sequence: number) => string): {
   };
 }
 
-type NameOrder = {
+function createNameOrder(
+  nameOf: (sequence: number) => string,
+  live: () => readonly number[],
+): {
   sequences(): readonly number[];
   /** To be called after the change. */
   add(sequence: number): void;
   /** To be called before the change. */
   remove(sequence: number): void;
-};
-
-function createNameOrder(nameOf: (sequence: number) => string, live: () => readonly number[]): NameOrder {
+} {
   const lowered: string[] = [];
   let sorted: number[] | undefined;
   const keyOf = (sequence: number) => {
@@ -239,11 +235,11 @@ function removeSorted(sorted: number[], item: number, compare: Compare): void {
   if (sorted[position] === item) sorted.splice(position, 1);
 }
 
-/** Who refers to whom, the other way round: read from the formulas once, and changed with them. */
+/** References by the calculation that they name: read from the formulas once, and changed with them. */
 type ReferenceIndex = {
-  /** Of the calculations that refer to this one, by their sequence in ascending order, what is known of the reference. */
+  /** The calculations that refer to this one, by sequence in ascending order, and each reference. */
   usersOf(id: string): readonly (readonly [user: number, valid: Link['valid']])[];
-  /** Replaces what a calculation refers to. Returns the ids of all whose users are others now. */
+  /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
   set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string>;
 };
 
@@ -318,7 +314,7 @@ export const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
 
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
-/** Another calculation that the formula names, and what is known of it: a missing one is ILLEGAL_REFERENCE. */
+/** Another calculation that the formula names, and the validity of the reference: ILLEGAL_REFERENCE if it is missing. */
 export type Reference = FormulaReference & { readonly valid: Link['valid'] };
 
 type CalculationChanges = Partial<

@@ -14,7 +14,7 @@ import {
   type Reference,
 } from './calculation-table.ts';
 
-/** The formulas of all calculations. Those that nobody has set are drawn and analysed only when needed. */
+/** The formulas of all calculations. Those that were never set are drawn and analysed only when needed. */
 export type Formulas = {
   expressionOf(calculation: Calculation): string;
   factsOf(calculation: Calculation, expression: string): FormulaFacts;
@@ -67,23 +67,19 @@ function shapeOf(expression: string, columns: readonly Column[] | undefined): st
   );
 }
 
-type FormulaUpdate =
-  | { readonly kind: 'updated'; readonly text: string }
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'refused'; readonly message: string };
-
-type UpdateRequest = {
-  readonly id: string;
-  readonly expression: string;
-  /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
-  readonly strict: boolean;
-};
-
 export function updateFormula(
   table: CalculationTable,
   formulas: Formulas,
-  request: UpdateRequest,
-): FormulaUpdate {
+  request: {
+    readonly id: string;
+    readonly expression: string;
+    /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
+    readonly strict: boolean;
+  },
+):
+  | { readonly kind: 'updated'; readonly text: string }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'refused'; readonly message: string } {
   const before = table.get(request.id);
   if (before === undefined) return { kind: 'not-found' };
   const facts = formulas.factsOf(before, request.expression);
@@ -98,11 +94,11 @@ export function updateFormula(
   return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
 }
 
-/** The whole record, unlike a search row, holds what the formula refers to in its `links` as well. */
+/** Unlike a search row, the full record also has what the formula refers to in its `links`. */
 const ownUses = ({ references }: Calculation): readonly Link[] =>
   references.map(({ id, valid }) => link('FUNCTION_TEMPLATE', id, false, valid));
 
-/** References may nest, but never lead back to the calculation itself. */
+/** References may nest, but form no cycle. */
 function checkedReferences(
   table: CalculationTable,
   id: string,
@@ -199,14 +195,16 @@ function calculationText(
   });
 }
 
-type FormulaSource = {
+/** The text of a realistic formula; an INVALID one does not parse, or names a missing column. */
+function formulaText({
+  seed,
+  calculation,
+  columns,
+}: {
   readonly seed: number;
   readonly calculation: Pick<Calculation, 'sequence' | 'status' | 'variable' | 'references' | 'links'>;
   readonly columns: readonly Column[] | undefined;
-};
-
-/** The text of a formula as people write them; of an INVALID one it does not parse, or names a missing column. */
-function formulaText({ seed, calculation, columns }: FormulaSource): string {
+}): string {
   const random = randomFor(seed, 'formula', calculation.sequence);
   if (calculation.variable) return random.pick(CONSTANTS);
   const picker = columnPicker(random, columns ?? []);

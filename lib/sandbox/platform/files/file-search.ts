@@ -1,21 +1,11 @@
 import { assumptions } from '../assumptions.ts';
 import type { AnomalyKind } from '../http/faults.ts';
-import { type FileRow, fileField } from './file-row.ts';
-import type { FileSet } from './file-set.ts';
+import { type FileRow, type FileSet, fileField } from './file-set.ts';
 
 export type FileQuery = FileSelection & {
   readonly fieldSort?: readonly FieldSort[] | undefined;
   readonly limit: number;
   readonly next?: string | undefined;
-};
-
-type FilePageFlaws = {
-  /** Ids of rows that the total counts, but that are on no page. */
-  readonly hidden?: ReadonlySet<string>;
-  /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
-  readonly anomaly?: AnomalyKind | undefined;
-  /** What distinguishes the cursor of an empty page. */
-  readonly nonce?: number;
 };
 
 export type FilePage =
@@ -29,7 +19,17 @@ export type FilePage =
     }
   | { readonly kind: 'refused'; readonly message: string };
 
-export type SearchFiles = (query: FileQuery, flaws?: FilePageFlaws) => FilePage;
+export type SearchFiles = (
+  query: FileQuery,
+  flaws?: {
+    /** Ids of rows that the total counts, but that are on no page. */
+    readonly hidden?: ReadonlySet<string>;
+    /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
+    readonly anomaly?: AnomalyKind | undefined;
+    /** What distinguishes the cursor of an empty page. */
+    readonly nonce?: number;
+  },
+) => FilePage;
 
 /** Searches one FileSet, page by page by sort key. The matching rows are cached until the FileSet changes. */
 export function createFileSearch(fileSet: FileSet): SearchFiles {
@@ -77,7 +77,8 @@ function nextOf(
 }
 
 function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder): number {
-  let [low, high] = [0, rows.length];
+  let low = 0;
+  let high = rows.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (order.compare(rows[middle] ?? {}, key) <= 0) low = middle + 1;
@@ -98,7 +99,7 @@ function freshCursor(token: string | undefined, { fields }: FileOrder, nonce: nu
   return Buffer.from(JSON.stringify([shape, key, nonce])).toString('base64url');
 }
 
-/** `start` if it is for all rows, undefined if it is not a token of this order. */
+/** `start`: a token for all rows. Undefined: not a token of this order. */
 function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | undefined {
   try {
     const [shape, key] = partsOf(token);
@@ -221,8 +222,7 @@ function fieldTest({ field, value, not = false, operator }: FieldFilter): Matche
   return (row) => compare(row[name], value) !== not;
 }
 
-type Cell = FileRow[keyof FileRow];
-type Compare = (cell: Cell, wanted: readonly string[]) => boolean;
+type Compare = (cell: FileRow[keyof FileRow], wanted: readonly string[]) => boolean;
 
 const isAnyOf: Compare = (cell, wanted) => cell !== null && wanted.includes(String(cell));
 

@@ -1,7 +1,8 @@
+/** A file or directory of a FileSet, with every field of contract 2.2 in the contract's order. */
+
 import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
 import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';
-import type { FileRow } from './file-row.ts';
 
 /** One FileSet; its rows are drawn when it is first read. */
 export type FileSet = {
@@ -16,15 +17,18 @@ export type FileSet = {
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
-type FileSetOptions = {
+/** A FileSet whose first rows are drawn by its seed and id. */
+export function createFileSet({
+  seed,
+  id,
+  seeded,
+  now,
+}: {
   readonly seed: number;
   readonly id: string;
   readonly seeded: number;
   readonly now: () => number;
-};
-
-/** A FileSet whose first rows are drawn by its seed and id. */
-export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSet {
+}): FileSet {
   const draw = createFileDraw(seed, id);
   const lifetimes = createLifetimes<string>();
   let drawn: Map<string, FileRow> | undefined;
@@ -216,3 +220,44 @@ const INDEX_STATES = [
   { status: 'SKIPPED', reason: 'File type is not supported' },
   { status: 'FAILED', reason: 'Text could not be extracted' },
 ] as const;
+
+/** A file or directory of a FileSet, with every field of contract 2.2 in the contract's order. */
+export type FileRow = {
+  readonly id: string;
+  readonly path: string;
+  readonly name: string;
+  readonly fileType: string;
+  /** Null for a directory, as are `size`, `hash` and `hashAlgorithm`. */
+  readonly contentType: string | null;
+  readonly size: number | null;
+  /** ISO 8601, in UTC. */
+  readonly created: string;
+  readonly createdBy: number;
+  readonly hash: string | null;
+  readonly hashAlgorithm: string | null;
+  readonly downloadUrl: string | null;
+  readonly connectorKey: string | null;
+  readonly indexStatus: string;
+  readonly indexReason: string | null;
+};
+
+const fileFields: readonly (keyof FileRow)[] = [
+  'id',
+  'path',
+  'name',
+  'fileType',
+  'contentType',
+  'size',
+  'created',
+  'createdBy',
+  'hash',
+  'hashAlgorithm',
+  'downloadUrl',
+  'connectorKey',
+  'indexStatus',
+  'indexReason',
+];
+
+export function fileField(name: string): keyof FileRow | undefined {
+  return fileFields.find((field) => field === name);
+}

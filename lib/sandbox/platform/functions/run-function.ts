@@ -1,10 +1,17 @@
 import { assumed } from './assumed.ts';
-import { type CapturedLog, createCapturedLog } from './captured-log.ts';
-import { type CodePackage, type FunctionAddress, type FunctionInput, findFunction } from './code-package.ts';
-import { type FunctionExecution, judgeOutcome, type Verdict } from './execution.ts';
-import { createInterpreter } from './interpreter.ts';
+import {
+  actualTypeOf,
+  type CodePackage,
+  type DeclaredType,
+  type FunctionAddress,
+  type FunctionInput,
+  findFunction,
+  formatActualType,
+  formatDeclaredType,
+  matchesType,
+} from './code-package.ts';
+import { type CapturedLog, createCapturedLog, createInterpreter, type Outcome } from './interpreter.ts';
 import { codePackages } from './packages.ts';
-import { actualTypeOf, formatActualType, formatDeclaredType, matchesType } from './types.ts';
 
 /** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
 export type FunctionRequest = FunctionAddress & {
@@ -66,11 +73,9 @@ export function createFunctionRunner(options: FunctionRunnerOptions): RunFunctio
   };
 }
 
-type Times = Pick<FunctionExecution, 'executionId' | 'startedOn' | 'completedOn'>;
-
 function recordOf(
   request: FunctionRequest,
-  times: Times,
+  times: Pick<FunctionExecution, 'executionId' | 'startedOn' | 'completedOn'>,
   verdict: Verdict,
   log: CapturedLog,
 ): FunctionExecution {
@@ -102,15 +107,13 @@ function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-type BoundInputs =
-  | { readonly kind: 'bound'; readonly values: readonly unknown[] }
-  | { readonly kind: 'faulty'; readonly faults: readonly string[] };
-
 /** A nullable input that is left out is null. Faults name variables and types, never values. */
 function bindInputs(
   inputs: readonly FunctionInput[],
   variables: Readonly<Record<string, unknown>>,
-): BoundInputs {
+):
+  | { readonly kind: 'bound'; readonly values: readonly unknown[] }
+  | { readonly kind: 'faulty'; readonly faults: readonly string[] } {
   const given = new Map(Object.entries(variables));
   const unknownNames = [...given.keys()].filter((name) => !inputs.some((input) => input.name === name));
   const faults = [
@@ -126,4 +129,80 @@ function faultOf(input: FunctionInput, given: ReadonlyMap<string, unknown>): str
   if (matchesType(value, input)) return [];
   const got = given.has(input.name) ? formatActualType(actualTypeOf(value)) : 'nothing';
   return [`${input.name}: expected ${formatDeclaredType(input)}, got ${got}`];
+}
+
+/** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
+type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
+
+/** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
+export type FunctionExecution = {
+  readonly executionId: string;
+  readonly packageId: string;
+  readonly version: string;
+  readonly functionName: string;
+  readonly status: ExecutionStatus;
+  readonly settings: { readonly getLogs: boolean };
+  readonly startedOn: string;
+  readonly startedBy: string;
+  readonly completedOn: string;
+  readonly result: unknown;
+  readonly stdout: { readonly log: readonly unknown[] };
+  readonly stderr: { readonly log: readonly unknown[] };
+  readonly errorInformation?:
+    | { readonly errorMessages: readonly string[] }
+    | {
+        readonly result: unknown;
+        readonly expectedType: string;
+        readonly actualType: string;
+        readonly expectedIsList: boolean;
+        readonly actualIsList: boolean;
+        readonly expectedAllowNull: boolean;
+        readonly errorMessages: readonly string[];
+      };
+};
+
+type Verdict = Pick<FunctionExecution, 'status' | 'result' | 'errorInformation'>;
+
+function judgeOutcome(outcome: Outcome, output: DeclaredType): Verdict {
+  switch (outcome.kind) {
+    case 'value':
+      return judgeValue(outcome.value, output);
+    case 'undefined':
+      return { status: 'OUTPUT_UNDEFINED', result: null };
+    case 'thrown':
+      return failed(outcome.message);
+    case 'unsettled':
+      return failed('The function returned a promise that never settles');
+    case 'time-limit':
+      return failed(`The function exceeded the time limit of ${outcome.timeLimitMs} ms`);
+    case 'memory-limit':
+      return failed(`The function exceeded the memory limit of ${outcome.memoryLimitBytes} bytes`);
+    case 'broken':
+      return failed(`The interpreter failed: ${outcome.message}`);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function failed(message: string): Verdict {
+  return { status: 'FAILED', result: null, errorInformation: { errorMessages: [message] } };
+}
+
+function judgeValue(value: unknown, output: DeclaredType): Verdict {
+  if (matchesType(value, output)) return { status: 'SUCCESS', result: value };
+  const actual = actualTypeOf(value);
+  const message = `Expected ${formatDeclaredType(output)}, got ${formatActualType(actual)}`;
+  return {
+    status: 'RESULT_TYPE_FAILURE',
+    result: null,
+    errorInformation: {
+      result: value,
+      expectedType: output.type,
+      actualType: actual.type,
+      expectedIsList: output.isList,
+      actualIsList: actual.isList,
+      expectedAllowNull: output.nullable,
+      errorMessages: [message],
+    },
+  };
 }

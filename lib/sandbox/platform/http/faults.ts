@@ -4,19 +4,19 @@ import { parseJson, printJson } from '../../../base/json/index.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 
 /*
- * Answers as another platform of the same contract might give them. What an operation's outcome depends on means the
- * same; every other member may be absent, null, of another type, in another letter case, or nested. The answer about the
- * same record is odd in the same way each time, since no platform changes the shape of a record between two reads.
+ * Responses as another platform of the same contract might send them. The members that an operation's outcome depends on
+ * keep their meaning; every other member may be absent, null, of another type, in another letter case, or nested. A record
+ * is odd in the same way each time, since no platform changes the shape of a record between two reads.
  */
 
-/** How the value of a member that decides may come as well. Undefined: the member is absent. */
+/** Another form of the value of a member that decides an outcome. Undefined: the member is absent. */
 export type Form = (value: unknown, random: Random) => unknown;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What must keep its meaning in the answers of an operation. */
+/** What must keep its meaning in the responses of an operation. */
 export type Oddity = {
-  /** The member that is the list of records, or '' if the answer is that list. Default: the answer is the only record. */
+  /** The member that is the list of records, or '' if the response is that list. Default: the response is the only record. */
   readonly list?: string;
   /** Another way to name a record, by other members. */
   readonly rename?: Form;
@@ -28,7 +28,7 @@ export type Oddity = {
 
 type OddOptions = { readonly seed: number; readonly odd: number; readonly number: number };
 
-/** The answer to a request, odd with the probability `odd`: its records each on their own. */
+/** The response to a request, odd with the probability `odd`; each record is drawn separately. */
 export function oddResponse(
   body: string | Uint8Array<ArrayBuffer>,
   { list, decides, beside = {}, rename = forms.same }: Oddity,
@@ -54,7 +54,7 @@ export function oddResponse(
   return oddEnvelope({ ...others, [list]: rows }, isOdd, random);
 }
 
-/** JSON, as a platform that is odd here may send it. Bytes get no content type of their own. */
+/** A JSON response; an odd one may have another content type, or none. */
 function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainResponse {
   const response = jsonTextResponse(Buffer.from(printJson(value)));
   if (!isOdd) return response;
@@ -62,14 +62,14 @@ function oddEnvelope(value: unknown, isOdd: boolean, random: Random): PlainRespo
   return { ...response, headers };
 }
 
-/** The shapes of the errors of one request: any that the platform has anywhere. */
+/** The shapes of the errors of one request; odd ones are drawn from all shapes that the platform has. */
 export function oddErrors(shapes: ErrorShapes, { seed, odd, number }: OddOptions): ErrorShapes {
   const random = randomFor(seed, 'odd error', number);
   if (!random.chance(odd)) return shapes;
   return { usual: random.pick(errorShapes), forbidden: random.pick(errorShapes) };
 }
 
-/** Half of the members that do not decide are odd, and there is one that nobody knows. */
+/** Makes half of the members that decide nothing odd, and adds one that the contract does not have. */
 function oddRecord(record: Members, decides: Oddity['decides'], random: Random): Members {
   const members = Object.entries(record).map(([name, value]) => {
     const form = decides[name];
@@ -101,11 +101,11 @@ function lowered(value: unknown): unknown {
 
 const word: Form = (value, random) => random.pick([value, String(value).toLowerCase(), ` ${String(value)} `]);
 
-/** The forms of what decides. */
+/** The forms of members that decide. */
 export const forms = {
   same: (value) => value,
   id: (value, random) => random.pick([value, String(value)]),
-  /** An id that the answer need not repeat. */
+  /** An id that the response need not repeat. */
   askedId: (value, random) => random.pick([value, String(value), null, undefined]),
   count: (value, random) => random.pick([value, String(value)]),
   word,
@@ -130,7 +130,7 @@ export const eachOf =
   (value, random) =>
     (value as readonly unknown[]).map((each) => form(each, random));
 
-/** Every fault, and whether it strikes before or after the work: then the client does not hear of a change. */
+/** Every fault, and whether it strikes before the work or after it; after it the client does not learn of a change. */
 export const faults = {
   'error-platform': 'before',
   'error-message': 'before',
@@ -187,7 +187,7 @@ export function faultyDelivery(
 
 const whole = (response: PlainResponse): Delivery => ({ kind: 'whole', response });
 
-/** What the sandbox can do to a page of records, so that the list is not whole although nothing failed. */
+/** What the sandbox can do to a page of records, so that the list is incomplete although nothing failed. */
 export const anomalyKinds = [
   /** A file is renamed to another place in the order of paths, just before the page. Files only. */
   'rename',
@@ -201,20 +201,16 @@ export const anomalyKinds = [
 
 export type AnomalyKind = (typeof anomalyKinds)[number];
 
-type FaultOptions = {
-  readonly faults: number;
-  readonly faultKinds: readonly FaultKind[];
-  readonly plannedFaults: Readonly<Record<string, FaultKind>>;
-};
-
-type AnomalyOptions = {
-  readonly anomalies: number;
-  readonly anomalyKinds: readonly AnomalyKind[];
-  readonly plannedAnomalies: Readonly<Record<string, AnomalyKind>>;
-};
-
 /** The fault that request `number` hits (1 is the first), or undefined. It depends only on the arguments. */
-export function faultFor(seed: number, options: FaultOptions, number: number): FaultKind | undefined {
+export function faultFor(
+  seed: number,
+  options: {
+    readonly faults: number;
+    readonly faultKinds: readonly FaultKind[];
+    readonly plannedFaults: Readonly<Record<string, FaultKind>>;
+  },
+  number: number,
+): FaultKind | undefined {
   if (options.plannedFaults[number] !== undefined) return options.plannedFaults[number];
   if (drawFor(seed, 'fault', number) >= options.faults) return undefined;
   return randomFor(seed, 'fault kind', number).pick(options.faultKinds);
@@ -222,7 +218,15 @@ export function faultFor(seed: number, options: FaultOptions, number: number): F
 
 export function anomalyFor(
   seed: number,
-  { anomalies, anomalyKinds: kinds, plannedAnomalies }: AnomalyOptions,
+  {
+    anomalies,
+    anomalyKinds: kinds,
+    plannedAnomalies,
+  }: {
+    readonly anomalies: number;
+    readonly anomalyKinds: readonly AnomalyKind[];
+    readonly plannedAnomalies: Readonly<Record<string, AnomalyKind>>;
+  },
   number: number,
 ): AnomalyKind | undefined {
   if (plannedAnomalies[number] !== undefined) return plannedAnomalies[number];

@@ -1,4 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { HttpBindings } from '@hono/node-server';
+import * as z from 'zod/mini';
+import { faultsOf } from '../../../base/index.ts';
+import { parseJson } from '../../../base/json/index.ts';
+import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
 import { createThrottle } from '../options.ts';
@@ -14,13 +21,12 @@ import {
   type PlainResponse,
   usualErrors,
 } from './faults.ts';
-import { readJsonBody, readQuery } from './read-request.ts';
 
 export type ServeOptions = Backend & {
   readonly closing: AbortSignal;
 };
 
-/** Counted when it arrives, then the limiter, latency, a fault before the work, the work, a fault after it. */
+/** Serves requests, each in this order: count, limiter, latency, a fault before the work, the work, a fault after it. */
 export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<Delivery> {
   const { state, options, counter, closing } = parts;
   const throttle = createThrottle({ ...options, now: state.now });
@@ -77,7 +83,7 @@ async function perform(api: ApiRequest, context: ErrorContext, backend: Backend)
     return errorResponse(context, 401, 'The developer token is missing, unknown or revoked');
   }
   if (operation === undefined) return errorResponse(context, 404, 'There is no such path');
-  // A platform that takes an update by PUT alone is among the odd ones.
+  // An odd platform accepts updates by PUT only.
   const refusedUpdates = options.odd > 0 ? ['POST'] : options.refusedUpdates;
   const refused: readonly string[] = operation.endpoint.name === updateFormula.name ? refusedUpdates : [];
   const methods = operation.methods.filter((method) => !refused.includes(method));
@@ -125,4 +131,131 @@ async function operate(
       `the sandbox failed: ${error instanceof Error ? error.stack : String(error)}`,
     );
   }
+}
+
+/** Below this size, in characters, compression gains nothing. */
+const MIN_TO_COMPRESS = 1024;
+
+/** Sends a response. A reset or a cut acts on the socket; without one a reset rejects, and a cut body fails half-way, as with `fetch`. */
+export async function deliver(
+  delivery: Delivery,
+  request: Request,
+  bindings: Partial<HttpBindings> | undefined,
+  options: {
+    readonly gzip: boolean;
+  },
+): Promise<Response> {
+  switch (delivery.kind) {
+    case 'whole':
+      return options.gzip && acceptsGzip(request)
+        ? compressed(delivery.response)
+        : toResponse(delivery.response);
+    case 'reset':
+      if (bindings?.incoming === undefined) throw new TypeError('the sandbox reset the connection');
+      bindings.incoming.socket.resetAndDestroy();
+      return alreadySent();
+    case 'cut':
+      return cut(delivery.response, bindings);
+    default:
+      return delivery satisfies never;
+  }
+}
+
+function toResponse({ status, headers, body }: PlainResponse): Response {
+  return new Response(status === 204 ? null : body, { status, headers });
+}
+
+async function compressed(plain: PlainResponse): Promise<Response> {
+  if (plain.body.length < MIN_TO_COMPRESS) return toResponse(plain);
+  const body = await promisify(gzip)(plain.body, { level: 1 });
+  return new Response(new Uint8Array(body), {
+    status: plain.status,
+    headers: { ...plain.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+  });
+}
+
+function acceptsGzip(request: Request): boolean {
+  return /\bgzip\b/i.test(request.headers.get('accept-encoding') ?? '');
+}
+
+function cut(
+  { status, headers, body }: PlainResponse,
+  bindings: Partial<HttpBindings> | undefined,
+): Response {
+  const bytes = Buffer.from(body);
+  const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
+  const outgoing = bindings?.outgoing;
+  if (outgoing === undefined) return new Response(failingBody(half), { status, headers });
+  outgoing.writeHead(status, { ...headers, 'content-length': bytes.byteLength });
+  outgoing.write(half, () => outgoing.destroy());
+  return alreadySent();
+}
+
+function failingBody(half: Uint8Array): ReadableStream<Uint8Array> {
+  const chunks = [half];
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.error(new TypeError('the sandbox cut the body'));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** The response by which @hono/node-server knows that the connection is finished. */
+function alreadySent(): Response {
+  return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+}
+
+type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };
+
+async function readJsonBody(
+  request: Request,
+  maxBytes: number,
+): Promise<{ readonly kind: 'body'; readonly value: unknown } | WrongRequest> {
+  const tooLarge: WrongRequest = {
+    kind: 'wrong',
+    status: 413,
+    message: `the body is larger than ${maxBytes} bytes`,
+  };
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return tooLarge;
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.body ?? []) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > maxBytes) return tooLarge;
+    chunks.push(chunk);
+  }
+  try {
+    return { kind: 'body', value: parseJson(Buffer.concat(chunks).toString('utf8')) };
+  } catch {
+    return { kind: 'wrong', status: 400, message: 'the body is not JSON' };
+  }
+}
+
+/** Query values with the types that the operation declares; unknown names are left out. */
+function readQuery(
+  search: URLSearchParams,
+  types: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const [name, type] of Object.entries(types)) {
+    const text = search.get(name);
+    if (text !== null) query[name] = typedValue(text, type);
+  }
+  return query;
+}
+
+function typedValue(text: string, type: string): unknown {
+  if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  return (type === 'number' || type === 'integer') && /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+export function checkInput<Input extends EndpointInput>(
+  endpoint: Endpoint<Input>,
+  input: unknown,
+): { readonly kind: 'input'; readonly value: Input } | WrongRequest {
+  const result = z.safeParse(endpoint.input, input);
+  if (result.success) return { kind: 'input', value: result.data };
+  return { kind: 'wrong', status: 400, message: faultsOf(result.error, input).join('; ') };
 }

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
 import { type ErrorShapes, type Oddity, usualErrors } from '../http/faults.ts';
-import { checkInput } from '../http/read-request.ts';
+import { checkInput } from '../http/serve-api.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -36,16 +36,6 @@ export type Operation<Input extends EndpointInput = EndpointInput, Output = unkn
   readonly oddity: (raw: RawInput) => Oddity;
 };
 
-type OperationOptions = {
-  /** What decides in its answers, and so keeps its meaning where they are odd. */
-  readonly oddity: Oddity | ((raw: RawInput) => Oddity);
-  readonly errors?: ErrorShapes;
-  /** Methods that the platform accepts in practice, besides the endpoint's own. */
-  readonly otherMethods?: readonly string[];
-  /** Runs before the check. */
-  readonly tolerate?: (raw: RawInput) => RawInput;
-};
-
 /** Connects an endpoint to its handler: `handle` gets input that the endpoint's own schema has checked. */
 export function operation<Input extends EndpointInput, Output>(
   endpoint: Endpoint<Input, Output>,
@@ -54,7 +44,15 @@ export function operation<Input extends EndpointInput, Output>(
     context: OperationContext,
     raw: RawInput,
   ) => OperationResult | Promise<OperationResult>,
-  options: OperationOptions,
+  options: {
+    /** The members of its responses that decide an outcome: they keep their meaning in odd ones. */
+    readonly oddity: Oddity | ((raw: RawInput) => Oddity);
+    readonly errors?: ErrorShapes;
+    /** Methods that the platform accepts in practice, besides the endpoint's own. */
+    readonly otherMethods?: readonly string[];
+    /** Runs before the check. */
+    readonly tolerate?: (raw: RawInput) => RawInput;
+  },
 ): Operation<Input, Output> {
   const { oddity, otherMethods = [], tolerate = (raw) => raw } = options;
   let queryTypes: Readonly<Record<string, string>> | undefined;

@@ -17,11 +17,11 @@ import { drawFor, type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
-/** A card is named by `id`, or else by `urn` or `kpiId`; so are the drills that it holds inside. */
+/** Names a card by `id`, `urn` or `kpiId`, and likewise the drills that it contains. */
 const oddCard: Form = (card, random) => {
   const { id, urn, ...rest } = card as Readonly<Record<string, unknown>>;
   const named = [{ id: String(id), urn }, { urn }, { kpiId: id, urn: null }, { id, urn: 7 }];
-  // The name of a drill says of which card it is one.
+  // The urn of a drill names its card.
   return {
     ...(String(urn).startsWith('dr:') ? random.pick([{ id, urn }, { urn }]) : random.pick(named)),
     ...rest,
@@ -127,7 +127,6 @@ const runFunctionOperation = operation(
   },
   {
     errors: { usual: 'MessageError', forbidden: 'MessageError' },
-    // The result is what was asked for.
     oddity: { decides: { status: forms.word, result: forms.same } },
   },
 );
@@ -160,10 +159,10 @@ const searchCalculationsOperation = operation(
       list: 'results',
       decides: {
         [String(Object(memberOf(body, 'sort')).field)]: forms.time,
-        // Whoever asks for a calculation by its name wants to know whether it was changed.
+        // A search by name asks whether the calculation was changed.
         ...(memberOf(body, 'name') ? { name: forms.same, lastModified: forms.time } : {}),
         id: forms.id,
-        // Which cards are fetched follows from the links.
+        // The links decide which cards are fetched.
         links: eachOf(
           membersOf({ resource: membersOf({ type: forms.lowered, id: forms.same }), valid: forms.lowered }),
         ),
@@ -289,14 +288,17 @@ function flawedPage(
   return state.searchCalculations({ ...query, hidden: new Set([...hidden, vanished]) });
 }
 
-type Page = {
+function pageBytes({
+  totalHits,
+  rows,
+  hasMore,
+  degraded,
+}: {
   readonly totalHits: number;
   readonly rows: readonly Uint8Array[];
   readonly hasMore: boolean;
   readonly degraded: boolean;
-};
-
-function pageBytes({ totalHits, rows, hasMore, degraded }: Page): Uint8Array<ArrayBuffer> {
+}): Uint8Array<ArrayBuffer> {
   const separated = rows.flatMap((row, index) => (index === 0 ? [row] : [COMMA, row]));
   const head = Buffer.from(`{"totalHits":${totalHits},"results":[`);
   return Buffer.concat([head, ...separated, Buffer.from(`],"hasMore":${hasMore},"degraded":${degraded}}`)]);
@@ -339,7 +341,7 @@ function withSort(body: unknown): unknown {
     : body;
 }
 
-/** What the rows are sorted by is what the pages are told apart by. */
+/** The sort fields keep their values: cursors of pages depend on them. */
 function sortedBy(body: unknown): Readonly<Record<string, Form>> {
   const fields: unknown = Object(body).fieldSort;
   return Object.fromEntries(

@@ -30,7 +30,7 @@ export type Drills = {
   } & Partial<Drills>)[];
 };
 
-/** Whether a card comes with its drills inside. */
+/** Whether a card's row contains its drills. */
 export const holdsDrills = (rootId: number): boolean => rootId % 2 === 0;
 
 /** One card in six is a step of a drill path. */
@@ -83,7 +83,7 @@ const CHART_TYPES = itemsOf`badge_vert_bar|badge_line|badge_pie|badge_table|badg
 const MEASURES = itemsOf`Revenue|Orders|Margin %|Pipeline|Churn|Umsatz|Coût moyen|On-time shipments|売上`;
 const BY = itemsOf`by region|by month|vs. target|YTD|last 30 days|by rep|– top 10|per Kunde|(draft)`;
 
-/** Someone who owns things. Groups own cards, never calculations. */
+/** An owner. Groups own cards, never calculations. */
 type Person = { readonly id: number; readonly displayName: string };
 
 const USERS = 120;

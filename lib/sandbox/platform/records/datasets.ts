@@ -31,7 +31,7 @@ export function datasetAt(seed: number, index: number): Dataset {
   return { id, name, columns: [...columns].map(([column, type]) => ({ name: column, type })) };
 }
 
-/** An instance that has been in use for years has hundreds that calculations still link to. */
+/** In an instance of some years, calculations still link to hundreds of datasets that no longer exist. */
 const GONE_DATASETS = 400;
 
 const goneIdAt = (seed: number, index: number): string => randomFor(seed, 'gone dataset', index).uuid();
@@ -39,7 +39,7 @@ const goneIdAt = (seed: number, index: number): string => randomFor(seed, 'gone 
 export const goneDatasetId = (seed: number, random: Random): string =>
   goneIdAt(seed, random.below(GONE_DATASETS));
 
-/** What the platform says of each dataset that is gone, by its id: 410 if it is archived, 404 if it was deleted. */
+/** The platform's status for each dataset that no longer exists, by its id: 410 if it is archived, 404 if it was deleted. */
 export const goneDatasets = (seed: number): ReadonlyMap<string, 404 | 410> =>
   new Map(
     Array.from({ length: GONE_DATASETS }, (_, index) => [goneIdAt(seed, index), index % 2 ? 404 : 410]),

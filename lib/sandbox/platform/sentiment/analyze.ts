@@ -3,18 +3,19 @@ type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 /** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
 type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
-type SentimentRequest = {
-  readonly text: string;
-  readonly topics?: readonly Topic[] | null | undefined;
-};
-
 /** `targeted` has one entry for each topic, under the given name and in the given order. */
 type SentimentAnalysis =
   | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
   | { readonly kind: 'overall'; readonly sentiment: Sentiment };
 
 /** Scores a text with the VADER lexicon, sentence by sentence. The same request always gets the same result. */
-export async function analyzeSentiment({ text, topics }: SentimentRequest): Promise<SentimentAnalysis> {
+export async function analyzeSentiment({
+  text,
+  topics,
+}: {
+  readonly text: string;
+  readonly topics?: readonly Topic[] | null | undefined;
+}): Promise<SentimentAnalysis> {
   const score = await loadScorer();
   const sentences = sentencesOf(text);
   if (!topics || topics.length === 0) {
@@ -79,14 +80,16 @@ type ModelProviderUsage = {
   readonly reasoningTokens: number;
 };
 
-type UsageRequest = {
+/** Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. */
+export function countUsage({
+  texts,
+  topics,
+  instructions,
+}: {
   readonly texts: readonly string[];
   readonly topics?: readonly Topic[] | null | undefined;
   readonly instructions?: string | null | undefined;
-};
-
-/** Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. */
-export function countUsage({ texts, topics, instructions }: UsageRequest): ModelProviderUsage {
+}): ModelProviderUsage {
   const requested = topics ?? [];
   const topicTexts = requested.flatMap(({ topic, description }) => [topic, description ?? '']);
   const read = [...texts, instructions ?? '', ...topicTexts].map(tokensOf);
@@ -133,10 +136,8 @@ function formsOf(word: string): WordForms {
 
 type Topic = { readonly topic: string; readonly description?: string | undefined };
 
-type Mentions = (words: readonly WordForms[]) => boolean;
-
 /** Looks for the topic's name, word by word, and for the significant words of its description. */
-function createMentions({ topic, description = '' }: Topic): Mentions {
+function createMentions({ topic, description = '' }: Topic): (words: readonly WordForms[]) => boolean {
   const name = wordsOf(topic.replaceAll('_', ' '));
   const hints = wordsOf(description).filter(isSignificant);
   return (words) =>

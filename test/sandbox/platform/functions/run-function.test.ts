@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { analyticsToolkit } from '../../../../lib/sandbox/platform/functions/analytics-toolkit.ts';
+import { analyticsToolkit } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
 import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 

@@ -1,13 +1,17 @@
-import type { CodeFunction, CodePackage } from '../../../../lib/sandbox/platform/functions/code-package.ts';
-import type { FunctionExecution } from '../../../../lib/sandbox/platform/functions/execution.ts';
+import {
+  type CodeFunction,
+  type CodePackage,
+  one,
+  orNull,
+} from '../../../../lib/sandbox/platform/functions/code-package.ts';
+import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import {
   createFunctionRunner,
+  type FunctionExecution,
   type FunctionRequest,
   type FunctionRun,
   type FunctionRunnerOptions,
 } from '../../../../lib/sandbox/platform/functions/run-function.ts';
-import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/runtime-trials.ts';
-import { one, orNull } from '../../../../lib/sandbox/platform/functions/types.ts';
 
 /** Limits that a test reaches quickly, a clock that does not move, and a fixed id. */
 export const quickOptions = {

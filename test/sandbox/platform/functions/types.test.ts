@@ -9,7 +9,7 @@ import {
   one,
   orNull,
   type ValueType,
-} from '../../../../lib/sandbox/platform/functions/types.ts';
+} from '../../../../lib/sandbox/platform/functions/code-package.ts';
 
 const accepted: Record<ValueType, readonly unknown[]> = {
   text: ['', 'any'],
