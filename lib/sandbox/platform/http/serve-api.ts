@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
-import * as z from 'zod/mini';
-import { faultsOf } from '../../../base/index.ts';
 import { parseJson } from '../../../base/json/index.ts';
-import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
 import { createThrottle } from '../options.ts';
@@ -249,13 +246,4 @@ function readQuery(
 function typedValue(text: string, type: string): unknown {
   if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return (type === 'number' || type === 'integer') && /^-?\d+$/.test(text) ? Number(text) : text;
-}
-
-export function checkInput<Input extends EndpointInput>(
-  endpoint: Endpoint<Input>,
-  input: unknown,
-): { readonly kind: 'input'; readonly value: Input } | WrongRequest {
-  const result = z.safeParse(endpoint.input, input);
-  if (result.success) return { kind: 'input', value: result.data };
-  return { kind: 'wrong', status: 400, message: faultsOf(result.error, input).join('; ') };
 }

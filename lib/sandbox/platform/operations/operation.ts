@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { faultsOf } from '../../../base/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
 import { type ErrorShapes, type Oddity, usualErrors } from '../http/faults.ts';
-import { checkInput } from '../http/serve-api.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -66,9 +66,10 @@ export function operation<Input extends EndpointInput, Output>(
       return queryTypes;
     },
     async respond(raw, context) {
-      const checked = checkInput(endpoint, tolerate(raw));
-      if (checked.kind === 'wrong') return refused(400, checked.message);
-      return handle(checked.value, context, raw);
+      const input = tolerate(raw);
+      const checked = z.safeParse(endpoint.input, input);
+      if (!checked.success) return refused(400, faultsOf(checked.error, input).join('; '));
+      return handle(checked.data, context, raw);
     },
   };
 }
