@@ -1,4 +1,5 @@
 import { recordKey } from '../snapshot/changes/line-key.ts';
+import type { DescribedColumns } from '../snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
 import type { Model } from './compute-model.ts';
@@ -83,22 +84,15 @@ export async function describeNodes(
   return found;
 }
 
-const fieldsOf: Readonly<Record<Source, Partial<Record<'type' | 'owner' | 'fileset', string>>>> = {
-  calculations: { type: 'status', owner: 'owner' },
-  cards: { type: 'type', owner: 'ownerid' },
-  files: { type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
-  'data-files': { owner: 'responsibleuserid' },
-};
-
 function readSaid(group: RowGroup, source: Source) {
-  const { type, owner, fileset } = fieldsOf[source];
+  const { described, records } = sourceDefinitions[source];
+  const { type, owner, fileset }: DescribedColumns = described;
   const read = (name: string | undefined) => (name === undefined ? () => null : group.texts(name, asText));
-  const names = read(sourceDefinitions[source].records.label);
+  const names = read(records.label.toLowerCase());
   const [types, owners, filesets] = [read(type), read(owner), read(fileset)];
-  const scanStates = read(source === 'data-files' ? 'currentrevision.scanstate' : undefined);
   return (row: number) => ({
     name: names(row) ?? null,
-    type: spelled(types(row) ?? scanStates(row) ?? null),
+    type: spelled(types(row) ?? null),
     owner: owners(row) ?? null,
     fileset: filesets(row) ?? null,
   });

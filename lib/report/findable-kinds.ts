@@ -1,14 +1,12 @@
-import type { Source } from '../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 
-/** The kinds of things that `whereUsed` finds, and the sources that know of each. */
-export const findableKinds = {
-  dataset: ['calculations', 'cards'],
-  calculation: ['calculations', 'cards'],
-  card: ['calculations', 'cards'],
-  column: ['calculations', 'cards'],
-  fileset: ['files'],
-  file: ['files'],
-  'data-file': ['data-files'],
-} as const satisfies Readonly<Record<string, readonly Source[]>>;
+/** The kinds of things that `whereUsed` finds: those that the records of some source name. */
+export type FindableKind = (typeof sourceDefinitions)[Source]['names'][number];
 
-export type FindableKind = keyof typeof findableKinds;
+export const findableKinds: readonly FindableKind[] = [
+  ...new Set(sources.flatMap((source) => sourceDefinitions[source].names)),
+];
+
+/** The sources whose records name things of this kind. */
+export const sourcesNaming = (kind: FindableKind): readonly Source[] =>
+  sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));

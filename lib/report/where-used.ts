@@ -21,9 +21,9 @@ import {
   thing,
 } from '../model/rules/index.ts';
 import { readAgain } from '../snapshot/read-again.ts';
-import { type Source, sources } from '../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 import type { Store } from '../store/index.ts';
-import { type FindableKind, findableKinds } from './findable-kinds.ts';
+import { type FindableKind, sourcesNaming } from './findable-kinds.ts';
 
 /** A thing. Of a calculation its name, of a card its title. */
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
@@ -113,7 +113,7 @@ type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: M
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, id, dataset, most, hops, signal } = options;
   const kind = dataset === undefined ? options.kind : 'column';
-  const wanted = [...new Set<Source>(kind === undefined ? sources : findableKinds[kind])];
+  const wanted = [...new Set<Source>(kind === undefined ? sources : sourcesNaming(kind))];
   const opened = wanted.includes('calculations')
     ? await openModel({ store, now: Date.now, signal })
     : undefined;
@@ -313,11 +313,6 @@ const unused = () => ({
   ...{ links: 0, broken: 0, total: 0, hops: [], kinds: {}, columns: [], isCut: false, dependents: [] },
 });
 
-/** What the records of each source are. */
-const kindOf = {
-  ...{ calculations: 'calculation', cards: 'card', files: 'file', 'data-files': 'data-file' },
-} as const satisfies Readonly<Record<Source, FindableKind>>;
-
 const MAX_HINTS = 5;
 /** Fewer characters begin too many ids. */
 const MIN_START = 3;
@@ -333,7 +328,7 @@ async function hintsFor(search: Search): Promise<readonly Named[]> {
   for await (const records of describedRecords(search.columns))
     for (const { source, id, name, fileset } of records) {
       if (found.size >= MAX_HINTS) return [...found.values()];
-      hint(kindOf[source], id, name);
+      hint(sourceDefinitions[source].kind, id, name);
       if (fileset !== null) hint('fileset', fileset, null);
     }
   return [...found.values()];

@@ -1,4 +1,4 @@
-import { type FindableKind, findableKinds } from '../../report/index.ts';
+import { findableKinds } from '../../report/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
   CSV_STYLE,
@@ -11,7 +11,7 @@ import {
   sinceOf,
 } from '../options/options.ts';
 
-const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
+const KINDS = findableKinds;
 const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 /** A link to S3 works for at most seven days. */
 const MAX_LINK_HOURS = 168;

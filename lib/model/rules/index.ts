@@ -23,7 +23,6 @@ export {
   canonicalId,
   datasetsUsed,
   eachUse,
-  ISO_TIME,
   isBroken,
   isInvalid,
   type Kind,

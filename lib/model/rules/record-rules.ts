@@ -22,9 +22,6 @@ const INTEGER = /^(-?)0*(\d+)$/;
 /** Most ids are like this, and canonical already: they cost no more than the test. */
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
-/** The texts that are times, as a pattern for SQL too. Engines differ in what else they take for one: in Trino `0` is a year. */
-export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
-
 /**
  * An id as received in JSON in the one form in which equal ids are equal texts: the digits of an integer without leading
  * zeros, any other text in lower case. Undefined if the value is no id: another type, a fraction, or nothing but space.

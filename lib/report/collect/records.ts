@@ -1,5 +1,6 @@
 import { groupsOf, type ModelColumns } from '../../model/index.ts';
-import { canonicalId, ISO_TIME, spelled } from '../../model/rules/index.ts';
+import { canonicalId, spelled } from '../../model/rules/index.ts';
+import { ISO_TIME } from '../../snapshot/sources/record-view.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';

@@ -4,6 +4,7 @@ import type { LinkedId } from '../../model/rules/index.ts';
 import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';
 import type { Scan } from '../scan.ts';
+import type { HiveType, RecordView } from './record-view.ts';
 
 export type Fields = z.core.$ZodShape;
 
@@ -14,6 +15,7 @@ type Definition<
   Column extends string,
   Ids extends string,
   Linked extends string,
+  Kind extends string,
 > = {
   readonly name: Name;
   readonly operation: EndpointName;
@@ -29,6 +31,14 @@ type Definition<
   /** Loads the code of the scan, which nothing else may load. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
   readonly columns: Readonly<Record<Column, HiveType>>;
+  /** What one of its records is, in the words of `where-used` and of links: `card`. */
+  readonly kind: NoInfer<Kind>;
+  /** The kinds of things that its records name, its own among them: `where-used` finds these in it. */
+  readonly names: readonly Kind[];
+  /** The columns, as the tables spell them, that say what is said of each record. */
+  readonly described: DescribedColumns;
+  /** Its tables in SQL. */
+  readonly view: RecordView<Exclude<NoInfer<Column>, '_other'>>;
   readonly records: RecordRules<NoInfer<Column>>;
   /** The options of `snapshot SOURCE`, in the order of the help. */
   readonly options: readonly RequestOption[];
@@ -43,7 +53,8 @@ export type SourceDefinition<
   Name extends string = string,
   F extends Fields = Fields,
   Linked extends string = string,
-> = Omit<Definition<Name, F, string, string, Linked>, 'fields' | 'openScan'> & {
+  Kind extends string = string,
+> = Omit<Definition<Name, F, string, string, Linked, Kind>, 'fields' | 'openScan'> & {
   /** The fields of a request that is sent as a message: its lists are bounded. */
   readonly fields: F;
   /** The same fields where nothing is sent: lists may have any length. */
@@ -58,7 +69,8 @@ export function defineSource<
   Column extends string,
   const Ids extends string = never,
   const Linked extends string = never,
->(source: Definition<Name, F, Column, Ids, Linked>): SourceDefinition<Name, F, Linked> {
+  const Kind extends string = string,
+>(source: Definition<Name, F, Column, Ids, Linked, Kind>): SourceDefinition<Name, F, Linked, Kind> {
   const unboundedFields = source.fields(anyNumberOf);
   const ids = source.ids === undefined ? {} : { [source.ids.field]: z.unknown() };
   const stored = z.strictObject({ ...unboundedFields, ...ids });
@@ -75,6 +87,13 @@ export type RequestRule = {
   readonly at: string;
   readonly expected: (named: (field: string) => string) => string;
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;
+};
+
+/** Where a record says its type, its owner and its FileSet; without a column there is none. */
+export type DescribedColumns = {
+  readonly type?: string;
+  readonly owner?: string;
+  readonly fileset?: string;
 };
 
 type IdsOfRun<Field extends string, Linked extends string> = {
@@ -114,9 +133,6 @@ export type RecordKey<Column extends string = string> = {
   /** True if the id is an integer of any size, and compared as one; otherwise it is text. */
   readonly isInteger: boolean;
 };
-
-/** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
-export type HiveType = string;
 
 /**
  * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the names in

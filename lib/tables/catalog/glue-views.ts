@@ -1,4 +1,4 @@
-import type { HiveType } from '../../snapshot/sources/source-definition.ts';
+import type { HiveType } from '../../snapshot/sources/record-view.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import { trinoType } from '../parquet/hive-type.ts';
 import type { View } from './view.ts';

@@ -3,25 +3,21 @@ import { jobTypes } from '../../jobs/types/job-types.ts';
 import { relations } from '../../model/rules/index.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { consistencies } from '../../snapshot/scan.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
-import { recordViews } from './record-views.ts';
-import { tableNames } from './table-names.ts';
 import {
-  AS_OF,
   alternatives,
-  epochMoment,
   id,
-  latestModel,
   type Made,
   moment,
   momentOf,
   number,
   oneOf,
   text,
-  type View,
-  viewOf,
   word,
-} from './view.ts';
+} from '../../snapshot/sources/record-view.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
+import { recordViews } from './record-views.ts';
+import { tableNames } from './table-names.ts';
+import { AS_OF, epochMoment, latestModel, type View, viewOf } from './view.ts';
 
 /** All tables of SQL over a store with these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [

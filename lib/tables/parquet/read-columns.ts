@@ -31,12 +31,14 @@ export async function* rowGroupsOf(key: string, body: Uint8Array): AsyncGenerato
     // The garbage collector would free the pages late: it does not see how much they are.
     const pages: Uint8Array[] = [];
     const unpack = (page: Uint8Array, sizeBytes: number) => unpacked(pages, page, sizeBytes);
-    const read = <T>(name: string, cells: ReadLeaf<T>, readText: ReadText<unknown>) =>
-      orDamaged(key, () => {
-        const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
-        if (about === undefined) throw new Error(`expected a column ${name}, got none`);
-        return cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText);
-      });
+    const read = <T>(name: string, cells: ReadLeaf<T>, readText: ReadText<unknown>) => {
+      const about = columns.find(({ meta_data: of }) => of?.path_in_schema.join('.') === name)?.meta_data;
+      // Nothing is damaged: this program asks for a column that its own tables do not have.
+      if (about === undefined) throw new Error(`${key}: expected a column ${name}, got none`);
+      return orDamaged(key, () =>
+        cells({ buffer, about, path: pathIn(schema, name.split('.')), unpack }, readText),
+      );
+    };
     yield {
       rows: Number(num_rows),
       texts: (path, readText) => read(path, leafCells, readText) as CellAt<never>,

@@ -1,4 +1,4 @@
-import type { HiveType } from '../../../lib/snapshot/sources/source-definition.ts';
+import type { HiveType } from '../../../lib/snapshot/sources/record-view.ts';
 
 const SCALARS: Readonly<Record<string, string>> = {
   string: 'VARCHAR',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
 import { spelled } from '../../../model/rules/index.ts';
-import { type FindableKind, findableKinds } from '../../findable-kinds.ts';
+import { findableKinds } from '../../findable-kinds.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../where-used.ts';
 import { withShortTexts } from '../answer.ts';
 import {
@@ -15,7 +15,7 @@ import {
   wholeInput,
 } from '../tool.ts';
 
-const KINDS = Object.keys(findableKinds) as readonly FindableKind[];
+const KINDS = findableKinds;
 
 /** Things with one id: of more, the others are left out. */
 const MAX_THINGS = 5;

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
 import { calculations } from '../calculations/definition.ts';
+import { CANONICAL_ID, id, isId, isWord, ownerName, sent, text, word } from '../record-view.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';
 
@@ -48,6 +49,41 @@ export const cards = defineSource({
     return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
   },
   columns: cardColumns,
+  kind: 'card',
+  names: ['dataset', 'calculation', 'card', 'column'],
+  described: { type: 'type', owner: 'ownerid' },
+  view: {
+    row: 'card of a dataset',
+    owner: 'ownerid',
+    made: {
+      card_id: id(CANONICAL_ID, 'the id of the card; a card may be listed for several datasets'),
+      type: word('type', 'its type, in lower case', { guesses: ['card_type'] }),
+      chart_type: word('charttype', 'the type of its chart, in lower case', { guesses: ['chart'] }),
+      owner_id: id('ownerid', 'the id of the user who owns it', ['owner', 'user_id']),
+      owner_name: ownerName(
+        'coalesce(element_at(filter(owners, owner -> owner.id = ownerid), 1).displayname, name_of_owner)',
+      ),
+      dataset_id: id('coalesce(_datasetid, datasourceid)', 'the dataset that it was listed for', [
+        'dataset',
+        'datasource',
+        'datasource_id',
+      ]),
+      type_sent: text('type', 'the type as the platform sent it', isWord),
+    },
+    fields: {
+      _datasetId: ['the dataset that it was listed for, where that is not its own', isId],
+      id: ['the same as card_id', isId],
+      urn: ['its name on the platform; of a drill dr:DRILL:ROOT', isId],
+      type: '',
+      chartType: sent('chart_type'),
+      title: ['its title', { guesses: ['name', 'card_name', 'card_title', 'card'] }],
+      ownerId: ['the same as owner_id', isId],
+      owners: 'users and groups that own it',
+      access: 'false for a card that the token may not open',
+      datasourceId: ['the dataset that it is built on', isId],
+      datasetId: ['the same of a drill that was listed inside its card', isId],
+    },
+  },
   records: {
     key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
     label: 'title',

@@ -1,6 +1,7 @@
 import { idDigits, idSchema } from '../../../platform/index.ts';
+import { type HiveType, id, isId, moment, number, ownerName, timeOf, word } from '../record-view.ts';
 import { resumable } from '../resumable.ts';
-import { type Columns, defineSource, type HiveType } from '../source-definition.ts';
+import { type Columns, defineSource } from '../source-definition.ts';
 
 /** The fields of data files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 const dataFileColumns = {
@@ -47,6 +48,39 @@ export const dataFiles = defineSource({
     return resumable(dataFilesScan({ call, ids }), fanOutPosition);
   },
   columns: dataFileColumns,
+  kind: 'data-file',
+  names: ['data-file'],
+  described: { type: 'currentrevision.scanstate', owner: 'responsibleuserid' },
+  view: {
+    row: 'data file',
+    owner: 'responsibleuserid',
+    made: {
+      data_file_id: id('datafileid', 'the id of the data file', ['id', 'file_id']),
+      owner_id: id('responsibleuserid', 'the id of the user who is responsible for it', ['owner', 'user_id']),
+      owner_name: ownerName(),
+      created_at: moment('datetimecreated_at', 'when it was created, in UTC'),
+      size_bytes: number('currentrevision.sizebytes', 'the size of its current revision in bytes', {
+        guesses: ['size', 'bytes'],
+      }),
+      scan_state: word(
+        'currentrevision.scanstate',
+        'what the scan of its current revision found, in lower case',
+        {
+          guesses: ['scan', 'status', 'state'],
+        },
+      ),
+    },
+    fields: {
+      dataFileId: ['the same as data_file_id', isId],
+      name: ['its name', { guesses: ['title', 'filename', 'file_name'] }],
+      responsibleUserId: ['the same as owner_id', isId],
+      currentRevision: 'its current revision, if it was asked for',
+      datetimeCreated: timeOf('created_at', 'when it was created, in epoch milliseconds'),
+      revisions: 'all of its revisions, if they were asked for; a row each in the table revisions',
+      existing: 'whether it exists',
+      datetimeCreated_at: ['the same as created_at', { guesses: ['created'] }],
+    },
+  },
   records: {
     key: { id: 'dataFileId', isInteger: true },
     label: 'name',

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { utcTime, uuid, yesOrNo } from '../../../base/json/index.ts';
+import { id, isId, isWord, moment, momentOf, number, ownerName, sent, timeOf, word } from '../record-view.ts';
 import { resumable } from '../resumable.ts';
 import { type Columns, defineSource } from '../source-definition.ts';
 import { EXPECTED_WHERE, readWhere, whereSchema } from './where.ts';
@@ -66,6 +67,44 @@ export const files = defineSource({
     return resumable(filesScan({ call, filesetIds: filesets, search }), filesPosition);
   },
   columns: fileColumns,
+  kind: 'file',
+  names: ['fileset', 'file'],
+  described: { type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
+  view: {
+    row: 'file or directory of a FileSet',
+    owner: 'createdby',
+    made: {
+      fileset_id: id('_filesetid', 'the id of the FileSet that it is in', ['fileset']),
+      file_id: id('id', 'the id of the file'),
+      file_type: word('filetype', 'text, image, directory and so on, in lower case', {
+        guesses: ['type', 'extension'],
+      }),
+      size_bytes: number('size', 'its size in bytes; null for a directory', { guesses: ['bytes', 'length'] }),
+      created_at: moment(momentOf('created'), 'when it was created, in UTC'),
+      owner_id: id('createdby', 'the id of the user who created it', ['owner', 'user_id']),
+      owner_name: ownerName(),
+      index_status: word('indexstatus', 'how far the platform has indexed it, in lower case', {
+        guesses: ['status'],
+      }),
+    },
+    fields: {
+      _filesetId: ['the same as fileset_id', isId],
+      id: ['the same as file_id', isId],
+      path: ['its path in the FileSet', { guesses: ['directory', 'folder', 'file_path'] }],
+      name: ['its name', { guesses: ['filename', 'file_name', 'title'] }],
+      fileType: sent('file_type'),
+      contentType: ['its media type', { ...isWord, guesses: ['mime_type', 'media_type'] }],
+      size: 'the same as size_bytes',
+      created: timeOf('created_at', 'when it was created, as the platform wrote it'),
+      createdBy: ['the same as owner_id', isId],
+      hash: ['the hash of its content', { ...isId, guesses: ['md5', 'sha256', 'checksum'] }],
+      hashAlgorithm: ['how the hash was made', isWord],
+      downloadUrl: 'where it was to be downloaded when the snapshot was taken',
+      connectorKey: 'the connector that it came by',
+      indexStatus: sent('index_status'),
+      indexReason: 'why it is not indexed',
+    },
+  },
   records: {
     key: { owner: ['_filesetId'], id: 'id', isInteger: false },
     label: 'path',
