@@ -1,6 +1,6 @@
 import type { MeasureName, ProblemName } from '../lib/base/index.ts';
-import type { JobFinished } from '../lib/jobs/redrive.ts';
-import type { Scored } from '../lib/jobs/texts/scored-in-day.ts';
+import type { JobFinished } from '../lib/jobs/index.ts';
+import type { Scored } from '../lib/jobs/texts/index.ts';
 import type { PaceCounts } from '../lib/pace/index.ts';
 import type { EndpointName } from '../lib/platform/endpoints.ts';
 import { type PlatformEvent, type Sentiment, tokensOf } from '../lib/platform/index.ts';

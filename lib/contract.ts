@@ -13,11 +13,16 @@ export {
   type ProblemName,
   problemNames,
 } from './base/index.ts';
-export { type Allow, allowFault } from './jobs/allow.ts';
-export { jobTimes } from './jobs/job-times.ts';
+export {
+  type Allow,
+  allowFault,
+  type Job,
+  type JobType,
+  jobTimes,
+  jobTypes,
+  valueFaults,
+} from './jobs/types/index.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
-export { type Job, type JobType, jobTypes } from './jobs/types/job-types.ts';
-export { valueFaults } from './jobs/types/run-function/from-event.ts';
 export { type ModelTable, modelColumns } from './model/rules/index.ts';
 export { endpointNames } from './platform/endpoints.ts';
 export { tokenHeader } from './platform/token.ts';

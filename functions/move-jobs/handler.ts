@@ -1,8 +1,7 @@
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { once } from '../../lib/base/index.ts';
-import type { Polls } from '../../lib/jobs/queue/queue.ts';
-import { moveDeadLetters } from '../../lib/jobs/redrive.ts';
+import { moveDeadLetters, openQueue } from '../../lib/jobs/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { needed, readSettings } from '../../lib/settings.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
@@ -10,7 +9,7 @@ import { reportLateStart } from '../late-start.ts';
 import { writeLine } from '../log-lines.ts';
 
 /** It comes again in an hour: a queue is asked briefly, by long polls all the same, which ask all servers of SQS. */
-const POLLS: Polls = { waitSeconds: 1, quiet: 1 };
+const POLLS = { waitSeconds: 1, quiet: 1 };
 
 const movesFrom = z.object({ from: z.array(z.string()) });
 
@@ -20,7 +19,7 @@ export async function handler(event: unknown, context: Context) {
     reportLateStart(event, process.env);
     const { queueOf, to, logger } = await ready();
     for (const url of movesFrom.parse(event).from) {
-      const move = moveDeadLetters({ from: queueOf(url), to, polls: POLLS, signal: nearEnd });
+      const move = moveDeadLetters({ from: await queueOf(url), to, polls: POLLS, signal: nearEnd });
       // When time is nearly up, the next hour continues.
       const result = await move.catch((error: unknown) =>
         nearEnd.aborted ? undefined : Promise.reject(error),
@@ -43,8 +42,6 @@ await openAtStart(ready);
 async function open() {
   const settings = readSettings(process.env);
   const to = needed(settings, 'SYNC_QUEUE_URL');
-  // Loaded here, like every client of the SDK.
-  const { createSqsClient, createSqsQueue } = await import('../../lib/jobs/queue/sqs-queue.ts');
-  const queueOf = (url: string) => createSqsQueue(url, createSqsClient(url, process.env));
-  return { queueOf, to: queueOf(to), logger: createLogger(settings.LOG_LEVEL, writeLine) };
+  const queueOf = (url: string) => openQueue(url, process.env);
+  return { queueOf, to: await queueOf(to), logger: createLogger(settings.LOG_LEVEL, writeLine) };
 }

@@ -1,12 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
-import { openJobStorage } from '../../lib/jobs/job-storage.ts';
-import { leaseOf, openWorker } from '../../lib/jobs/open-worker.ts';
-import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import { createScoredInDay } from '../../lib/jobs/texts/scored-in-day.ts';
-import { runBatch } from '../../lib/jobs/work.ts';
+import { openInvocationWorker } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
-import { needed } from '../../lib/settings.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -14,12 +9,11 @@ import { createMetrics } from '../metrics.ts';
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   return invocations.run(context, async () => {
-    const { worker, queue, concurrency, metrics, addToDay } = await ready();
+    const { worker, metrics } = await ready();
     using _ = { [Symbol.dispose]: metrics.flush };
-    const lease = leaseOf(context.getRemainingTimeInMillis(), worker.ledger);
-    const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
+    const failed = await worker.run(event.Records.map(parseRecord), context.getRemainingTimeInMillis());
     // Where the table is away, the next invocation adds it.
-    const day = await addToDay(metrics.scored()).catch(() => undefined);
+    const day = await worker.addToDay(metrics.scored()).catch(() => undefined);
     if (day !== undefined) metrics.scoredInDay(day);
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
   });
@@ -27,7 +21,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
 
 const invocations = createInvocations();
 
-const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
+const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord) => ({
   messageId,
   body,
   sender: attributes.SenderId,
@@ -49,22 +43,10 @@ async function open() {
     observe: metrics.observe,
   });
   metrics.followPace(session.paceCounts);
-  const { settings } = session;
-  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
-  // Loaded here, like every client of the SDK.
-  const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
-    openJobStorage(session),
-    import('../../lib/jobs/queue/sqs-queue.ts'),
-  ]);
-  return {
-    worker: await openWorker(session, storage, {
-      onEnded: metrics.jobFinished,
-      onRefused: metrics.messageRefused,
-      onSentiment: metrics.textScored,
-    }),
-    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
-    concurrency: settings.PLATFORM_CONCURRENCY,
-    metrics,
-    addToDay: createScoredInDay(storage.table, storage.ledger.now),
-  };
+  const worker = await openInvocationWorker(session, {
+    onEnded: metrics.jobFinished,
+    onRefused: metrics.messageRefused,
+    onSentiment: metrics.textScored,
+  });
+  return { worker, metrics };
 }

@@ -1,7 +1,7 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
 import { once, sleep, withIds } from '../../lib/base/index.ts';
-import { parseExecutionInput } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
+import { parseExecutionInput } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
 import {
   type DurableRunOptions,
@@ -35,17 +35,17 @@ const takeOver = withDurableExecution(
       onFailed: (failed) => logger.warn(failed, 'step failed'),
     });
     const call = session.callWith({ budgetMs: timesOf(steps.limitMs).patienceMs });
-    return withIds({ job: Object(input).id }, () =>
-      takeDurableSnapshot(parsed(input, logger), steps, { ...options, call }),
+    return withIds({ job: Object(input).id }, async () =>
+      takeDurableSnapshot(await parsed(input, logger), steps, { ...options, call }),
     );
   },
   { client: createCheckpointClient(process.env) },
 );
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
-function parsed(input: unknown, logger: Logger) {
+async function parsed(input: unknown, logger: Logger) {
   try {
-    return parseExecutionInput(input);
+    return await parseExecutionInput(input);
   } catch (err) {
     const { source, as } = Object(input);
     logger.error({ source, as, kind: 'failed', err }, SNAPSHOT_ENDED);

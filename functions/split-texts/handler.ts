@@ -1,11 +1,9 @@
 import type { Context, EventBridgeEvent } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
-import { type JobStorage, openJobStorage } from '../../lib/jobs/job-storage.ts';
-import { splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { openInbox } from '../../lib/jobs/texts/index.ts';
 import { createLogger } from '../../lib/logger.ts';
-import { needed, readSettings } from '../../lib/settings.ts';
-import { keyInStore, openStore, storeUntil } from '../../lib/store/index.ts';
-import { tableCheckOf } from '../../lib/table/index.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { keyInStore } from '../../lib/store/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -23,32 +21,15 @@ export async function handler(
 ) {
   return invocations.run(context, async (nearEnd) => {
     using _key = invocations.inHand.hold({ key: object.key });
-    const { location, metrics, storage, ...options } = await ready();
+    const { location, metrics, split: splitKey } = await ready();
     using _metrics = { [Symbol.dispose]: metrics.flush };
-    const key = keyInStore(location, bucket.name, object.key);
-    const split = await unlessAborted(
-      splitInbox(key, { ...options, storage: storageUntil(storage, nearEnd) }),
-      nearEnd,
-    );
+    const split = await splitKey(keyInStore(location, bucket.name, object.key), nearEnd);
     if (split.kind === 'refused') metrics.messageRefused();
     return split;
   });
 }
 
 const invocations = createInvocations();
-
-/** What the work returns, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
-  return await Promise.race([work, aborted.promise]);
-}
-
-/** S3 may take minutes for a try, which must not be the last that is seen of a request. */
-function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
-  const store = storeUntil(storage.store, until);
-  return { ...storage, store, batches: { ...storage.batches, store } };
-}
 
 /** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
 const ready = once(open);
@@ -57,21 +38,10 @@ await openAtStart(ready);
 async function open() {
   const environment = process.env;
   const settings = readSettings(environment);
-  const { SYNC_STORE: location } = settings;
-  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
-  const store = once(() => openStore(location, { s3: environment }));
-  const checkTable = tableCheckOf(needed(settings, 'SYNC_TABLE'), environment, store);
-  // Loaded here, like every client of the SDK.
-  const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
-    openJobStorage({ environment, settings, store, checkTable }),
-    import('../../lib/jobs/queue/sqs-queue.ts'),
-  ]);
+  const logger = createLogger(settings.LOG_LEVEL, writeLine);
   return {
-    location,
+    location: settings.SYNC_STORE,
     metrics: createMetrics(environment, writeLine),
-    storage,
-    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, environment)),
-    rate: settings.PLATFORM_RATE,
-    logger: createLogger(settings.LOG_LEVEL, writeLine),
+    split: await openInbox({ environment, settings, logger }),
   };
 }

@@ -1,6 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/aws/index.ts';
-import type { JobFinished } from './redrive.ts';
+import type { JobFinished } from './result.ts';
 
 type EventBridgeOptions = {
   readonly bus: string;

@@ -1,6 +1,13 @@
 import { wasExecuted } from './ledger/job-row.ts';
 import { jobId } from './message/check-message.ts';
 
+/** Why a job is not run whose id another one has: its template, or its row, was changed. */
+export const OTHER_CONTENT =
+  'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';
+
+/** Why a job is not reopened that the platform executed. */
+export const WAS_EXECUTED = 'executed';
+
 /** The batch of a chunk's job; undefined for any other job. */
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sleep } from '../base/index.ts';
 import { createTableClock } from '../pace/index.ts';
 import type { Session } from '../session.ts';
-import { type Environment, needed } from '../settings.ts';
+import { type Environment, needed, readSyncSettings } from '../settings.ts';
 import type { Store } from '../store/index.ts';
 import { type CheckTable, checkedTable, openTable, type Table, tableCheckOf } from '../table/index.ts';
 import type { JobRow } from './ledger/job-row.ts';
@@ -44,6 +44,13 @@ export async function openJobStorage(
     host,
     checkTable,
   };
+}
+
+/** The ledger, and the batches of texts, in the table that is set: without the platform. Throws `SettingsError` if there is none. */
+export async function openJobState(environment: Environment, store: Store) {
+  const tableName = needed(readSyncSettings(environment), 'SYNC_TABLE');
+  const timed = await openTimedTable(tableName, environment);
+  return { ledger: createLedger(timed), batches: { store, newToken: randomUUID, ...timed } };
 }
 
 /** The members of rows that say until when their writer holds them: of a job, and of a text. */

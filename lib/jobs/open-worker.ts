@@ -15,7 +15,8 @@ import { createPlaces } from './places.ts';
 import { HandBackError } from './turn.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
-type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
+/** What is called as jobs end, and as texts are scored. */
+export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 

@@ -1,8 +1,10 @@
 import { AwsError } from '../base/aws/index.ts';
 import { parseJson, printJson } from '../base/json/index.ts';
 import { spelled } from '../model/rules/index.ts';
+import { type Environment, readSyncSettings } from '../settings.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
-import { isCancelled, isSettled, type JobRow, type Outcome, wasExecuted } from './ledger/job-row.ts';
+import { WAS_EXECUTED } from './job-advice.ts';
+import { isCancelled, isSettled, type JobRow, wasExecuted } from './ledger/job-row.ts';
 import { type Ledger, mayReopen, type ReopenOptions } from './ledger/ledger.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
@@ -16,7 +18,7 @@ import {
   total,
   UnsentError,
 } from './queue/queue.ts';
-import { type TypedJobRow, writeResult } from './result.ts';
+import { type JobFinished, type TypedJobRow, writeResult } from './result.ts';
 import { type BatchStorage, type ChunkId, chunkJobId } from './texts/batch/batch.ts';
 import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/finish-batch.ts';
@@ -183,11 +185,8 @@ const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Re
 function ownReason(row: JobRow | undefined): string | null {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
-  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? EXECUTED : null;
+  return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? WAS_EXECUTED : null;
 }
-
-/** Why a job is not reopened that the platform executed. */
-export const EXECUTED = 'executed';
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
 async function sendAll(
@@ -287,14 +286,6 @@ async function moveBatch(
   return messages.length - unsent.size;
 }
 
-/** Reported at least once for each job that ended. `result` is the key of its result. */
-export type JobFinished = {
-  readonly id: string;
-  readonly type: string;
-  readonly status: Outcome['status'];
-  readonly result: string;
-};
-
 const FAILED_FOLDER = 'work/failed/';
 const FAILED_SUFFIX = '.json';
 const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUFFIX}`;
@@ -302,6 +293,38 @@ const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUF
 /** The message of a job that did not succeed, as it was stored; undefined if none was. */
 export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
+
+type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
+
+/**
+ * Settles an unknown job by a person's word, and makes its end visible. `hasMessage`: false if its message is not stored, so
+ * that what its type adds is missing.
+ */
+export async function resolveJob(
+  id: string,
+  resolution: Resolution,
+  { ledger, batches, environment }: Pick<RedriveParts, 'ledger' | 'batches'> & EventTarget,
+) {
+  const { store } = batches;
+  // Read first: a redrive deletes the message of a job that is done.
+  const body = await findFailedMessage(store, id);
+  const { kind, row } = await ledger.resolve(id, resolution);
+  // Whatever is said now: an earlier command may have been killed after it wrote the ledger.
+  const isPublished = row !== undefined && isSettled(row);
+  if (isPublished) {
+    const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
+    const reportFinished = bus === undefined ? undefined : await eventsTo(bus, location, environment);
+    await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
+  }
+  return { kind, row, isPublished, hasMessage: body !== undefined };
+}
+
+type EventTarget = { readonly environment: Environment };
+
+async function eventsTo(bus: string, store: string, environment: Environment) {
+  const { sendToEventBridge } = await import('./event-bridge.ts');
+  return sendToEventBridge({ bus, store, environment });
+}
 
 type PublishParts = {
   readonly store: Store;

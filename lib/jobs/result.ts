@@ -115,3 +115,11 @@ export async function storeRefused(
   await store.put(key, Buffer.from(`${JSON.stringify(refused)}\n`), { contentType: 'application/json' });
   return key;
 }
+
+/** Reported at least once for each job that ended. `result` is the key of its result. */
+export type JobFinished = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: Outcome['status'];
+  readonly result: string;
+};

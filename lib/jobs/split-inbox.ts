@@ -1,16 +1,62 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { faultsOf } from '../base/index.ts';
+import { faultsOf, once } from '../base/index.ts';
 import { checkedBy, filledText, wholeNumber } from '../base/json/index.ts';
-import { getBounded, isKey, keySegment, printStored, type Store, StoredObjectError } from '../store/index.ts';
+import { type Environment, needed, type Settings } from '../settings.ts';
+import {
+  getBounded,
+  isKey,
+  keySegment,
+  openStore,
+  printStored,
+  type Store,
+  StoredObjectError,
+  storeUntil,
+} from '../store/index.ts';
+import { tableCheckOf } from '../table/index.ts';
 import { doubtError, readWholeText, surveyText, TextError } from '../text/index.ts';
-import type { JobStorage } from './job-storage.ts';
+import { type JobStorage, openJobStorage } from './job-storage.ts';
 import { readMessageJson } from './message/check-message.ts';
+import { openQueue } from './queue/open-queue.ts';
 import { MAX_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
-import { isBatchName, MAX_BATCH_NAME_LENGTH, type ScoreRequest } from './texts/batch/batch.ts';
+import type { ScoreRequest } from './texts/batch/batch.ts';
 import { splitBatch } from './texts/batch/score-file.ts';
 import { createInput } from './texts/rows/read-rows.ts';
-import { scoringFields } from './types/score/message.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH, scoringFields } from './types/score/message.ts';
+
+type OpenInbox = {
+  readonly environment: Environment;
+  readonly settings: Settings;
+  readonly logger: Logger;
+};
+
+/** What splits the requests of the inbox into jobs on the queue. Throws if there is no table or queue, or another table. */
+export async function openInbox({ environment, settings, logger }: OpenInbox) {
+  const { SYNC_STORE: location, PLATFORM_RATE: rate } = settings;
+  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
+  const store = once(() => openStore(location, { s3: environment }));
+  const checkTable = tableCheckOf(needed(settings, 'SYNC_TABLE'), environment, store);
+  const [storage, queue] = await Promise.all([
+    openJobStorage({ environment, settings, store, checkTable }),
+    openQueue(queueUrl, environment),
+  ]);
+  /** Splits the request under this key. Throws the signal's reason as soon as it is aborted. */
+  return (key: string, until: AbortSignal): Promise<SplitInbox> =>
+    unlessAborted(splitInbox(key, { storage: storageUntil(storage, until), queue, rate, logger }), until);
+}
+
+/** What the work returns, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+  return await Promise.race([work, aborted.promise]);
+}
+
+/** S3 may take minutes for a try, after which nothing would be reported of a request. */
+function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
+  const store = storeUntil(storage.store, until);
+  return { ...storage, store, batches: { ...storage.batches, store } };
+}
 
 type InboxOptions = {
   readonly storage: JobStorage;

@@ -1,8 +1,7 @@
 import type * as z from 'zod/mini';
 import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
 import { checkedBy, printJson } from '../base/json/index.ts';
-import type { Priority } from '../pace/index.ts';
-import { type Pace, PaceWaitError, type Slot } from '../pace/index.ts';
+import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, type StatusFailure, wasSent } from './failure.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
+import { cancelBatch } from '../../lib/jobs/cancel.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { redriveBatch } from '../../lib/jobs/redrive.ts';

@@ -5,7 +5,7 @@ import type { Worker } from '../../lib/jobs/handle-message.ts';
 import type { Lease } from '../../lib/jobs/held.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import type { JobFinished } from '../../lib/jobs/redrive.ts';
+import type { JobFinished } from '../../lib/jobs/result.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';

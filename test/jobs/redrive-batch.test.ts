@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
+import { cancelBatch } from '../../lib/jobs/cancel.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { redriveBatch, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { readBatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';

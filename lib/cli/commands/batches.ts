@@ -4,7 +4,7 @@ import {
   type FailedRow,
   failedRows,
   readBatchStatus,
-} from '../../jobs/texts/batch/batch-status.ts';
+} from '../../jobs/texts/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { unknownError } from '../errors/usage-error.ts';

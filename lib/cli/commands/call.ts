@@ -1,6 +1,6 @@
 import { shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import { runFunction } from '../../jobs/types/run-function/definition.ts';
+import { runFunction } from '../../jobs/types/index.ts';
 import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
 import { endOfExecution, linesIn } from '../../platform/operations/run-function.ts';

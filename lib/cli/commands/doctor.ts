@@ -1,6 +1,5 @@
 import { errorText, sleep } from '../../base/index.ts';
-import { readAllow } from '../../jobs/allow.ts';
-import { readFollowers } from '../../jobs/types/snapshot/open-snapshots.ts';
+import { readAllow, readFollowers } from '../../jobs/types/index.ts';
 import { operations } from '../../platform/client.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';

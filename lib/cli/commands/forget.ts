@@ -1,14 +1,4 @@
-import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import {
-  type Erased,
-  eraseOldVersions,
-  forgetBatch,
-  forgetText,
-  isBatchKnown,
-  wouldForget,
-} from '../../jobs/texts/forget.ts';
-import { sqlitePath } from '../../places.ts';
-import { readSyncSettings } from '../../settings.ts';
+import { batchNames, type Erased, forget, isBatchKnown, wouldForget } from '../../jobs/texts/index.ts';
 import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
@@ -30,12 +20,7 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
     batch === undefined ? 'this text and its scores' : `batch ${batch}, with all its texts and scores`;
   if (!(await isSure(`Erase ${what}?`, yes, terminal))) return 'failed';
   const { batches } = await openJobs(terminal);
-  const erased = await (batch === undefined
-    ? forgetText(textHash ?? '', batches)
-    : forgetBatch(batch, batches));
-  await eraseDeleted(terminal);
-  // Only now is everything that was erased an old version.
-  const oldVersions = await eraseOldVersions(forgotten, batches.store);
+  const { oldVersions, ...erased } = await forget(forgotten, batches, terminal.environment);
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
@@ -44,14 +29,6 @@ async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
   const { batches } = await openJobs(terminal);
   if (await isBatchKnown(batch, batches)) return;
   throw unknownError('batch', batch, 'there was nothing to erase', await batchNames(batches.store));
-}
-
-/** Leaves nothing of deleted rows in the table's file. A table in DynamoDB does so by itself. */
-async function eraseDeleted({ environment }: Pick<Terminal, 'environment'>): Promise<void> {
-  const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
-  if (path === undefined) return;
-  const { sqliteFile } = await import('../../table/sqlite-file.ts');
-  await sqliteFile(path).erase();
 }
 
 const STAYS =

@@ -1,8 +1,7 @@
 import { errorText } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
-import { invalidFormula, updateFormula } from '../../jobs/types/update-formula/definition.ts';
-import { findCalculation, refuseIfChanged } from '../../jobs/types/update-formula/find-calculation.ts';
+import { findCalculation, invalidFormula, refuseIfChanged, updateFormula } from '../../jobs/types/index.ts';
 import { storeFormula } from '../../model/formulas/index.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { operations } from '../../platform/client.ts';

@@ -1,8 +1,12 @@
 import { printJson } from '../../base/json/index.ts';
-import { hasEnded, type JobRow, wasExecuted } from '../../jobs/ledger/job-row.ts';
-import { findFailedMessage } from '../../jobs/redrive.ts';
-import { updateFormula } from '../../jobs/types/update-formula/definition.ts';
-import { findCalculation } from '../../jobs/types/update-formula/find-calculation.ts';
+import { findFailedMessage } from '../../jobs/index.ts';
+import {
+  findCalculation,
+  hasEnded,
+  type JobRow,
+  updateFormula,
+  wasExecuted,
+} from '../../jobs/types/index.ts';
 import { timeOfEntry } from '../../model/formulas/index.ts';
 import { operations } from '../../platform/client.ts';
 import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';

@@ -1,9 +1,6 @@
-import { cancelBatch } from '../../jobs/cancel-batch.ts';
-import { isCancelled } from '../../jobs/ledger/job-row.ts';
-import type { CancelAnswer, Ledger } from '../../jobs/ledger/ledger.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { sendsMany } from '../../jobs/types/job-types.ts';
+import { cancelBatch, cancelJob, type Ledger, openQueue } from '../../jobs/index.ts';
+import { batchNames } from '../../jobs/texts/index.ts';
+import { isCancelled } from '../../jobs/types/index.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../command.ts';
@@ -23,7 +20,7 @@ async function cancelJobs(ids: readonly string[], terminal: Terminal): Promise<F
   const jobs: Job[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
-    jobs.push({ id, answer: await ledger.cancel(id, { stops: sendsMany }) });
+    jobs.push({ id, answer: await cancelJob(id, ledger) });
   }
   return {
     json: jobs.map(toCancelled),
@@ -47,10 +44,15 @@ async function refuseUnknown(
   if (other !== undefined) throw unknownError('job', other, 'neither in the ledger nor on the queue', known);
 }
 
+type CancelAnswer = Awaited<ReturnType<typeof cancelJob>>;
+
 type Job = { readonly id: string; readonly answer: CancelAnswer };
 
 const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
-  ...{ id, became, status: spelled(row.state), isCancelled: isCancelled(row) },
+  id,
+  became,
+  status: spelled(row.state),
+  isCancelled: isCancelled(row),
 });
 
 const describe = ({ id, answer }: Job) => `${id}: ${describeCancel(answer)}`;

@@ -1,10 +1,15 @@
 import { printJson } from '../../base/json/index.ts';
-import { type StoredResult, storedResults } from '../../jobs/results/stored-results.ts';
+import { storedResults } from '../../jobs/index.ts';
 import { csvHead, csvLine, csvOutput, writeTextFile } from '../../text/index.ts';
 import type { Run } from '../command.ts';
 import { checkedOutputFile } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown } from '../terminal/terminal.ts';
+
+type StoredResult = Extract<
+  Awaited<ReturnType<ReturnType<typeof storedResults>['next']>>['value'],
+  { readonly text: string }
+>;
 
 /** Writes the results that are wanted to a file: exits 3 if one of them cannot be read. Needs the store alone. */
 export default (async (_, { output: file, type, since: sinceMs, ...wishes }, terminal) => {

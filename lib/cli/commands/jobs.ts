@@ -1,10 +1,7 @@
 import { errorText, shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import { adviceWords } from '../../jobs/job-advice.ts';
-import { isPruned, type JobRow } from '../../jobs/ledger/job-row.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
-import type { Queue, QueueCounts } from '../../jobs/queue/queue.ts';
-import { findResult } from '../../jobs/results/stored-results.ts';
+import { adviceWords, findResult, openQueue, type Queue } from '../../jobs/index.ts';
+import { isPruned, type JobRow } from '../../jobs/types/index.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
@@ -111,6 +108,8 @@ async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promi
     ...(dead ? [lineOf('dead letters', openQueue(dead, environment, 'dead'), countDead)] : []),
   ]);
 }
+
+type QueueCounts = Awaited<ReturnType<Queue['counts']>>;
 
 async function lineOf(
   name: string,

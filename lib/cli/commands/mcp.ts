@@ -1,10 +1,6 @@
 import { once } from '../../base/index.ts';
-import { readAllow } from '../../jobs/allow.ts';
-import { checkJobFile } from '../../jobs/file/job-file.ts';
-import { openTimedTable } from '../../jobs/job-storage.ts';
-import { createLedger } from '../../jobs/ledger/ledger.ts';
-import { checkLedger } from '../../jobs/ledger-check.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { checkJobFile, openJobState, submitJobs } from '../../jobs/index.ts';
+import { readAllow } from '../../jobs/types/index.ts';
 import { type McpContext, type Submission, serve } from '../../report/mcp/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openTables } from '../../tables/index.ts';
@@ -12,7 +8,6 @@ import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { lostFault, lostFormulas } from '../formula/change-set.ts';
-import { sendJobs } from '../jobs/send-jobs.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
@@ -50,9 +45,8 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
       return tables;
     }),
     ledger: once(async () => {
-      const { SYNC_TABLE: tableName } = readSyncSettings(environment);
-      if (tableName === undefined) return undefined;
-      return createLedger(await openTimedTable(tableName, environment));
+      if (readSyncSettings(environment).SYNC_TABLE === undefined) return undefined;
+      return (await openJobState(environment, await store())).ledger;
     }),
     adviceOn: (error) => whatToDo(error, environment),
     hide: hideSecrets(environment),
@@ -70,7 +64,6 @@ export function createSubmission(terminal: Terminal): Submission {
   const { environment, err } = terminal;
   const settings = () => readSyncSettings(environment);
   const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
-  const queue = once(() => openQueue(queueUrl(), environment));
   return {
     async check(text) {
       // Whoever cannot send learns it before a token.
@@ -86,11 +79,10 @@ export function createSubmission(terminal: Terminal): Submission {
       return await Array.fromAsync(checked.rows(), ({ id, body }) => ({ id, text: body }));
     },
     async send(jobs, signal) {
-      await checkLedger(environment);
-      return sendJobs(
+      return submitJobs(
         jobs.map(({ id, text }) => ({ id, body: text })),
         {
-          queue: await queue(),
+          environment,
           signal,
           onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
         },

@@ -1,4 +1,4 @@
-import { ledgerCheckOf } from '../../jobs/ledger-check.ts';
+import { ledgerCheckOf } from '../../jobs/index.ts';
 import {
   type Budget,
   type BudgetItem,

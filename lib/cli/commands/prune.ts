@@ -1,4 +1,4 @@
-import { oldJobs, pruneJobs } from '../../jobs/prune-jobs.ts';
+import { oldJobs, pruneJobs } from '../../jobs/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { findRuns } from '../../snapshot/history/list-runs.ts';

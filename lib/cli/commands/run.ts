@@ -1,20 +1,7 @@
-import { addEnded, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
-import type { JobFile } from '../../jobs/file/job-file.ts';
-import { runRows } from '../../jobs/file/run-rows.ts';
-import type { JobStorage } from '../../jobs/job-storage.ts';
-import { senderHere } from '../../jobs/queue/open-queue.ts';
-import { writeRunOutput } from '../../jobs/results/run-output.ts';
+import { endedBeforeHere, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
 import { readSettings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import {
-  checkedJobs,
-  dryRunWords,
-  endedBeforeHere,
-  endedFacts,
-  endedWords,
-  fileOfJobs,
-  setWords,
-} from '../jobs/job-files.ts';
+import { checkedJobs, dryRunWords, endedFacts, endedWords, fileOfJobs, setWords } from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
@@ -32,7 +19,7 @@ export default (async ([given], typed, terminal) => {
   const jobs = await checkedJobs(flags, { undone: 'run' }, terminal);
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
-    const before = await endedBeforeHere(jobs, terminal);
+    const before = await endedBeforeHere(jobs, terminal.environment);
     return {
       json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), dryRun: true },
       words: [
@@ -53,12 +40,12 @@ export default (async ([given], typed, terminal) => {
         concurrency,
         again,
       },
-      async finish(storage) {
+      async finish(worker) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
         const { csvFor, csvSafe } = flags;
         const to = { file: output, madeOf: file, format, csvFor, csvSafe };
-        const written = await writeRunOutput(jobs, { ...storage, ...to });
+        const written = await worker.writeOutput(jobs, to);
         return [`output: ${output}${otherEncoding(written, jobs.encoding)}`];
       },
     },
@@ -79,7 +66,7 @@ type ToRun = {
   /** Stops once so many formulas in a row were stored as INVALID. Default: nothing does. */
   readonly maxInvalid?: number;
   /** Called in the end, after Ctrl-C too: what has ended is worth a file. Returns lines to print. */
-  readonly finish?: (storage: JobStorage) => Promise<readonly string[]>;
+  readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
 };
 
 /** All rows were checked before they ran, so this is what a message of theirs is refused for. */
@@ -90,23 +77,22 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
   const { jobs, name, noun, again, facts, finish } = toRun;
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
-  const before = noneBefore();
-  const { counts, notDone, storage, tokenRefusal, isInvalid } = await runJobsHere(
+  const {
+    counts,
+    notDone,
+    back: before,
+    worker,
+    tokenRefusal,
+    isInvalid,
+  } = await runJobsHere(
     {
       ...{ name: 'run', settings, of: rows, concurrency: toRun.concurrency },
       ...{ isEndless: false, endsWithToken: true, refusal: REFUSED, maxInvalid: toRun.maxInvalid },
-      work: ({ onEnded, ...parts }) =>
-        runRows(jobs.rows(), {
-          ...{ ...parts, sender: senderHere() },
-          onEndedElsewhere(row, hadEndedBefore) {
-            if (hadEndedBefore) addEnded(before, row);
-            onEnded({ id: row.id, ...row.outcome });
-          },
-        }),
+      work: (local) => local.runFile(jobs),
     },
     terminal,
   );
-  const written = (await finish?.(storage)) ?? [];
+  const written = (await finish?.(worker)) ?? [];
   const { done, failed, unknown } = counts;
   const left = rows - done - failed - unknown;
   const doneNow = done - before.done;

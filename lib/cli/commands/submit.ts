@@ -1,21 +1,11 @@
 import { parseJson } from '../../base/json/index.ts';
-import type { EndedBefore } from '../../jobs/file/ended-before.ts';
-import { checkLedger } from '../../jobs/ledger-check.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
+import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
 import { warnOfThisHost } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import {
-  checkedJobs,
-  dryRunWords,
-  endedBeforeHere,
-  endedFacts,
-  fileOfJobs,
-  setWords,
-} from '../jobs/job-files.ts';
-import { sendJobs } from '../jobs/send-jobs.ts';
+import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, setWords } from '../jobs/job-files.ts';
 import { checkFile, readText } from '../options/files.ts';
 import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
@@ -29,7 +19,7 @@ export default (async ([given], flags, terminal) => {
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
   const { jobs, checked } = await jobsOf(file, flags, terminal);
   const isMade = flags.fromCsv !== undefined;
-  const before = isMade || flags.name !== undefined ? await endedBeforeHere(checked, terminal) : undefined;
+  const before = isMade || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
   if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isMade, before, about });
   for (const line of about) err(shown(`${file}: ${line}`));
@@ -77,12 +67,9 @@ export async function sendAll(
   terminal: Terminal,
 ): Promise<Found> {
   const { environment } = terminal;
-  const settings = readSyncSettings(environment);
-  const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
-  await checkLedger(environment);
   const onAway = ({ message }: Error) =>
     terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
-  const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });
+  const { ids, notSent, error } = await submitJobs(all, { environment, signal: terminal.signal, onAway });
   const sent = ids.length;
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];
   const unsent = listed(`${counted(notSent.length, 'job')} not certainly sent`, notSent);

@@ -1,7 +1,5 @@
 import { AwsError } from '../../base/aws/index.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { watchDeadLetters } from '../../jobs/queue/queue-limits.ts';
-import { work } from '../../jobs/work.ts';
+import { openQueue, watchDeadLetters } from '../../jobs/index.ts';
 import { needed, readSettings } from '../../settings.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -27,10 +25,10 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   const { counts, back, tokenRefusal } = await runJobsHere(
     {
       ...{ name: 'work', settings, concurrency, of: queue, isEndless: !drain, endsWithToken: isWatched },
-      work: ({ onEnded: _, ...parts }) =>
-        work({ ...parts, queue, drain, isWatched, polls, visibilitySeconds: VISIBILITY_SECONDS }).catch(
-          refuseMissingQueue,
-        ),
+      work: (local) =>
+        local
+          .work({ queue, drain, isWatched, polls, visibilitySeconds: VISIBILITY_SECONDS })
+          .catch(refuseMissingQueue),
     },
     terminal,
   );

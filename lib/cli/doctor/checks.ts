@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { CLOCK_ADVICE, proxyOf } from '../../base/aws/index.ts';
 import { errorText } from '../../base/index.ts';
-import { openQueue } from '../../jobs/queue/open-queue.ts';
-import { examineLimits, LIMITS_ADVICE } from '../../jobs/queue/queue-limits.ts';
+import { examineLimits, openQueue } from '../../jobs/index.ts';
 import { openBudget, PAUSED, readPaceStatus, throttledLine } from '../../pace/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { operations } from '../../platform/client.ts';
@@ -11,7 +10,7 @@ import { describeFailure, isStatus, isUnreached, PlatformError } from '../../pla
 import type { Session } from '../../session.ts';
 import type { Environment, Settings } from '../../settings.ts';
 import { examineStore, openStore, type Store, StoreError } from '../../store/index.ts';
-import { networkOf } from '../../table/index.ts';
+import { checkedTable, networkOf, openTable, tableCheckOf } from '../../table/index.ts';
 import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { brokenConditions } from './conditions.ts';
@@ -144,8 +143,8 @@ const checkQueue: Check = async ({ settings, environment }) => {
       ? undefined
       : { url: deadUrl, queue: await openQueue(deadUrl, environment, 'dead') };
   const letters = await dead?.queue.counts();
-  const { limits, faults } = await examineLimits({ jobs, dead });
-  if (faults.length > 0) return failed(faults.join('\n'), LIMITS_ADVICE);
+  const { limits, faults, advice } = await examineLimits({ jobs, dead });
+  if (faults.length > 0) return failed(faults.join('\n'), advice);
   return ok(
     [
       `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`,
@@ -170,8 +169,8 @@ const ROW_MS = 3_600_000;
 const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment }) => {
   if (tableName === undefined)
     return skipped('SYNC_TABLE is not set, and the queue is in SQS: `work` needs its table');
-  const { openTimedTable } = await import('../../jobs/job-storage.ts');
-  const { table } = await openTimedTable(tableName, environment);
+  const { table: opened } = await openTable(tableName, environment);
+  const table = checkedTable(opened, tableCheckOf(tableName, environment));
   const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
   const token = randomUUID();
   await table.put(key, { version: 1 }, { expected: null, token, lifetimeMs: ROW_MS });

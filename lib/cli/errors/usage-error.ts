@@ -1,5 +1,5 @@
 import { nearestName, systemReason } from '../../base/index.ts';
-import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import type { Ledger } from '../../jobs/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 
 /** A command was given something it cannot use; the message says what was expected and what it got. */

@@ -1,5 +1,4 @@
-import { jobStates } from '../../jobs/ledger/job-row.ts';
-import { jobTypes } from '../../jobs/types/job-types.ts';
+import { jobStates, jobTypes } from '../../jobs/types/index.ts';
 import { spelled } from '../../model/rules/index.ts';
 import { OUTPUT_ENDINGS } from '../../text/index.ts';
 import type { CommandFamily } from '../command.ts';

@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
-import { ServiceError } from '../../base/aws/index.ts';
-import { readAllow } from '../../jobs/allow.ts';
-import { type EndedBefore, endedBefore, noneBefore, OTHER_CONTENT } from '../../jobs/file/ended-before.ts';
-import { checkJobFile, type JobFile, type JobFileOptions } from '../../jobs/file/job-file.ts';
-import { createLedger } from '../../jobs/ledger/ledger.ts';
-import { sqlitePath } from '../../places.ts';
+import {
+  checkJobFile,
+  type EndedBefore,
+  type JobFile,
+  type JobFileOptions,
+  OTHER_CONTENT,
+} from '../../jobs/index.ts';
+import { readAllow } from '../../jobs/types/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -20,7 +21,6 @@ import {
   shownLines,
   type Terminal,
 } from '../terminal/terminal.ts';
-import { openTable } from './open-jobs.ts';
 
 /** A file of jobs, or with a template the rows that they are made of. */
 type JobFileFlags = Pick<
@@ -88,25 +88,6 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
   throw new UsageError(
     `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
   );
-}
-
-/**
- * How many jobs of a file had ended before, by the ledger that is set; undefined if there is none, or it cannot be read: who
- * may only submit may not read it. Creates nothing.
- */
-export async function endedBeforeHere(jobs: JobFile, terminal: Terminal): Promise<EndedBefore | undefined> {
-  const { environment } = terminal;
-  const { SYNC_TABLE } = readSyncSettings(environment);
-  const path = SYNC_TABLE === undefined ? undefined : sqlitePath(SYNC_TABLE);
-  if (SYNC_TABLE === undefined) return undefined;
-  if (path !== undefined && !existsSync(path)) return noneBefore();
-  try {
-    const ledger = createLedger(await openTable(terminal));
-    return await endedBefore(jobs, ledger);
-  } catch (error) {
-    if (error instanceof ServiceError) return undefined;
-    throw error;
-  }
 }
 
 /** What identifies the jobs, and how many of them had ended before. */

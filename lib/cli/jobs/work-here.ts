@@ -1,12 +1,6 @@
-import { isPassing } from '../../base/aws/index.ts';
-import { shortened, sleep } from '../../base/index.ts';
-import type { EndedJob, Worker } from '../../jobs/handle-message.ts';
-import type { Lease } from '../../jobs/held.ts';
-import { adviceWords } from '../../jobs/job-advice.ts';
-import { openJobStorage } from '../../jobs/job-storage.ts';
-import { INVALID_FORMULA } from '../../jobs/ledger/job-row.ts';
-import { openWorker, renewedLease } from '../../jobs/open-worker.ts';
-import type { Queue } from '../../jobs/queue/queue.ts';
+import { shortened } from '../../base/index.ts';
+import { adviceWords, type EndedJob, openLocalWorker, type Queue } from '../../jobs/index.ts';
+import { INVALID_FORMULA } from '../../jobs/types/index.ts';
 import type { OpenBreaker } from '../../pace/index.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
 import { openSession, type Session } from '../../session.ts';
@@ -18,20 +12,10 @@ import { shown, type Terminal } from '../terminal/terminal.ts';
 /** A job that ended. */
 type Ended = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
 
-/** What works on the jobs. `onEnded` is to be called for those that somebody else has ended. */
-type WorkParts = {
-  readonly worker: Worker;
-  readonly lease: Lease;
-  readonly concurrency: number;
-  readonly signal: AbortSignal;
-  readonly sleep: typeof sleep;
-  readonly onEnded: (job: Ended) => void;
-};
-
 type JobsHere<Back> = {
   readonly name: 'run' | 'work';
   readonly settings: Settings;
-  readonly work: (parts: WorkParts) => Promise<Back>;
+  readonly work: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<Back>;
   /** How many jobs there are, or the queue that counts them. */
   readonly of: number | Pick<Queue, 'counts'>;
   readonly concurrency: number | undefined;
@@ -55,29 +39,23 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   const { settings } = jobs;
   const token = createTokenWatch(settings);
   const session = openSession({ ...terminal, ...(jobs.endsWithToken ? token.hooks : {}) });
-  const storage = await openJobStorage(session);
-  // A table that is away is waited for; one that does not exist would keep all jobs on the queue.
-  await storage.ledger.read('-').catch((error: unknown) => {
-    if (!isPassing(error)) throw error;
-  });
-  using view = createView(jobs, session.callCounts, terminal);
-  const { counts, notDone, onEnded, onRefused } = view;
   const invalid = new AbortController();
   let inARow = 0;
-  const hooks = {
-    onRefused,
-    onEnded(job: EndedJob) {
-      onEnded(job);
+  const worker = await openLocalWorker(session, {
+    signal: AbortSignal.any([terminal.signal, token.signal, invalid.signal]),
+    concurrency: jobs.concurrency ?? settings.PLATFORM_CONCURRENCY,
+    onRefused: (id) => view.onRefused(id),
+    onEnded(job, where) {
+      view.onEnded(job);
+      if (where === 'elsewhere') return;
       inARow = job.error?.kind === INVALID_FORMULA ? inARow + 1 : 0;
       if (inARow === jobs.maxInvalid) invalid.abort();
     },
-  };
-  const worker = await openWorker(session, storage, hooks);
-  const signal = AbortSignal.any([terminal.signal, token.signal, invalid.signal]);
-  const lease = renewedLease(storage.ledger, { stop: signal });
-  const concurrency = jobs.concurrency ?? settings.PLATFORM_CONCURRENCY;
-  const back = await jobs.work({ worker, lease, concurrency, signal, sleep, onEnded });
-  return { counts, notDone, back, storage, tokenRefusal: token.refusal(), isInvalid: invalid.signal.aborted };
+  });
+  using view = createView(jobs, session.callCounts, terminal);
+  const { counts, notDone } = view;
+  const back = await jobs.work(worker);
+  return { counts, notDone, back, worker, tokenRefusal: token.refusal(), isInvalid: invalid.signal.aborted };
 }
 
 type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;

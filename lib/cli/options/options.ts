@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened } from '../../base/index.ts';
 import { utcTime } from '../../base/json/index.ts';
-import { jobId } from '../../jobs/message/check-message.ts';
-import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/texts/batch/batch.ts';
+import { isBatchName, jobId, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
 import { isRunId, parsePlace } from '../../snapshot/keys.ts';
 import { placeName } from '../../snapshot/sources/request.ts';

@@ -6,7 +6,7 @@ import {
   type FieldNames,
   type GivenMessage,
   type MessageChecks,
-} from '../../jobs/message/check-message.ts';
+} from '../../jobs/types/index.ts';
 import { requestRules, requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
 import type { IdsInFile, RequestOption } from '../../snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';

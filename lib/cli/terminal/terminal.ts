@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { shortened, shownText, systemReason } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import type { Polls } from '../../jobs/queue/queue.ts';
+import type { Queue } from '../../jobs/index.ts';
 import type { HoldLeft } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 import type { openStore } from '../../store/index.ts';
@@ -217,7 +217,7 @@ export type Terminal = {
   /** The same for calls that have left. */
   readonly holdLeft?: HoldLeft;
   /** How queues are polled; long polls if absent. */
-  readonly polls?: Polls | undefined;
+  readonly polls?: Queue['polls'];
   /** Opens the store of commands that do not need the platform. Absent: what `SYNC_STORE` names. */
   readonly openStore?: typeof openStore;
 };

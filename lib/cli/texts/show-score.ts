@@ -1,12 +1,13 @@
-import { scoresFolder, summaryKey } from '../../jobs/texts/batch/batch.ts';
 import {
   type BadRow,
+  type InputFound,
   NAMED_BAD_ROWS,
   type Preview,
   type Refusal,
-} from '../../jobs/texts/batch/check-batch.ts';
-import type { Summary } from '../../jobs/texts/batch/finish-batch.ts';
-import type { InputFound } from '../../jobs/texts/rows/read-rows.ts';
+  type Summary,
+  scoresFolder,
+  summaryKey,
+} from '../../jobs/texts/index.ts';
 import type { Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import {

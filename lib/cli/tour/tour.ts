@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { quoted, sleep } from '../../base/index.ts';
-import { sampleMessages } from '../../jobs/types/job-types.ts';
+import { sampleMessages } from '../../jobs/types/index.ts';
 import { type PlatformOptions, type Sandbox, startPlatform } from '../../sandbox/index.ts';
 import { settingNames } from '../../settings.ts';
 import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';

@@ -1,18 +1,24 @@
+import { existsSync } from 'node:fs';
+import { ServiceError } from '../../base/aws/index.ts';
+import { sqlitePath } from '../../places.ts';
+import { type Environment, readSyncSettings } from '../../settings.ts';
+import { openTimedTable } from '../job-storage.ts';
 import { type EndedJobRow, hasEnded, type Outcome } from '../ledger/job-row.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { readListed } from '../results/read-listed.ts';
 import type { FileRow, JobFile } from './job-file.ts';
-
-/** Why a job is not run whose id another one has: its template, or its row, was changed. */
-export const OTHER_CONTENT =
-  'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';
 
 /** How jobs of a file had ended before: how many in each way, and when the first and the last did, epoch milliseconds. */
 export type EndedBefore = Record<'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent', number>;
 
 export const noneBefore = (): EndedBefore => ({
-  ...{ ended: 0, done: 0, failed: 0, unknown: 0, otherContent: 0 },
-  ...{ firstMs: Number.POSITIVE_INFINITY, lastMs: 0 },
+  ended: 0,
+  done: 0,
+  failed: 0,
+  unknown: 0,
+  otherContent: 0,
+  firstMs: Number.POSITIVE_INFINITY,
+  lastMs: 0,
 });
 
 /** Counts a job that had ended. */
@@ -23,10 +29,30 @@ export function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobR
   before.lastMs = Math.max(before.lastMs, finishedAt);
 }
 
+/**
+ * How many jobs of a file had ended before, by the ledger that is set; undefined if there is none, or it cannot be read: a user
+ * who may only submit may not read it. Creates nothing.
+ */
+export async function endedBeforeHere(
+  jobs: JobFile,
+  environment: Environment,
+): Promise<EndedBefore | undefined> {
+  const { SYNC_TABLE: tableName } = readSyncSettings(environment);
+  if (tableName === undefined) return undefined;
+  const path = sqlitePath(tableName);
+  if (path !== undefined && !existsSync(path)) return noneBefore();
+  try {
+    return await endedBefore(jobs, createLedger(await openTimedTable(tableName, environment)));
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
+}
+
 const AT_ONCE = 16;
 
 /** Reads the ledger's row of each job of a file. */
-export async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedBefore> {
+async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedBefore> {
   const before = noneBefore();
   const read = async ({ id, contentHash }: FileRow) => ({
     row: await ledger.read(id),

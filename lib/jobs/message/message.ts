@@ -32,6 +32,12 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
   return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
+/** The most calls that the job of a message takes; undefined if that is not known before. */
+export function mostCallsOf(text: string): number | undefined {
+  const read = parseMessage(text, { messageId: '', allow: {} });
+  return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;
+}
+
 function parseOf(type: JobType, message: GivenMessage, options: MessageOptions): ParsedMessage {
   const definition = definitionOf({ type });
   const { given, faults } = definition.expand?.(message) ?? { given: message, faults: [] };

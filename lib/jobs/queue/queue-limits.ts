@@ -9,7 +9,7 @@ const MIN_MAX_RECEIVES = 1_000;
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
 /** What to do about each fault. */
-export const LIMITS_ADVICE =
+const LIMITS_ADVICE =
   'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
 
 /** A queue of jobs, and the dead-letter queue that the settings name. */
@@ -18,10 +18,10 @@ type JobQueues = {
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };
 
-/** The limits of the jobs queue, and what is wrong with those of both, a line each. A queue in SQLite has ours. */
+/** The limits of the jobs queue, what is wrong with those of both, a line each, and what to do about it. A queue in SQLite has ours. */
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
-  if (limits === undefined) return { limits, faults: [] };
+  if (limits === undefined) return { limits, faults: [], advice: LIMITS_ADVICE };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
   // A worker need not see the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
@@ -41,7 +41,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
     [`MessageRetentionPeriod of the dead-letter queue is ${deadSeconds}, less than ${retentionSeconds}, and counts from when a job was submitted`]:
       deadSeconds < retentionSeconds,
   };
-  return { limits, faults: Object.keys(found).filter((fault) => found[fault]) };
+  return { limits, faults: Object.keys(found).filter((fault) => found[fault]), advice: LIMITS_ADVICE };
 }
 
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/index.ts';
 import { type CsvWishes, csvOutput, type OutputFormat, writeTextFile } from '../../text/index.ts';
-import { OTHER_CONTENT } from '../file/ended-before.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
+import { OTHER_CONTENT } from '../job-advice.ts';
 import { hasEnded, type Outcome } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { responseOf } from '../result.ts';

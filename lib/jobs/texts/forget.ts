@@ -1,13 +1,15 @@
 import { preview } from '../../base/index.ts';
+import { sqlitePath } from '../../places.ts';
+import { type Environment, readSyncSettings } from '../../settings.ts';
 import { type OldVersion, type Store, type StoredObject, updateObject } from '../../store/index.ts';
 import type { Table } from '../../table/index.ts';
+import { isBatchName } from '../types/score/message.ts';
 import {
   type BatchStorage,
   batchPartition,
   type ChunkId,
   chunkOfPart,
   chunkOfStaged,
-  isBatchName,
   partPrefix,
   SCORES_FOLDER,
   STAGED_FOLDER,
@@ -96,6 +98,24 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
+/** Erases a text or a batch, also from old versions of objects and from what the table's file has of deleted rows. */
+export async function forget(
+  forgotten: Forgotten,
+  batches: BatchStorage,
+  environment: Environment,
+): Promise<Erased & { readonly oldVersions: number }> {
+  const erased =
+    'batch' in forgotten
+      ? await forgetBatch(forgotten.batch, batches)
+      : await forgetText(forgotten.textHash, batches);
+  // A table in DynamoDB leaves nothing of deleted rows.
+  const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
+  if (path !== undefined) await (await import('../../table/sqlite-file.ts')).sqliteFile(path).erase();
+  // Only now is everything that was erased an old version.
+  return { ...erased, oldVersions: await eraseOldVersions(forgotten, batches.store) };
+}
+
+/** What is forgotten: a text by its SHA-256, or a batch. */
 type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
 /** What would be erased of a text or a batch now, and how many old versions of objects. */

@@ -1,9 +1,6 @@
 import { readAhead } from '../../base/index.ts';
-import { batchNames } from '../../jobs/texts/batch/batch-status.ts';
-import { outcomeOf, parsePart, type ScoredRow } from '../../jobs/texts/batch/chunk-objects.ts';
-import { findSummary } from '../../jobs/texts/batch/finish-batch.ts';
-import { dateIn } from '../../jobs/texts/rows/date-column.ts';
-import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { batchNames, findSummary, readScores } from '../../jobs/texts/index.ts';
+import { unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MAX_LISTED, type Sentiments } from '../facts.ts';
 import { createCountedValues, createLargest } from './records.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
@@ -74,7 +71,7 @@ async function readParts(
   const rows = createScoredRows();
   const faults: string[] = [];
   const orFault = unlessDamaged((fault) => faults.push(fault));
-  const read = (key: string) => readPart(store, key).catch(orFault);
+  const read = (key: string) => readScores(store, key).catch(orFault);
   for await (const part of readAhead({ items, read, concurrency: AT_ONCE, signal }))
     for (const row of part ?? []) rows.add(row);
   if (faults.length > 0)
@@ -82,11 +79,7 @@ async function readParts(
   return rows.facts();
 }
 
-async function readPart(store: Store, key: string): Promise<readonly ScoredRow[]> {
-  const stored = await store.get(key);
-  if (stored === undefined) throw new StoredObjectError('missing', `${key}: expected a part, got nothing`);
-  return parsePart(key, stored.body);
-}
+type ScoredRow = Awaited<ReturnType<typeof readScores>>[number];
 
 const MAX_NAMED = 100;
 
@@ -98,10 +91,10 @@ function createScoredRows() {
   return {
     add(row: ScoredRow) {
       const id = shownText(row.id ?? `line ${row.line}`);
-      if (row.error !== undefined && outcomeOf(row) !== 'bad' && failures.length < MAX_NAMED)
+      if (row.error !== undefined && row.outcome !== 'bad' && failures.length < MAX_NAMED)
         failures.push({ id, reason: shownText(row.error) });
       const sentiments = sentimentsIn(row);
-      days.add(row.columns, Object.values(sentiments));
+      days.add(row.date, Object.values(sentiments));
       const topics = Object.keys(sentiments).filter((topic) => sentiments[topic] === 'negative');
       if (topics.length > 0 && negative.mayAdd(topics.length)) {
         const shown = topics.slice(0, MAX_NAMED).map((topic) => shownText(topic));
@@ -133,9 +126,8 @@ function createDays() {
   const columns = createCountedValues();
   let [rows, dates] = [0, 0];
   return {
-    add(cells: ScoredRow['columns'], sentiments: readonly Name[]) {
+    add(date: ScoredRow['date'], sentiments: readonly Name[]) {
       rows += 1;
-      const date = dateIn(cells);
       if (date === undefined) return;
       dates += 1;
       columns.add(date.column);

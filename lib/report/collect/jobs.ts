@@ -1,6 +1,5 @@
 import { readAhead } from '../../base/index.ts';
-import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
-import { storedResults } from '../../jobs/results/stored-results.ts';
+import { adviceWords, batchOfJob, storedResults } from '../../jobs/index.ts';
 import { findFormula, formulaKeys } from '../../model/formulas/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { type FormulaUpdate, type JobFacts, MAX_LISTED } from '../facts.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { faultsOf } from '../../base/index.ts';
-import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import type { Ledger } from '../../jobs/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/index.ts';

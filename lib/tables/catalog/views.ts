@@ -1,5 +1,4 @@
-import { endStates } from '../../jobs/ledger/job-row.ts';
-import { jobTypes } from '../../jobs/types/job-types.ts';
+import { endStates, jobTypes } from '../../jobs/types/index.ts';
 import { relations } from '../../model/rules/index.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { consistencies } from '../../snapshot/scan.ts';

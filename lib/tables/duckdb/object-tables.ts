@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { readAhead } from '../../base/index.ts';
-import { findRows } from '../../jobs/results/part-rows.ts';
-import { bytesOfResult } from '../../jobs/results/stored-results.ts';
-import { SCORES_FOLDER } from '../../jobs/texts/batch/batch.ts';
+import { bytesOfResult } from '../../jobs/index.ts';
+import { findRows, SCORES_FOLDER } from '../../jobs/texts/index.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../store/index.ts';
 import { storedTables, withOther } from '../catalog/stored-tables.ts';
 import { type PlacedLine, parquetOfLines } from '../part-files/part-files.ts';

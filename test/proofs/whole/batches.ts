@@ -1,4 +1,4 @@
-import { cancelBatch } from '../../../lib/jobs/cancel-batch.ts';
+import { cancelBatch } from '../../../lib/jobs/cancel.ts';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
 import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { redriveBatch } from '../../../lib/jobs/redrive.ts';

@@ -1,7 +1,6 @@
 import type { SentimentRequest } from '../../../platform/index.ts';
 import { idOfSegment, keySegment, type Store } from '../../../store/index.ts';
 import type { Table } from '../../../table/index.ts';
-import { batchName } from '../../types/score/message.ts';
 
 /** What is requested for every text of a batch. */
 export type ScoreRequest = Omit<SentimentRequest, 'text'>;
@@ -21,11 +20,19 @@ export const RETENTION_MS = 90 * 24 * 3_600_000;
 /** One chunk of a batch; `chunk` counts from 0. */
 export type ChunkId = { readonly batch: string; readonly chunk: number };
 
-/** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
-export const MAX_BATCH_NAME_LENGTH = 114;
+/** A chunk of this batch was already split from other rows or for another request. */
+export class BatchConflictError extends Error {
+  override readonly name = 'BatchConflictError';
 
-export const isBatchName = (name: string): boolean =>
-  batchName.safeParse(name).success && name.length <= MAX_BATCH_NAME_LENGTH;
+  constructor({ batch, chunk }: ChunkId) {
+    super(
+      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, with rows added at the end or not, choose another name, which pays for no text again, or forget the old batch`,
+    );
+  }
+}
+
+/** How many bad rows of a batch are named. */
+export const NAMED_BAD_ROWS = 20;
 
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
 export const numbered = (chunk: number) => String(chunk).padStart(5, '0');

@@ -2,10 +2,10 @@ import { createSeenTexts } from '../../../base/bytes/index.ts';
 import { preview } from '../../../base/index.ts';
 import { printJson } from '../../../base/json/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
-import { MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH, MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import type { BadRow, InputFound, Row } from '../rows/read-rows.ts';
-import { isBatchName, MAX_BATCH_NAME_LENGTH, type ScoreRequest } from './batch.ts';
+import { NAMED_BAD_ROWS, type ScoreRequest } from './batch.ts';
 
 const MAX_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
@@ -94,8 +94,6 @@ export type Preview = {
   readonly calls: number;
   readonly seconds: number;
 };
-
-export const NAMED_BAD_ROWS = 20;
 
 const LOOKED_UP = 100;
 

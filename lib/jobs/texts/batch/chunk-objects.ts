@@ -4,7 +4,14 @@ import * as z from 'zod/mini';
 import { messageOf } from '../../../base/index.ts';
 import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
 import { spelled } from '../../../model/rules/index.ts';
-import { findStored, MAX_LIST_BYTES, missingObject, parseStored, type Store } from '../../../store/index.ts';
+import {
+  findStored,
+  MAX_LIST_BYTES,
+  missingObject,
+  parseStored,
+  type Store,
+  StoredObjectError,
+} from '../../../store/index.ts';
 import { CANCELLED } from '../../ledger/job-row.ts';
 import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
@@ -169,6 +176,14 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   } catch {
     throw notRows(key, body);
   }
+}
+
+/** The rows of a part of scores, each with how it ended and the first of its columns that holds a date. Throws `StoredObjectError`. */
+export async function readScores(store: Pick<Store, 'get'>, key: string) {
+  const stored = await store.get(key);
+  if (stored === undefined) throw new StoredObjectError('missing', `${key}: expected a part, got nothing`);
+  const rows = parsePart(key, stored.body);
+  return rows.map((row) => ({ ...row, outcome: outcomeOf(row), date: dateIn(row.columns) }));
 }
 
 type OpenChunk = StagedChunk & {

@@ -4,7 +4,7 @@ import { PlatformError } from '../../../platform/index.ts';
 import { inGroups } from '../../results/read-listed.ts';
 import { createFailures } from '../scoring/failures.ts';
 import { type Analyze, createTextGate, mostWaitingAt, type ScoreTextsOptions } from '../scoring/run.ts';
-import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
+import { BatchConflictError, type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';
 import {
   type BadRow,
@@ -151,17 +151,6 @@ type SplitBatch = {
   readonly badRows: number;
   readonly summary: Summary | undefined;
 };
-
-/** A chunk of this batch was already split from other rows or for another request. */
-export class BatchConflictError extends Error {
-  override readonly name = 'BatchConflictError';
-
-  constructor({ batch, chunk }: ChunkId) {
-    super(
-      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, with rows added at the end or not, choose another name, which pays for no text again, or forget the old batch`,
-    );
-  }
-}
 
 const MESSAGES_AT_ONCE = 10;
 

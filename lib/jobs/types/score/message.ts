@@ -53,11 +53,18 @@ const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name
   );
 
 /** The batch of a bulk request: it names folders of the store. */
-export const batchName = z.string({ error: 'text' }).check(
+const batchName = z.string({ error: 'text' }).check(
   z.regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, {
     error: '1 to 128 of A-Z a-z 0-9 . _ : -, and not "." or ".."',
   }),
 );
+
+/** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
+export const MAX_BATCH_NAME_LENGTH = 114;
+
+/** Whether a text may name a batch. */
+export const isBatchName = (name: string): boolean =>
+  batchName.safeParse(name).success && name.length <= MAX_BATCH_NAME_LENGTH;
 
 /** What a bulk request may set for all of its texts. */
 export const scoringFields = {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { adviceFor } from '../../../jobs/job-advice.ts';
-import { isPruned, type JobRow } from '../../../jobs/ledger/job-row.ts';
-import { findResult, storedResults } from '../../../jobs/results/stored-results.ts';
+import { adviceFor, findResult, storedResults } from '../../../jobs/index.ts';
+import { isPruned, type JobRow } from '../../../jobs/types/index.ts';
 import { spelled } from '../../../model/rules/index.ts';
 import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
 import { placesIn } from '../../../snapshot/history/places.ts';

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { errorText, shortened } from '../../../base/index.ts';
 import { printJson } from '../../../base/json/index.ts';
-import { parseMessage } from '../../../jobs/message/message.ts';
-import { definitionOf } from '../../../jobs/types/job-types.ts';
-import { scoringFields } from '../../../jobs/types/score/message.ts';
+import { mostCallsOf, scoringFields } from '../../../jobs/types/index.ts';
 import type { ToolResult } from '../answer.ts';
 import {
   type CheckedJob,
@@ -145,10 +143,7 @@ const refused = (faults: readonly string[]) =>
   new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
 /** NaN if that is not known. */
-function callsOf({ id, text: message }: CheckedJob): number {
-  const read = parseMessage(message, { messageId: id, allow: {} });
-  return (read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined) ?? Number.NaN;
-}
+const callsOf = ({ text: message }: CheckedJob): number => mostCallsOf(message) ?? Number.NaN;
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {
   const { jobs, calls, outcome: before } = plan;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { stagedKey } from '../../../../lib/jobs/texts/batch/batch.ts';
-import { BatchConflictError, splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
+import { BatchConflictError, stagedKey } from '../../../../lib/jobs/texts/batch/batch.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../../lib/store/store.ts';

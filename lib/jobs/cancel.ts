@@ -20,13 +20,18 @@ type CancelledBatch = {
   readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
 };
 
+/** Cancels a job that has not been sent; one that sends many requests ends between two of them. */
+export const cancelJob = (id: string, ledger: Pick<Ledger, 'cancel'>): Promise<CancelAnswer> =>
+  ledger.cancel(id, { stops: sendsMany });
+
 /** Cancels chunks that have not ended. One that nobody has ends here and now; one under way is ended by its worker. */
 export async function cancelBatch(
   batch: string,
   { ledger, batches, signal }: CancelBatchParts,
 ): Promise<CancelledBatch> {
   const jobs: CancelledBatch['jobs'][number][] = [];
-  let [chunks, ended] = [0, 0];
+  let chunks = 0;
+  let ended = 0;
   // Read first: chunks that were added after the header cannot exist.
   const isSplit = (await readHeader(batch, batches)) !== undefined;
   for await (const { chunkId, row } of chunkRows(batch, batches)) {
@@ -37,7 +42,7 @@ export async function cancelBatch(
       continue;
     }
     const id = chunkJobId(chunkId);
-    const answer = await ledger.cancel(id, { stops: sendsMany });
+    const answer = await cancelJob(id, ledger);
     jobs.push({ id, answer });
     const error = answer.row.outcome?.error;
     if (answer.kind !== 'stopping' && isCancelled(answer.row))

@@ -1,7 +1,10 @@
-import { AwsError, isPassing } from '../../base/aws/index.ts';
-import { sleep as realSleep } from '../../base/index.ts';
-import { batchesOf, type Queue, UnsentError, type UnsentMessage } from '../../jobs/queue/queue.ts';
-import { queueWaitMs } from '../../jobs/queue-wait.ts';
+import { AwsError, isPassing } from '../base/aws/index.ts';
+import { sleep as realSleep } from '../base/index.ts';
+import { type Environment, needed, readSyncSettings } from '../settings.ts';
+import { checkLedger } from './ledger-check.ts';
+import { openQueue } from './queue/open-queue.ts';
+import { batchesOf, type Queue, UnsentError, type UnsentMessage } from './queue/queue.ts';
+import { queueWaitMs } from './queue-wait.ts';
 
 type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
@@ -15,6 +18,18 @@ type SendOptions = {
   /** From 0 up to 1. */
   readonly random?: (() => number) | undefined;
 };
+
+type SubmitOptions = Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment };
+
+/** Sends jobs to the queue that is set, as `sendJobs` does, once the ledger is known to be that of the store. */
+export async function submitJobs(
+  jobs: Parameters<typeof sendJobs>[0],
+  { environment, ...options }: SubmitOptions,
+) {
+  const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
+  await checkLedger(environment);
+  return sendJobs(jobs, { queue, ...options });
+}
 
 /** How long a queue that accepted messages, or is at its limit, may accept none before the rest is given up. */
 const PATIENCE_MS = 300_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sendJobs } from '../../lib/cli/jobs/send-jobs.ts';
 import { UnsentError, type UnsentMessage } from '../../lib/jobs/queue/queue.ts';
+import { sendJobs } from '../../lib/jobs/send-jobs.ts';
 
 const jobs = Array.from({ length: 25 }, (_, index) => ({
   id: `job-${index + 1}`,

@@ -1,0 +1,115 @@
+/*
+ * What commands and functions do with jobs: work on them, send, list, cancel and redrive them. What a verb needs is large,
+ * and is loaded when the verb is called.
+ */
+
+export type { EndedBefore } from './file/ended-before.ts';
+export type { JobFile, JobFileOptions } from './file/job-file.ts';
+export type { EndedJob } from './handle-message.ts';
+export { adviceFor, adviceWords, batchOfJob, OTHER_CONTENT, WAS_EXECUTED } from './job-advice.ts';
+export type { Ledger } from './ledger/ledger.ts';
+export type { Queue } from './queue/queue.ts';
+export type { JobFinished } from './result.ts';
+
+type Of<F extends (...given: never) => unknown> = Parameters<F>;
+
+type Storage = typeof import('./job-storage.ts');
+type Check = typeof import('./ledger-check.ts');
+type Queues = typeof import('./queue/open-queue.ts');
+type Limits = typeof import('./queue/queue-limits.ts');
+type Redrive = typeof import('./redrive.ts');
+type Results = typeof import('./results/stored-results.ts');
+
+/** The ledger, and the batches of texts, in the table that is set. */
+export const openJobState = async (...given: Of<Storage['openJobState']>) =>
+  (await import('./job-storage.ts')).openJobState(...given);
+
+/** The check that a table knows all jobs that have ended. */
+export const ledgerCheckOf =
+  (...given: Of<Check['ledgerCheckOf']>) =>
+  async (): Promise<void> =>
+    (await import('./ledger-check.ts')).ledgerCheckOf(...given)();
+
+/** A worker in this process, for the rows of a file or a queue. */
+export const openLocalWorker = async (...given: Of<typeof import('./local-worker.ts')['openLocalWorker']>) =>
+  (await import('./local-worker.ts')).openLocalWorker(...given);
+
+/** The worker of a deployed function. */
+export const openInvocationWorker = async (
+  ...given: Of<typeof import('./invocation-worker.ts')['openInvocationWorker']>
+) => (await import('./invocation-worker.ts')).openInvocationWorker(...given);
+
+/** The queue that a setting names, in SQS or in a file. */
+export const openQueue = async (...given: Of<Queues['openQueue']>) =>
+  (await import('./queue/open-queue.ts')).openQueue(...given);
+
+/** The limits of a queue, and what is wrong with them. */
+export const examineLimits = async (...given: Of<Limits['examineLimits']>) =>
+  (await import('./queue/queue-limits.ts')).examineLimits(...given);
+
+/** A queue that counts what goes to the dead letters. */
+export const watchDeadLetters = async (...given: Of<Limits['watchDeadLetters']>) =>
+  (await import('./queue/queue-limits.ts')).watchDeadLetters(...given);
+
+/** All jobs of a file, checked. */
+export const checkJobFile = async (...given: Of<typeof import('./file/job-file.ts')['checkJobFile']>) =>
+  (await import('./file/job-file.ts')).checkJobFile(...given);
+
+/** How many jobs of a file had ended before. */
+export const endedBeforeHere = async (
+  ...given: Of<typeof import('./file/ended-before.ts')['endedBeforeHere']>
+) => (await import('./file/ended-before.ts')).endedBeforeHere(...given);
+
+/** Sends jobs to the queue that is set. */
+export const submitJobs = async (...given: Of<typeof import('./send-jobs.ts')['submitJobs']>) =>
+  (await import('./send-jobs.ts')).submitJobs(...given);
+
+/** Cancels a job that has not been sent. */
+export const cancelJob = async (...given: Of<typeof import('./cancel.ts')['cancelJob']>) =>
+  (await import('./cancel.ts')).cancelJob(...given);
+
+/** Cancels the jobs of a batch that have not ended. */
+export const cancelBatch = async (...given: Of<typeof import('./cancel.ts')['cancelBatch']>) =>
+  (await import('./cancel.ts')).cancelBatch(...given);
+
+/** Reopens failed jobs on the queue that is set. */
+export const openRedrive = async (...given: Of<typeof import('./open-redrive.ts')['openRedrive']>) =>
+  (await import('./open-redrive.ts')).openRedrive(...given);
+
+/** Moves dead letters back to a queue. */
+export const moveDeadLetters = async (...given: Of<Redrive['moveDeadLetters']>) =>
+  (await import('./redrive.ts')).moveDeadLetters(...given);
+
+/** The message of a job that did not succeed. */
+export const findFailedMessage = async (...given: Of<Redrive['findFailedMessage']>) =>
+  (await import('./redrive.ts')).findFailedMessage(...given);
+
+/** Settles an unknown job by a person's word. */
+export const resolveJob = async (...given: Of<Redrive['resolveJob']>) =>
+  (await import('./redrive.ts')).resolveJob(...given);
+
+/** The jobs that ended before a moment. */
+export const oldJobs = async (...given: Of<typeof import('./prune-jobs.ts')['oldJobs']>) =>
+  (await import('./prune-jobs.ts')).oldJobs(...given);
+
+/** Prunes the rows of jobs that have ended. */
+export const pruneJobs = async (...given: Of<typeof import('./prune-jobs.ts')['pruneJobs']>) =>
+  (await import('./prune-jobs.ts')).pruneJobs(...given);
+
+/** The results in a store. */
+export async function* storedResults(...given: Of<Results['storedResults']>) {
+  yield* (await import('./results/stored-results.ts')).storedResults(...given);
+}
+
+/** The result of a job. */
+export const findResult = async (...given: Of<Results['findResult']>) =>
+  (await import('./results/stored-results.ts')).findResult(...given);
+
+/** The bytes of a result. */
+export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
+  (await import('./results/stored-results.ts')).bytesOfResult(...given);
+
+/** The snapshots that an execution takes, from its input. */
+export const parseExecutionInput = async (
+  ...given: Of<typeof import('./types/snapshot/open-snapshots.ts')['parseExecutionInput']>
+) => (await import('./types/snapshot/open-snapshots.ts')).parseExecutionInput(...given);

@@ -1,0 +1,76 @@
+import { spelled } from '../model/rules/index.ts';
+import { type Environment, needed, readSyncSettings } from '../settings.ts';
+import type { JobRow } from './ledger/job-row.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { ledgerCheckOf } from './ledger-check.ts';
+import { openQueue } from './queue/open-queue.ts';
+import type { Polls } from './queue/queue.ts';
+import {
+  executedJobs,
+  findFailedMessage,
+  moveDeadLetters,
+  type Redriven,
+  redriveBatch,
+  redriveFailed,
+} from './redrive.ts';
+import type { BatchStorage } from './texts/batch/batch.ts';
+
+type OpenRedrive = {
+  readonly environment: Environment;
+  readonly ledger: Ledger;
+  readonly batches: BatchStorage;
+  readonly signal: AbortSignal;
+  /** Reopens all jobs that the platform executed, too. */
+  readonly executed: boolean;
+  readonly polls?: Polls | undefined;
+};
+
+/** What a redrive did. `held`: dead letters that another process has; null, like `movedBack`, if none were looked for. */
+type RedriveReport = Redriven & {
+  /** Of a batch: how many it has; 0 if there is no such batch. */
+  readonly chunks?: number;
+  readonly unknown: readonly string[];
+  readonly movedBack: number | null;
+  readonly held: number | null;
+};
+
+/** Reopens jobs on the queue that is set. Throws `SettingsError` if there is none, and if the ledger is not the store's. */
+export async function openRedrive({ environment, polls, ...given }: OpenRedrive) {
+  const { ledger, batches, signal, executed } = given;
+  const settings = readSyncSettings(environment);
+  const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);
+  await ledgerCheckOf(needed(settings, 'SYNC_TABLE'), environment)();
+  const parts = { ...given, store: batches.store, queue };
+  const { SYNC_DEAD_LETTER_URL: deadUrl } = settings;
+  return {
+    /** Whether the ledger has a job, or at least its message is stored: its row may have expired. */
+    isKnown: async (id: string): Promise<boolean> =>
+      (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
+    /** The jobs that would be done again though the platform executed them. */
+    executedAgain: async (ids: readonly string[]): Promise<readonly JobRow[]> =>
+      ids.length > 0 || executed ? executedJobs(ids, parts) : [],
+    batch: async (batch: string): Promise<RedriveReport> => ({
+      ...(await redriveBatch(batch, parts)),
+      unknown: [],
+      movedBack: null,
+      held: null,
+    }),
+    /** Without ids all failed jobs, and the dead letters if their queue is set. */
+    async jobs(ids: readonly string[]): Promise<RedriveReport> {
+      const redriven = await redriveFailed(ids, parts);
+      const isAll = ids.length === 0;
+      const from = isAll && deadUrl !== undefined ? await openQueue(deadUrl, environment, 'dead') : undefined;
+      const dead = from && (await moveDeadLetters({ from, to: queue, polls, signal }));
+      const known = isAll
+        ? await Array.fromAsync(ledger.list(), ({ id, state }) => ({ id, status: spelled(state) }))
+        : redriven.left;
+      return {
+        ...redriven,
+        notSent: [...redriven.notSent, ...(dead?.notMoved ?? [])],
+        unknown: known.flatMap(({ id, status }) => (status === 'unknown' ? [id] : [])).sort(),
+        movedBack: dead?.moved ?? null,
+        held: dead?.held ?? null,
+      };
+    },
+  };
+}

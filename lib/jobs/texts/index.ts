@@ -1,0 +1,64 @@
+/* Batches of texts and their scores: score, read and forget them. What a verb needs is loaded when the verb is called. */
+
+export {
+  BatchConflictError,
+  NAMED_BAD_ROWS,
+  SCORES_FOLDER,
+  scoresFolder,
+  summaryKey,
+} from './batch/batch.ts';
+export type { BatchStatus, FailedRow } from './batch/batch-status.ts';
+export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
+export type { Summary } from './batch/finish-batch.ts';
+export type { Erased } from './forget.ts';
+export type { InputFound } from './rows/read-rows.ts';
+export type { Scored } from './scored-in-day.ts';
+
+type Of<F extends (...given: never) => unknown> = Parameters<F>;
+
+type Status = typeof import('./batch/batch-status.ts');
+type Forget = typeof import('./forget.ts');
+
+/** Scores the texts of a source in this process. */
+export const openScoring = async (...given: Of<typeof import('./open-scoring.ts')['openScoring']>) =>
+  (await import('./open-scoring.ts')).openScoring(...given);
+
+/** Splits the requests of the inbox into jobs. */
+export const openInbox = async (...given: Of<typeof import('../split-inbox.ts')['openInbox']>) =>
+  (await import('../split-inbox.ts')).openInbox(...given);
+
+/** The names of all batches of a store. */
+export const batchNames = async (...given: Of<Status['batchNames']>) =>
+  (await import('./batch/batch-status.ts')).batchNames(...given);
+
+/** How far a batch is. */
+export const readBatchStatus = async (...given: Of<Status['readBatchStatus']>) =>
+  (await import('./batch/batch-status.ts')).readBatchStatus(...given);
+
+/** The rows of a batch that failed. */
+export const failedRows = async (...given: Of<Status['failedRows']>) =>
+  (await import('./batch/batch-status.ts')).failedRows(...given);
+
+/** The summary of a batch that is done. */
+export const findSummary = async (...given: Of<typeof import('./batch/finish-batch.ts')['findSummary']>) =>
+  (await import('./batch/finish-batch.ts')).findSummary(...given);
+
+/** The rows of a part of scores. */
+export const readScores = async (...given: Of<typeof import('./batch/chunk-objects.ts')['readScores']>) =>
+  (await import('./batch/chunk-objects.ts')).readScores(...given);
+
+/** The lines of a part of scores, as bytes. */
+export const findRows = async (...given: Of<typeof import('../results/part-rows.ts')['findRows']>) =>
+  (await import('../results/part-rows.ts')).findRows(...given);
+
+/** Erases a text or a batch. */
+export const forget = async (...given: Of<Forget['forget']>) =>
+  (await import('./forget.ts')).forget(...given);
+
+/** What would be erased of a text or a batch. */
+export const wouldForget = async (...given: Of<Forget['wouldForget']>) =>
+  (await import('./forget.ts')).wouldForget(...given);
+
+/** Whether anything of a batch is left. */
+export const isBatchKnown = async (...given: Of<Forget['isBatchKnown']>) =>
+  (await import('./forget.ts')).isBatchKnown(...given);

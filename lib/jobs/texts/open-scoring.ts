@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../base/index.ts';
+import { operations } from '../../platform/client.ts';
+import { tokensOf } from '../../platform/index.ts';
+import type { Session } from '../../session.ts';
+import { needed } from '../../settings.ts';
+import { openTimedTable } from '../job-storage.ts';
+import { ledgerCheckOf } from '../ledger-check.ts';
+import { BatchConflictError, type ScoreRequest } from './batch/batch.ts';
+import { type BatchRequest, previewBatch, refusals } from './batch/check-batch.ts';
+import type { Summary } from './batch/finish-batch.ts';
+import { checkContinues, scoreFile } from './batch/score-file.ts';
+import { createScoreCache } from './cache/score-cache.ts';
+import { writeScoredFile } from './output/scored-file.ts';
+import { createInput, type InputFound, type InputOptions } from './rows/read-rows.ts';
+import type { Analyze } from './scoring/run.ts';
+
+type Scoring = {
+  readonly batch: string;
+  readonly request: ScoreRequest;
+  /** Opens the source of the texts; gives the same bytes each time. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly rows: InputOptions;
+  readonly maxCalls: number | undefined;
+  readonly signal: AbortSignal;
+};
+
+type ScoreHooks = {
+  /** Called once, when all rows were read for the first time: before anything is sent. */
+  readonly onInput: (found: InputFound) => void;
+  readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
+};
+
+/** Scores the texts of a source in this process, as one batch. Throws `SettingsError` if no table is set. */
+export async function openScoring(
+  session: Session,
+  { batch, request, open, rows, maxCalls, signal }: Scoring,
+) {
+  const { settings, environment } = session;
+  const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = settings;
+  const store = await session.store();
+  const tableName = needed(settings, 'SYNC_TABLE');
+  const { table, now } = await openTimedTable(tableName, environment);
+  const { host } = new URL(PLATFORM_BASE_URL);
+  const newToken = randomUUID;
+  const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });
+  const input = createInput(open, rows);
+  const given: BatchRequest = { batch, request, rows: input.rows, input: input.found, host };
+  const paid = { calls: 0, scored: 0, tokens: 0 };
+  return {
+    store,
+    /** What the calls so far may have cost. */
+    paid: paid as Readonly<typeof paid>,
+    /** What the batch would take, and why it would be refused. Sends nothing. */
+    async preview() {
+      const found = await previewBatch(given, { cache, rate, signal });
+      const conflicts: string[] = [];
+      const inBatch = await checkContinues(given, { store, table }).catch((error: unknown) => {
+        if (!(error instanceof BatchConflictError)) throw error;
+        conflicts.push(error.message);
+        return undefined;
+      });
+      const reasons = [...conflicts, ...refusals(found, { rate, maxCalls })];
+      return { ...found, inBatch, reasons, rate, input: input.found() };
+    },
+    /** Scores the batch, or resumes it. Throws `BatchConflictError` if it was split from other rows. */
+    async score({ onInput, onProgress: progress }: ScoreHooks) {
+      await ledgerCheckOf(tableName, environment, { batch })();
+      const { analyze: call } = operations(session.call).sentiment;
+      const storage = { store, table, cache, newToken, now };
+      const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };
+      return scoreFile({ ...given, rows: reportedOnce(given, onInput) }, { ...options, ...ownOf(session) });
+    },
+    /** Writes the rows of the source with their scores. */
+    writeOutput: (
+      summary: Summary,
+      output: Omit<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>,
+    ) => writeScoredFile(summary, { ...output, open, rows, store, signal }),
+  };
+}
+
+/** How a process scores, by its settings and its clock. */
+const ownOf = ({ settings, breaker }: Session) => ({
+  random: Math.random,
+  sleep,
+  atOnce: settings.PLATFORM_CONCURRENCY,
+  isPlatformAway: async () => (await breaker.blockedMs()) !== undefined,
+});
+
+/** Counts calls, and the tokens of those that scored a text. */
+function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
+  return async (request, { onLeave, ...options } = {}) => {
+    const leave = () => {
+      onLeave?.();
+      paid.calls += 1;
+    };
+    const sentiment = await analyze(request, { ...options, onLeave: leave });
+    paid.scored += 1;
+    paid.tokens += tokensOf(sentiment).total;
+    return sentiment;
+  };
+}
+
+/** The rows, whose source is reported when they were read for the first time. */
+function reportedOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
+  let isReported = false;
+  return async function* reportedRows() {
+    yield* rows();
+    const found = input?.();
+    if (isReported || found === undefined) return;
+    isReported = true;
+    onInput(found);
+  };
+}

@@ -1,0 +1,34 @@
+/* What jobs there are, what their messages say, and how a row of the ledger is read. It is loaded by every command. */
+
+export { type Allow, allowFault, readAllow } from '../allow.ts';
+export { jobTimes } from '../job-times.ts';
+export {
+  endStates,
+  hasEnded,
+  INVALID_FORMULA,
+  isCancelled,
+  isPruned,
+  type JobRow,
+  jobStates,
+  wasExecuted,
+} from '../ledger/job-row.ts';
+export {
+  checkMessage,
+  type FieldNames,
+  type GivenMessage,
+  jobId,
+  type MessageChecks,
+} from '../message/check-message.ts';
+export { mostCallsOf } from '../message/message.ts';
+export { type Job, type JobType, jobTypes, sampleMessages } from './job-types.ts';
+export { runFunction } from './run-function/definition.ts';
+export { valueFaults } from './run-function/from-event.ts';
+export {
+  bulkRequestChecks,
+  isBatchName,
+  MAX_BATCH_NAME_LENGTH,
+  scoringFields,
+} from './score/message.ts';
+export { readFollowers } from './snapshot/open-snapshots.ts';
+export { invalidFormula, updateFormula } from './update-formula/definition.ts';
+export { findCalculation, refuseIfChanged } from './update-formula/find-calculation.ts';
