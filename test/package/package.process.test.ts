@@ -192,7 +192,7 @@ test('the examples of the manual print what they should, and a snapshot is taken
 
 describe('the six tasks of the first page, in the package', () => {
   const [, section = ''] = readFileSync('README.md', 'utf8').split(/^## Six tasks$/m);
-  const tasks = (section.split(/^## /m)[0] ?? '').split(/^(?=\*\*)/m).slice(1);
+  const tasks = (section.split(/^## /m)[0] ?? '').split(/^(?=### )/m).slice(1);
   const lines = (task: string) =>
     blocksOf('README.md', task).flatMap(({ language, text }) => (language === 'sh' ? linesOf(text) : []));
 

@@ -1,7 +1,7 @@
 import { errorText } from '../../base/index.ts';
 import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 
-/** How long the servers of a tour that is stopped may take to end: what is left of them ends with this process. */
+/** How long the servers may take to end after a stop; then the process exits anyway. */
 const MAX_END_MS = 1_000;
 
 const STEPS = 8;
@@ -13,7 +13,7 @@ terminal.signal.addEventListener('abort', () =>
 );
 for (const line of [
   `platform-sync, the tour: ${STEPS} steps within a minute, on this machine alone.`,
-  'A reference platform with 20,000 calculations and 100,000 files stands in for yours; all else is files in a folder.',
+  'A reference platform with 20,000 calculations and 100,000 files stands in for yours; everything else is files in a folder.',
   `Everything runs on Node ${process.versions.node}, which \`npm ci\` brought along: npm’s warnings about engines do no harm.`,
 ])
   terminal.out(line);
@@ -22,7 +22,6 @@ try {
   const { tour } = await import('./tour.ts');
   await tour(terminal, STEPS);
 } catch (error) {
-  // Whoever stopped it knows why it ended.
   process.exitCode = terminal.signal.aborted ? exitCodes.stopped : exitCodes.failed;
   if (!terminal.signal.aborted) terminal.err(`the tour failed: ${errorText(error)}`);
 }

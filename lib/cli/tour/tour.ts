@@ -24,28 +24,28 @@ const RATE = 200;
 const CHANGES = 300;
 
 /**
- * The main job on real input, as a story: all sources copied, a run killed and resumed, what changed, a run refused, a 429
- * obeyed, jobs of every type run although a worker is killed, texts scored. Throws if a command ends otherwise than the story says, and
- * the reason of a stop.
+ * Shows on real input what the project does: all sources copied, a run killed and resumed, changes, a run refused, a 429
+ * obeyed, jobs of every type run although a worker is killed, texts scored. Throws the reason of a stop, and an Error if
+ * a command ends with another exit code than expected.
  */
 export async function tour(given: Terminal, steps: number): Promise<void> {
   const terminal = untilStopped(given);
   const { out, signal } = terminal;
   signal.throwIfAborted();
-  // The tour before left its runs there, against which these would be compared.
+  // Runs of an earlier tour would be compared with these.
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER, { recursive: true, mode: 0o700 });
   await using instance = await startInstance();
   const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
   const narration = createNarration(inTour, steps);
-  await tellCopy(narration, instance);
-  await tellCrash(narration, instance);
-  await tellChanges(narration);
-  await tellRefusal(narration, instance);
-  await tellLimit(narration, instance);
-  await tellJobs(narration, instance, inTour);
-  await tellScores(narration);
-  await tellReport(narration);
+  await showCopy(narration, instance);
+  await showCrash(narration, instance);
+  await showChanges(narration);
+  await showRefusal(narration, instance);
+  await showLimit(narration, instance);
+  await showJobs(narration, instance, inTour);
+  await showScores(narration);
+  await showReport(narration);
   for (const line of ending()) out(line);
 }
 
@@ -68,7 +68,7 @@ async function startInstance() {
   };
 }
 
-/** The same, but once it is stopped nothing more is said: whoever stopped the tour has seen enough. */
+/** The terminal, which prints nothing more once the tour is stopped. */
 const untilStopped = (terminal: Terminal): Terminal => ({
   ...terminal,
   out: (text) => void (terminal.signal.aborted || terminal.out(text)),
@@ -90,21 +90,21 @@ function environmentOf({ environment }: Terminal, { platform }: Instance): Termi
   };
 }
 
-async function tellCopy({ step, run }: Narration, { platform }: Instance): Promise<void> {
+async function showCopy({ step, run }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Copy all four sources',
-    'Each is read so that a row that is lost between two pages would be noticed, and read again.',
+    'Each is read so that a row lost between two pages would be noticed, and read again.',
   );
   const records = platform.samples();
   for (const source of sources)
-    await run(['snapshot', source, ...sourceDefinitions[source].sample(records)], { shows: false });
+    await run(['snapshot', source, ...sourceDefinitions[source].sample(records)], { only: /records in/ });
   await run(['runs']);
 }
 
 /** Slow enough to be killed in the middle, with a part of the run stored each second. */
 const SLOWLY = { PLATFORM_RATE: '2', SYNC_PART_SECONDS: '1' } as const;
 
-async function tellCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
+async function showCrash({ step, run, runKilled, say }: Narration, { platform }: Instance): Promise<void> {
   step(
     'Survive a crash',
     `Meanwhile people changed ${CHANGES} records. The next run is killed in the middle, and continues from its last stored part.`,
@@ -127,15 +127,15 @@ async function tellCrash({ step, run, runKilled, say }: Narration, { platform }:
   await run(['snapshot', 'calculations', '--resume', 'last']);
 }
 
-async function tellChanges({ step, run }: Narration): Promise<void> {
+async function showChanges({ step, run }: Narration): Promise<void> {
   step('See what changed', 'Every run is compared with the one before it, record by record.');
   await run(['diff', 'calculations', '--limit', '4']);
 }
 
-/** What a token that has lost its rights to most calculations would see of them. */
+/** The calculations that a token sees after it lost its rights to most of them. */
 const FEW_CALCULATIONS = 6_000;
 
-async function tellRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
+async function showRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Refuse a run that cannot be trusted',
     'The token has lost its rights to most calculations: the run is not published, and the last one stays.',
@@ -148,10 +148,10 @@ async function tellRefusal({ step, run }: Narration, instance: Instance): Promis
 const ALLOWED_RATE = 4;
 const CLAIMED_RATE = 8;
 
-async function tellLimit({ step, run }: Narration, instance: Instance): Promise<void> {
+async function showLimit({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Obey a 429',
-    `PLATFORM_RATE says ${CLAIMED_RATE} requests a second, but the platform allows ${ALLOWED_RATE}: all senders stop, then send more slowly.`,
+    `PLATFORM_RATE says ${CLAIMED_RATE} requests a second, but the platform allows ${ALLOWED_RATE}: all workers stop, then send more slowly.`,
   );
   await instance.restart({ rate: ALLOWED_RATE, retryAfter: 'seconds' });
   const ids = instance.platform.state.dataFileIds.slice(0, 8).flatMap((id) => ['--id', id]);
@@ -161,17 +161,17 @@ async function tellLimit({ step, run }: Narration, instance: Instance): Promise<
   await instance.restart();
 }
 
-/** The most characters of a job that are shown. */
-const SHOWN = 96;
+/** Characters of a job that are shown, at most. */
+const MAX_SHOWN = 96;
 
-/** Long enough for a worker to be killed while it waits for a response. */
+/** Long enough to kill a worker while it waits for a response. */
 const LATENCY_MS = 600;
 
 /** Functions that are run besides one job of every type. */
 const SUMS = 7;
 
 /** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
-async function tellJobs(
+async function showJobs(
   { step, run, runKilled, say }: Narration,
   instance: Instance,
   terminal: Terminal,
@@ -189,14 +189,15 @@ async function tellJobs(
   const lines = [...sums, ...samples].map((message) => JSON.stringify(message));
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   say(`\n${file} has ${SUMS} more functions, and one job of each type:`);
-  for (const line of lines.slice(SUMS)) say(`  ${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}`);
-  // Nothing is known of the formula that one of them sets, and nobody wants it back.
-  await run(['submit', file, '--no-undo'], { shows: false });
+  for (const line of lines.slice(SUMS))
+    say(`  ${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line}`);
+  // The present text of the formula that one of them sets is not stored.
+  await run(['submit', file, '--no-undo']);
   const { ledger } = await openJobs(terminal);
   const isSent = async () => (await Array.fromAsync(ledger.list())).some(({ state }) => state === 'SENT');
   await runKilled(['work', '--drain', '--concurrency', '1'], isSent);
   say('The worker was killed (kill -9) in the middle of a job. Another one does the rest:');
-  // What the killed one had sent ends as unknown.
+  // The request that the killed worker had sent ends as unknown.
   await run(['work', '--drain'], { expected: [exitCodes.done, exitCodes.incomplete] });
   await run(['jobs']);
   const sent = sentTo(platform);
@@ -210,16 +211,21 @@ async function tellJobs(
 }
 
 const sumOf = (packageId: string, first: number) => ({
-  ...{ version: 1, type: 'run-function', id: `sum-${first}` },
-  ...{ packageId, packageVersion: '1.0.0', functionName: 'addNumbers' },
+  version: 1,
+  type: 'run-function',
+  id: `sum-${first}`,
+  packageId,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
   inputVariables: { first, second: 100 },
 });
 
-/** What arrived at the platform, in words, and how much of it did so more than once. */
+/** What the platform received, in words, and how much of it more than once. */
 function sentTo(platform: Sandbox) {
   const { executions, formulaUpdates, sentimentCalls } = platform.counts();
   const inputs = executions.map(({ inputVariables }) => JSON.stringify(inputVariables));
-  const [formulas, texts] = [Object.values(formulaUpdates), Object.values(sentimentCalls)];
+  const formulas = Object.values(formulaUpdates);
+  const texts = Object.values(sentimentCalls);
   const repeats = [...formulas, ...texts].filter((times) => times > 1).length;
   return {
     words: `${counted(inputs.length, 'function')}, set ${counted(formulas.length, 'formula')} and scored ${counted(texts.length, 'text')}`,
@@ -239,7 +245,7 @@ const REVIEWS = [
 const SCORES =
   "SELECT id, columns['comment'] AS comment, topicsentiments->>'delivery' AS delivery, topicsentiments->>'support' AS support FROM scores ORDER BY id";
 
-async function tellScores({ step, run }: Narration): Promise<void> {
+async function showScores({ step, run }: Narration): Promise<void> {
   step(
     'Score texts from a file',
     'Each text is paid for once (2 and 4 are equal), and the same command resumes a batch that was interrupted.',
@@ -254,7 +260,7 @@ async function tellScores({ step, run }: Narration): Promise<void> {
 
 const REPORT = join(FOLDER, 'report.html');
 
-async function tellReport({ step, run }: Narration): Promise<void> {
+async function showReport({ step, run }: Narration): Promise<void> {
   step(
     'Look at it',
     'One page that opens from disk: what is broken, what changed, what uses what, the batch, the jobs.',
@@ -278,25 +284,25 @@ type RunOptions = {
   readonly settings?: Terminal['environment'];
   /** The exit codes that the story allows; 0 alone if absent. */
   readonly expected?: readonly number[];
-  /** False to show the command without its results, which a later one shows together. */
-  readonly shows?: boolean;
+  /** Shows only the lines of its results that match. */
+  readonly only?: RegExp;
 };
 
 type Narration = ReturnType<typeof createNarration>;
 
-/** How often it is looked whether a command is in the middle. */
+/** How often to check whether a command is in the middle. */
 const LOOK_EVERY_MS = 20;
 
-/** The command as a process of its own, as people start it. */
+/** The command, to start in its own process. */
 const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
 
-/** Tells the tour: the steps, of which there will be so many, and the commands in them. */
+/** Prints the tour: its numbered steps, and the commands in them. */
 function createNarration(terminal: Terminal, steps: number) {
   const { out, signal, environment } = terminal;
   let begun = 0;
   return {
     say: out,
-    /** Begins a step: its title, and in one line why one would want it. */
+    /** Begins a step: prints its title, and in one line what it is good for. */
     step(title: string, why: string) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);
@@ -304,29 +310,31 @@ function createNarration(terminal: Terminal, steps: number) {
     /** Shows a command as people type it, and runs it. Throws the reason of a stop, or if it ends otherwise than expected. */
     async run(
       argv: readonly string[],
-      { settings = {}, expected = [exitCodes.done], shows = true }: RunOptions = {},
+      { settings = {}, expected = [exitCodes.done], only }: RunOptions = {},
     ) {
       signal.throwIfAborted();
       const command = `platform-sync ${argv.map(quoted).join(' ')}`;
       out(`\n$ ${command}`);
-      const held: string[] = [];
+      const hidden: string[] = [];
       const code = await runCommandLine(argv, {
-        ...terminal,
+        ...(only === undefined ? terminal : onlyLines(only, terminal, hidden)),
         environment: { ...environment, ...settings },
-        ...(shows ? {} : { out: (text) => void held.push(text), err: (text) => void held.push(text) }),
       });
       signal.throwIfAborted();
       if (expected.includes(code)) return;
-      for (const text of held) out(text);
+      for (const text of hidden) out(text);
       throw new Error(`${command} ended with ${code}, which is not how the story goes`);
     },
     /** Shows a command, runs it in a process of its own, and kills that once `isTime`. Throws if it ends before. */
     async runKilled(argv: readonly string[], isTime: () => Promise<boolean>, settings = {}) {
       out(`\n$ platform-sync ${argv.join(' ')}`);
       const env = { ...environment, ...settings };
-      // Whoever stops the tour ends it.
+      // A stop of the tour kills it, too.
       const child = spawn(process.execPath, [COMMAND, ...argv], {
-        ...{ env, signal, stdio: 'ignore', killSignal: 'SIGKILL' },
+        env,
+        signal,
+        stdio: 'ignore',
+        killSignal: 'SIGKILL',
       });
       const ended = once(child, 'exit');
       ended.catch(() => undefined);
@@ -339,6 +347,15 @@ function createNarration(terminal: Terminal, steps: number) {
       await ended;
     },
   };
+}
+
+/** The terminal, which prints matching lines only; everything goes into `hidden`, too. */
+function onlyLines(only: RegExp, terminal: Terminal, hidden: string[]): Terminal {
+  const show = (text: string) => {
+    hidden.push(text);
+    for (const line of text.split('\n')) if (only.test(line)) terminal.out(line);
+  };
+  return { ...terminal, out: show, err: show };
 }
 
 const RULE = 100;
