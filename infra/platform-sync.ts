@@ -192,18 +192,13 @@ export class PlatformSync extends Construct {
     if (jobs.functions !== undefined && eventRules.length > 0)
       new EventRules(this, 'Events', { rules: eventRules, jobs: jobs.functions, rareDeadLetters });
     const { group } = timetable;
+    const scheduled = { ...parts, group, rareDeadLetters };
     const idle =
       jobs.idle.length > 0
-        ? new IdleQueues(this, 'IdleQueues', {
-            ...{ ...parts, group, rareDeadLetters, idle: jobs.idle, jobs: jobs.queue },
-          })
+        ? new IdleQueues(this, 'IdleQueues', { ...scheduled, idle: jobs.idle, jobs: jobs.queue })
         : undefined;
-    const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
-      ...{ ...parts, schedules, group, rareDeadLetters },
-    });
-    const tables = instance.writeTables
-      ? new Tables(this, 'Tables', { ...parts, catalog, group, rareDeadLetters })
-      : undefined;
+    const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', { ...scheduled, schedules });
+    const tables = instance.writeTables ? new Tables(this, 'Tables', { ...scheduled, catalog }) : undefined;
     const reports = instance.writeReport
       ? new Reports(this, 'Reports', { logs, network, environment, storage })
       : undefined;

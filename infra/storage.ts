@@ -242,7 +242,10 @@ export class Storage extends Construct {
     const added = statements.map((statement) => this.bucket.addToResourcePolicy(statement).statementAdded);
     const key = this.objectKey?.addToResourcePolicy(
       new PolicyStatement({
-        ...{ principals, actions: ['kms:Decrypt'], resources: ['*'], conditions: this.through('s3') },
+        principals,
+        actions: ['kms:Decrypt'],
+        resources: ['*'],
+        conditions: this.through('s3'),
       }),
       true,
     );

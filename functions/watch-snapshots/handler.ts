@@ -26,9 +26,9 @@ export async function handler(event: unknown, context: Context) {
     });
     for (const { place, ...facts } of missing) {
       logger.warn({ place, ...facts }, 'snapshot missing');
-      const [at, hours] = [Date.now(), facts.hours];
+      const at = Date.now();
       writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
-      writeLine(problemLine(`SnapshotMissing-${place}`, hours, { at, service }));
+      writeLine(problemLine(`SnapshotMissing-${place}`, facts.hours, { at, service }));
     }
     const { throttledOperations, nowMs, budget: seen } = await readPaceStatus(budget, rate);
     for (const [problem, minutes] of throttledProblems(throttledOperations, nowMs))

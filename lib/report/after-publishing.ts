@@ -175,7 +175,8 @@ type SentDigest = { readonly place: Place; readonly run: string };
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const places = [...new Set(options.places)];
-  const [sent, errors]: [SentDigest[], unknown[]] = [[], []];
+  const sent: SentDigest[] = [];
+  const errors: unknown[] = [];
   for (const place of places)
     try {
       sent.push(...(await sendOfPlace(place, options)));

@@ -10,8 +10,6 @@ export type { WhereUsed } from './where-used.ts';
 
 type Given<Verb extends (...given: never[]) => unknown> = Parameters<Verb>;
 type Print = typeof import('./print-report.ts');
-type Follow = typeof import('./after-publishing.ts');
-
 /** What has an id, and what depends on it. Throws `StoredObjectError`. */
 export const whereUsed = async (...given: Given<typeof import('./where-used.ts').whereUsed>) =>
   (await import('./where-used.ts')).whereUsed(...given);
@@ -33,5 +31,6 @@ export const webhookBody = async (...given: Given<typeof import('./digest/webhoo
   (await import('./digest/webhook.ts')).webhookBody(...given);
 
 /** Returns a function that does what follows a publication: writes the report, renews the model, sends digests. */
-export const followPublications = async (...given: Given<Follow['followPublications']>) =>
-  (await import('./after-publishing.ts')).followPublications(...given);
+export const followPublications = async (
+  ...given: Given<typeof import('./after-publishing.ts')['followPublications']>
+) => (await import('./after-publishing.ts')).followPublications(...given);

@@ -103,14 +103,12 @@ const CODE_FILE = join(import.meta.dirname, 'report-page.json');
 /** The page's code: read once in a process if it was built; in a checkout it is bundled from its sources. */
 const pageCode: () => Promise<PageCode> = once(async () => {
   if (existsSync(CODE_FILE)) return z.parse(codeSchema, parseOwnJson(await readFile(CODE_FILE, 'utf8')));
-  const { bundlePage }: Bundler = await import(BUNDLER);
+  const { bundlePage }: { readonly bundlePage: () => Promise<PageCode> } = await import(BUNDLER);
   return await bundlePage();
 });
 
 /** A computed path, so that no bundle and no package includes what only a checkout has. */
 const BUNDLER = '../../build/bundle-page.ts';
-
-type Bundler = { readonly bundlePage: () => Promise<PageCode> };
 
 /** Writes the page's code, its script and its style, into a folder for `printReport` to read. */
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>

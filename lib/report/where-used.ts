@@ -217,16 +217,20 @@ async function usedNode(
     total: counts.reduce((sum, count) => sum + count, 0),
     hops: counts,
     columns: columnsRead(node, model),
-    ...{ kinds, isCut },
+    kinds,
+    isCut,
     dependents: Array.from(nodes, (each, place) => ({
-      ...{ hop: away[place] ?? 0, ...shown(each), ...(ways.get(each) ?? noWay) },
+      hop: away[place] ?? 0,
+      ...shown(each),
+      ...(ways.get(each) ?? noWay),
     })),
   };
 }
 
 /** How many other things' records name a thing, also by a link that is broken. */
 function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
-  let [links, broken] = [0, 0];
+  let links = 0;
+  let broken = 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     if (user[edge] !== node && used[edge] !== node) continue;
     if (staterAt(edge) === node || user[edge] === used[edge]) continue;
@@ -263,7 +267,8 @@ type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readon
  * depend on a file. One pass over the runs; memory holds what is listed.
  */
 async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
-  const [wanted, path] = [canonicalId(id), pathOf(id)];
+  const wanted = canonicalId(id);
+  const path = pathOf(id);
   const isAsked = (each: Found['kind']) => kind === undefined || kind === each;
   const found = new Map<string, Found>();
   function thingAt(key: string, about: Pick<Found, 'kind' | 'id'> & Partial<Found>): Found {
@@ -309,8 +314,19 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
 const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
 const unused = () => ({
-  ...{ name: null, type: null, owner: null, inSnapshot: false, fileset: null },
-  ...{ links: 0, broken: 0, total: 0, hops: [], kinds: {}, columns: [], isCut: false, dependents: [] },
+  name: null,
+  type: null,
+  owner: null,
+  inSnapshot: false,
+  fileset: null,
+  links: 0,
+  broken: 0,
+  total: 0,
+  hops: [],
+  kinds: {},
+  columns: [],
+  isCut: false,
+  dependents: [],
 });
 
 const MAX_HINTS = 5;

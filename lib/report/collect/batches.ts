@@ -47,8 +47,14 @@ async function readBatch(batch: string, room: Room, options: BatchesToRead): Pro
   const read = keys.slice(0, Math.min(MAX_PARTS, room.parts));
   room.parts -= read.length;
   const facts: BatchFacts = {
-    ...{ batch: shownText(batch), finishedAt: options.ends.get(batch) },
-    ...{ texts: rows, scored, failed, bad, cached, tokens: tokens.total },
+    batch: shownText(batch),
+    finishedAt: options.ends.get(batch),
+    texts: rows,
+    scored,
+    failed,
+    bad,
+    cached,
+    tokens: tokens.total,
     topics: all.map(([topic, counts]) => ({ topic: shownText(topic), sentiments: sentimentsOf(counts) })),
     isCut: read.length < keys.length,
     ...(await readParts(batch, read, options)),
@@ -124,7 +130,8 @@ const SHARE = 0.9;
 function createDays() {
   const days = new Map<string, SentimentCounts>();
   const columns = createCountedValues();
-  let [rows, dates] = [0, 0];
+  let rows = 0;
+  let dates = 0;
   return {
     add(date: ScoredRow['date'], sentiments: readonly Name[]) {
       rows += 1;

@@ -80,7 +80,10 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,
     calculations: calculations && { ...calculations, brokenSince },
-    ...{ links, formulas, batches, jobs },
+    links,
+    formulas,
+    batches,
+    jobs,
     throttled: (await options.throttled?.()) ?? [],
     faults: [...faults],
   };
@@ -153,7 +156,8 @@ const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 async function readCalculations(options: ThingsToShow): Promise<Shown<CalculationFacts>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.calculations.nodes.length;
-  const [statuses, days] = [createCountedValues(), new Map<number, number>()];
+  const statuses = createCountedValues();
+  const days = new Map<number, number>();
   const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
@@ -217,7 +221,8 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
   const names = new Map<string | null, string>([[null, NOT_STATED]]);
   let brokenLinks = 0;
   for (let edge = 0; edge < graph.user.length; edge += 1) {
-    const [relation, validity] = [graph.relationAt(edge), graph.validityAt(edge)];
+    const relation = graph.relationAt(edge);
+    const validity = graph.validityAt(edge);
     if (relation === 'built on' || relation === 'drills from') continue;
     const name = names.get(validity) ?? shownText(validity ?? '');
     names.set(validity, name);
@@ -245,7 +250,8 @@ const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
-  const [types, chartTypes] = [createCountedValues(), createCountedValues()];
+  const types = createCountedValues();
+  const chartTypes = createCountedValues();
   const wanted = Object.keys(cardFlags) as CardFlag[];
   const flagged = createFlags(cardFlags, wanted, { total, ...limits });
   const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
@@ -268,7 +274,9 @@ async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
   for (const [at, node] of model.cardOwners.node.entries())
     ownersOf.get(node)?.push(shownText(model.owners[model.cardOwners.owner[at] ?? 0]?.user_id ?? ''));
   const owned = rows.map(({ ownDataset, listedFor, ...row }) => ({
-    ...{ ...row, dataset: ownDataset || listedFor, owner: ownersOf.get(row.node) ?? [] },
+    ...row,
+    dataset: ownDataset || listedFor,
+    owner: ownersOf.get(row.node) ?? [],
   }));
   const columns = columnsOf(owned, ['id', 'title', 'type', 'owner', 'dataset', 'flags']);
   const list = { total, isWhole: rows.length === total, columns };
@@ -339,12 +347,16 @@ function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Gr
     return numbers[node] - 1;
   }
 
-  const [user, used, relation]: [number[], number[], number[]] = [[], [], []];
+  const user: number[] = [];
+  const used: number[] = [];
+  const relation: number[] = [];
   const invalid: (readonly [number, string])[] = [];
   for (let edge = 0; edge < graph.user.length && user.length < MAX_EDGES; edge += 1) {
-    const [by, of] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0];
+    const by = graph.user[edge] ?? 0;
+    const of = graph.used[edge] ?? 0;
     if (!isShown(by) || !isShown(of)) continue;
-    const [from, to] = [numberOf(by), numberOf(of)];
+    const from = numberOf(by);
+    const to = numberOf(of);
     if (from === undefined || to === undefined) continue;
     if (graph.isBrokenAt(edge)) invalid.push([user.length, shownText(graph.validityAt(edge) ?? '')]);
     user.push(from);

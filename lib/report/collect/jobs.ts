@@ -25,36 +25,11 @@ const MAX_RESULTS = 5_000;
  * far as they were read.
  */
 export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESULTS }: JobsToRead) {
-  const types = new Map<string, Record<Attention['status'] | 'done', number>>();
-  const attention = createLargest<Attention>(MAX_LISTED);
-  const batchEnds = new Map<string, number>();
+  const tally = createTally();
   const odd: string[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
-  let [sinceMs, isCut] = [today - (RESULT_DAYS - 1) * DAY_MS, false];
-
-  /** False for what is no result. */
-  function add(result: Members): boolean {
-    const status = textIn(result['status'])?.toLowerCase();
-    if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
-    const type = shownText(textIn(result['type']) ?? NOT_STATED);
-    const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
-    counts[status] += 1;
-    types.set(type, counts);
-    const finishedAt = Date.parse(textIn(result['finishedAt']) ?? '') || 0;
-    const id = textIn(result['id']) ?? '';
-    const batch = batchOfJob(id);
-    if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));
-    if (status !== 'done')
-      attention.add(rankOf({ status, finishedAt }), {
-        ...{ id: shownText(id), type, status, finishedAt, reason: reasonOf(result) },
-        ...{
-          attempts: Number(result['attempts'] ?? 0),
-          advice: adviceWords(shownText(id), status, result['error']),
-        },
-      });
-    return true;
-  }
-
+  let sinceMs = today - (RESULT_DAYS - 1) * DAY_MS;
+  let isCut = false;
   for await (const folder of store.folders('results/', { signal })) {
     let read = 0;
     // A clock may be ahead, so a day may have begun elsewhere.
@@ -63,20 +38,58 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESU
       for await (const { key, value = {} } of storedResults(withoutResponses(store), wanted)) {
         read += 1;
         if (read > most) {
-          [sinceMs, isCut] = [dayMs, true];
+          sinceMs = dayMs;
+          isCut = true;
           break;
         }
-        if (!add(value)) odd.push(key);
+        if (!tally.add(value)) odd.push(key);
       }
     }
   }
   addOdd(addFault, odd, 'the result of a job');
-  const jobs: JobFacts = {
-    ...{ sinceMs, isCut },
-    types: [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
-    attention: attention.values(),
+  const jobs: JobFacts = { sinceMs, isCut, types: tally.types(), attention: tally.attention() };
+  return { jobs, batchEnds: tally.batchEnds };
+}
+
+/** Counts results by type and status, and holds the first of those that need attention. */
+function createTally() {
+  const types = new Map<string, Record<Attention['status'] | 'done', number>>();
+  const attention = createLargest<Attention>(MAX_LISTED);
+  const batchEnds = new Map<string, number>();
+  return {
+    batchEnds,
+    /** False for what is not a result. */
+    add(result: Members): boolean {
+      const status = textIn(result['status'])?.toLowerCase();
+      if (status !== 'done' && status !== 'failed' && status !== 'unknown') return false;
+      const type = shownText(textIn(result['type']) ?? NOT_STATED);
+      const counts = types.get(type) ?? { done: 0, failed: 0, unknown: 0 };
+      counts[status] += 1;
+      types.set(type, counts);
+      const finishedAt = Date.parse(textIn(result['finishedAt']) ?? '') || 0;
+      const name = textIn(result['id']) ?? '';
+      const batch = batchOfJob(name);
+      if (batch !== undefined) batchEnds.set(batch, Math.max(finishedAt, batchEnds.get(batch) ?? 0));
+      if (status === 'done') return true;
+      const id = shownText(name);
+      const attempts = Number(result['attempts'] ?? 0);
+      const advice = adviceWords(id, status, result['error']);
+      const reason = reasonOf(result);
+      attention.add(rankOf({ status, finishedAt }), {
+        id,
+        type,
+        status,
+        finishedAt,
+        reason,
+        attempts,
+        advice,
+      });
+      return true;
+    },
+    types: () =>
+      [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, counts]) => ({ type, ...counts })),
+    attention: attention.values,
   };
-  return { jobs, batchEnds };
 }
 
 function reasonOf({ error }: Members): string {
@@ -101,11 +114,6 @@ const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => 
   },
 });
 
-type FormulasToRead = Reading & {
-  /** The most updates. Default: 1,000. */
-  readonly most?: number;
-};
-
 const MAX_UPDATES = 1_000;
 const AT_ONCE = 16;
 
@@ -122,7 +130,12 @@ type Update = {
 };
 
 /** The formulas that were stored when we set them, newest first. */
-export async function readFormulas(options: FormulasToRead): Promise<readonly FormulaUpdate[]> {
+export async function readFormulas(
+  options: Reading & {
+    /** The most updates. Default: 1,000. */
+    readonly most?: number;
+  },
+): Promise<readonly FormulaUpdate[]> {
   const { store, addFault, signal, most = MAX_UPDATES } = options;
   const found: FormulaUpdate[] = [];
   const odd: string[] = [];

@@ -10,12 +10,14 @@ import { NOT_STATED, shownText, textIn } from './values.ts';
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   const { whole, top } = options.limits;
   const isWhole = recordsOf(options, 'files') <= whole;
-  const [fileType, indexStatus] = [createCountedValues(), createCountedValues()];
+  const fileType = createCountedValues();
+  const indexStatus = createCountedValues();
   const filesets = new Map<string, { id: string; files: number; bytes: number }>();
   const listed = createLargest<FileRow>(isWhole ? whole : top);
   // A whole list takes all, whatever their sizes.
   const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
-  let [total, bytes] = [0, 0];
+  let total = 0;
+  let bytes = 0;
   for await (const { group } of groupsOf(options.columns.files)) {
     options.signal.throwIfAborted();
     const filesetOf = group.texts('_filesetid', countedText);
@@ -38,11 +40,16 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
     for (const file of chosenRows({ group }, see, readFile)) listed.add(rankOf(file), file);
   }
   const rows = listed.values().map(({ path, name, created, ...row }) => ({
-    ...{ ...row, path: path || name, created: momentIn(created) },
+    ...row,
+    path: path || name,
+    created: momentIn(created),
   }));
   const columns = columnsOf(rows, ['path', 'fileset', 'type', 'status', 'owner', 'size', 'created']);
   return {
-    ...{ total, bytes, fileType: fileType.counts(), indexStatus: indexStatus.counts() },
+    total,
+    bytes,
+    fileType: fileType.counts(),
+    indexStatus: indexStatus.counts(),
     filesets: [...filesets.values()],
     list: { total, isWhole: isWhole && total <= whole, columns },
   };
@@ -105,7 +112,8 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();
     const current = (name: string) => group.values(`currentrevision.${name}`);
-    const [states, sizes] = [current('scanstate'), current('sizebytes')];
+    const states = current('scanstate');
+    const sizes = current('sizebytes');
     const uploads = [current('uploadtimemillis'), current('datetimeuploaded')];
     const times = group.values('datetimecreated_at');
     const see = (row: number) => {
@@ -255,7 +263,8 @@ export function createCountedValues() {
 /** Holds the `most` entries of the highest size; of equal ones, those that came first. */
 export function createLargest<T>(most: number) {
   const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
-  let [added, limit] = [0, Number.NEGATIVE_INFINITY];
+  let added = 0;
+  let limit = Number.NEGATIVE_INFINITY;
   const trim = () => {
     held.sort((a, b) => b.size - a.size || a.at - b.at);
     held.length = Math.min(held.length, most);

@@ -52,7 +52,11 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
     place,
     source: sourceOf(place),
     ...timesOf(manifest),
-    ...{ run, records, totals, consistency, forced },
+    run,
+    records,
+    totals,
+    consistency,
+    forced,
     missing: missing.slice(0, MAX_LISTED),
     missingTotal: missing.length,
     refused: refusedIn(newest?.[0]),
@@ -94,15 +98,15 @@ const refusedIn = (newest: Awaited<ReturnType<typeof allRuns>>[number] | undefin
     ? { run: newest.run, reasons: refusalWords(newest.manifest) }
     : undefined;
 
-type ChangesToRead = Reading & { readonly place: Place; readonly manifest: Manifest };
-
 /** The most characters of a value, of all changes of a place, and the most fields of a record. */
 const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;
 
 /** What changed in the last published run; undefined if it was compared with none, or if the changes have expired. */
-export async function readChanges(options: ChangesToRead): Promise<ChangesFacts | undefined> {
+export async function readChanges(
+  options: Reading & { readonly place: Place; readonly manifest: Manifest },
+): Promise<ChangesFacts | undefined> {
   const { store, place, manifest, addFault, signal } = options;
   if (manifest.changes === null) return undefined;
   const { key: _, ...counts } = manifest.changes;
@@ -187,7 +191,9 @@ export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince
   const broken = ids.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
   const since = new Map<string, number | null>(broken.map((id) => [id, null]));
   const left = new Set(broken);
-  let [run, beforeMs, read] = [manifests[0], startOf(manifests[0]?.run), 0];
+  let run = manifests[0];
+  let beforeMs = startOf(manifests[0]?.run);
+  let read = 0;
   try {
     while (run !== undefined && left.size > 0) {
       const changes = await storedChanges({ store, changes: run.changes, signal });

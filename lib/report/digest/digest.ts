@@ -96,10 +96,15 @@ const warningsOf = ({ forced, refused, degradedPages, consistency }: Manifest): 
     : [`${['It is not proved that it is complete', ...degradedWords(degradedPages)].join(': ')}.`]),
 ];
 
-type Counts = { readonly added: number; readonly removed: number; readonly changed: number };
-
-const countsOf = ({ added, removed, changed }: Counts): string =>
-  `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed`;
+const countsOf = ({
+  added,
+  removed,
+  changed,
+}: {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+}): string => `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed`;
 
 function sectionOf(heading: string, first: First | undefined, meaning = ''): readonly string[] {
   if (first === undefined || first.total === 0) return [];
@@ -222,7 +227,9 @@ const kindOf = (fields: readonly string[]) =>
 type FirstChanges = Awaited<ReturnType<typeof firstChanges>>;
 
 const changeCounts = ({ added, removed, changed }: FirstChanges) => ({
-  ...{ added: added.total, removed: removed.total, changed: changed.total },
+  added: added.total,
+  removed: removed.total,
+  changed: changed.total,
 });
 
 /** The first of each kind; of what changed, those first that people look for. */
@@ -364,7 +371,8 @@ function linesOf(
   const known = model.owners.find(({ user_id }) => user_id === canonicalId(owner))?.name ?? owner;
   const first = `${kind} ${name === null ? '' : `${name} `}(${id})${known === null ? '' : `, of ${known}`}`;
   for (let edge = 0; edge < user.length; edge += 1) {
-    const [by, of] = [user[edge], used[edge]];
+    const by = user[edge];
+    const of = used[edge];
     if (by !== node && of !== node) continue;
     const stated = by === node ? `${relationAt(edge)} ${named(of)}` : `${named(by)} ${relationAt(edge)} it`;
     if (flag === 'broken_links' && isBrokenAt(edge) && staterAt(edge) === node)

@@ -71,7 +71,7 @@ function ListView({ view, params }: Shown) {
       ) : list.ids.length === 0 ? (
         <Empty>{list.empty ?? `The last snapshot holds no ${list.one}.`}</Empty>
       ) : (
-        <ListTable key={view} {...{ view, list, params }} />
+        <ListTable key={view} view={view} list={list} params={params} />
       )}
     </div>
   );
@@ -101,10 +101,8 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-type NavigationProps = { readonly view: View; readonly facts: ReportFacts };
-
 /** Links to all parts of the page, the lists with how many there are. */
-function Navigation({ view, facts }: NavigationProps) {
+function Navigation({ view, facts }: { readonly view: View; readonly facts: ReportFacts }) {
   const totals: Partial<Record<View, number | undefined>> = {
     broken: facts.calculations?.brokenLinks,
     ...totalsOf(facts),

@@ -67,10 +67,12 @@ export const jobs = defineList({
 
 type Wanted = { readonly id: string | undefined; readonly sinceMs: number };
 type Found = { readonly job: ShownJob; readonly text?: string | undefined };
-type Ledger = NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>;
-
 /** The jobs of the ledger, or one with its stored result. */
-async function* jobsOf(ledger: Ledger, { id }: Wanted, call: ToolCall): AsyncGenerator<Found> {
+async function* jobsOf(
+  ledger: NonNullable<Awaited<ReturnType<ToolCall['ledger']>>>,
+  { id }: Wanted,
+  call: ToolCall,
+): AsyncGenerator<Found> {
   if (id === undefined)
     for await (const row of ledger.list()) if (!isPruned(row)) yield { job: jobOfRow(row) };
   const row = id === undefined ? undefined : await ledger.read(id);

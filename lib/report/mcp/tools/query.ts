@@ -38,9 +38,11 @@ export const query = defineTool({
   },
 });
 
-type Asked = Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string };
-
-async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }: ToolCall) {
+async function rowsOf(
+  tables: Tables,
+  { sql, ...bounds }: Readonly<Record<'maxRows' | 'seconds', number>> & { readonly sql: string },
+  { signal, say }: ToolCall,
+) {
   let left = MAX_RESULT_BYTES;
   const found = await tables.run(sql, {
     ...bounds,
@@ -67,7 +69,8 @@ async function rowsOf(tables: Tables, { sql, ...bounds }: Asked, { signal, say }
 
 async function listTables(tables: Tables) {
   const listed = (await tables.list()).map(({ name, about, columns }) => ({
-    ...{ name, about },
+    name,
+    about,
     columns: columns.map((column) => `${column.name} ${column.type}`).join(', '),
   }));
   const saved = savedQueries().map(({ name, description }) => ({ name, description }));

@@ -62,14 +62,19 @@ export const search = defineList({
   },
 });
 
-type Search = {
-  readonly text: string;
-  readonly runs: readonly LastRun[];
-  readonly source: (typeof SEARCHED)[number] | undefined;
-};
-
 /** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
-async function* matchesOf({ text, runs, source }: Search, call: ToolCall) {
+async function* matchesOf(
+  {
+    text,
+    runs,
+    source,
+  }: {
+    readonly text: string;
+    readonly runs: readonly LastRun[];
+    readonly source: (typeof SEARCHED)[number] | undefined;
+  },
+  call: ToolCall,
+) {
   const words = plain(text).split(/\s+/).filter(Boolean);
   const isFound = (key: string, label: string) => {
     const searched = words.length === 0 ? '' : plain(`${key} ${label}`);
@@ -215,7 +220,8 @@ function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
     .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
   const from = `${place.replaceAll(/[-.]/g, '_')} WHERE ${sourceDefinitions[run.source].records.key.id} = 'ID'`;
   return {
-    ...{ ...about, record: null },
+    ...about,
+    record: null,
     tooLarge: `the record has ${about.bytes} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${from}"`,
   };
 }

@@ -42,7 +42,8 @@ export const runs = defineList({
         ? nothingPublished(store, 'nothing')
         : nothingPublished(store, `${place}: nothing`, sourceOf(place));
     const items = listed.slice(at).map(({ source, ...run }) => ({
-      ...{ place: source, ...run },
+      place: source,
+      ...run,
       // With one digit.
       ageHours: Math.round((call.now() - Date.parse(run.startedAt)) / 360_000) / 10 || 0,
     }));
@@ -98,9 +99,11 @@ export const changes = defineList({
   },
 });
 
-type Pair = { readonly old?: string | undefined; readonly new?: string | undefined };
-
-async function openChanges(place: Place, { old, new: now }: Pair, call: ToolCall) {
+async function openChanges(
+  place: Place,
+  { old, new: now }: { readonly old?: string | undefined; readonly new?: string | undefined },
+  call: ToolCall,
+) {
   const { signal } = call;
   const store = await call.store();
   const found = await changesBetween({ store, place, old, now, memoryBytes: MEMORY_BYTES, signal });

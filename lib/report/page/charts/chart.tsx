@@ -104,10 +104,15 @@ function plotOf({ by, at, parts }: Pick<Props, 'by' | 'at' | 'parts'>): Plot.Plo
   const order = parts.map(({ name }) => name);
   const channels = { x: 'x', y: 'value', fill: 'name', order };
   return {
-    ...{ height: 200, marginTop: 12, marginRight: 2, marginLeft: 52 },
+    height: 200,
+    marginTop: 12,
+    marginRight: 2,
+    marginLeft: 52,
     x: isTime ? { type: 'utc', label: null } : { type: 'band', axis: null, paddingInner: 0.25 },
     y: {
-      ...{ grid: true, label: null, nice: true },
+      grid: true,
+      label: null,
+      nice: true,
       ticks: Math.min(4, Math.max(1, ...at.map((_, place) => upTo(place)))),
       tickFormat: (value: number) => count(Math.abs(value)),
     },
@@ -127,7 +132,9 @@ function axisOf(at: readonly string[]) {
   const isOneDay = new Set(at.map((when) => when.slice(0, 10))).size === 1;
   const last = at.length - 1;
   return Plot.axisX({
-    ...{ anchor: 'bottom', label: null, tickSize: 0 },
+    anchor: 'bottom',
+    label: null,
+    tickSize: 0,
     ticks: last < 7 ? [...at.keys()] : [0, Math.floor(last / 2), last],
     tickFormat: (place: number) => (isOneDay ? at[place]?.slice(11, 16) : at[place]?.slice(5, 10)),
   });

@@ -17,7 +17,8 @@ export function selectedBy(columns: readonly Sortable[], params: Readonly<Record
   const tests = columns.flatMap(({ name, values, number, isDay = false }) => {
     const value = params[name];
     if (values !== undefined) return value ? (row: number) => values(row).includes(value) : [];
-    const [from, to] = [Date.parse(params[`${name}.from`] ?? ''), Date.parse(params[`${name}.to`] ?? '')];
+    const from = Date.parse(params[`${name}.from`] ?? '');
+    const to = Date.parse(params[`${name}.to`] ?? '');
     if (!isDay || (Number.isNaN(from) && Number.isNaN(to))) return [];
     return (row: number) => {
       const ms = number?.(row) ?? null;

@@ -8,10 +8,16 @@ import type { List } from './lists.tsx';
 import { csvOf, saveFile } from './save-csv.ts';
 import { type Column, Table } from './table.tsx';
 
-type Props = { readonly view: View; readonly list: List; readonly params: Params };
-
 /** A list that is searched, selected from, sorted and paged. What is shown is in the address. */
-export function ListTable({ view, list, params }: Props) {
+export function ListTable({
+  view,
+  list,
+  params,
+}: {
+  readonly view: View;
+  readonly list: List;
+  readonly params: Params;
+}) {
   const texts = useMemo(() => {
     const [heading] = list.columns;
     return list.ids.map((id, row) => `${heading?.text(row)} ${id}`.toLowerCase());
@@ -27,7 +33,7 @@ export function ListTable({ view, list, params }: Props) {
     show(view, { ...params, page: '', ...changes }, { replace });
   return (
     <>
-      <ListTools {...{ list, params, set }} />
+      <ListTools list={list} params={params} set={set} />
       <p class="found" role="status">
         {foundWords(list, rows.length)}
       </p>
@@ -42,7 +48,9 @@ export function ListTable({ view, list, params }: Props) {
       )}
       <Table
         label={`${list.one}s`}
-        {...{ columns: list.columns, rows, sort }}
+        columns={list.columns}
+        rows={rows}
+        sort={sort}
         onSort={(next) => set({ sort: next })}
         page={Number.parseInt(page, 10) || 1}
         onPage={(next) => set({ page: String(next) })}
@@ -102,13 +110,11 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
           ),
       )}
       {columns.map((column) => (
-        <Filter key={column.name} {...{ column, params, set }} length={ids.length} />
+        <Filter key={column.name} column={column} params={params} set={set} length={ids.length} />
       ))}
     </search>
   );
 }
-
-type FilterProps = Pick<ToolsProps, 'params' | 'set'> & { readonly column: Column; readonly length: number };
 
 /** Selects rows by the values of a column, or by the first and last day; nothing for a column of anything else. */
 function Filter({
@@ -116,7 +122,7 @@ function Filter({
   length,
   params,
   set,
-}: FilterProps) {
+}: Pick<ToolsProps, 'params' | 'set'> & { readonly column: Column; readonly length: number }) {
   const id = useId();
   const choices = useMemo(() => choicesOf(length, values), [values]);
   if (values !== undefined) {

@@ -64,7 +64,10 @@ const listing =
 /** The lists of the page; undefined where no snapshot of what they hold is published. */
 const lists = {
   calculations: listing('calculations', ({ id, name, status, owner, modified, flags }, report) => ({
-    ...{ one: 'calculation', which: 'most notable', sort: 'name', ids: id },
+    one: 'calculation',
+    which: 'most notable',
+    sort: 'name',
+    ids: id,
     columns: [
       { name: 'name', label: 'Name', ...named('calculation', id, name) },
       { name: 'id', label: 'Id', ...texts(id) },
@@ -78,7 +81,10 @@ const lists = {
   })),
 
   cards: listing('cards', ({ id, title, type, owner, dataset, flags }, report) => ({
-    ...{ one: 'card', which: 'most notable', sort: 'title', ids: id },
+    one: 'card',
+    which: 'most notable',
+    sort: 'title',
+    ids: id,
     columns: [
       { name: 'title', label: 'Title', ...named('card', id, title) },
       { name: 'id', label: 'Id', ...texts(id) },
@@ -93,7 +99,10 @@ const lists = {
   datasets: listing('datasets', ({ id, cards, calculations, broken_links }) => {
     const cardsOf = (row: number) => hashOf('cards', { dataset: id[row] ?? '' });
     return {
-      ...{ one: 'dataset', which: 'most used', sort: '-cards', ids: id },
+      one: 'dataset',
+      which: 'most used',
+      sort: '-cards',
+      ids: id,
       empty: 'No calculation and no card names a dataset.',
       columns: [
         { name: 'id', label: 'Id', ...named('dataset', id) },
@@ -109,7 +118,10 @@ const lists = {
   }),
 
   files: listing('files', ({ path, fileset, type, status, owner, size, created }, report) => ({
-    ...{ one: 'file', which: 'largest', sort: '-size', ids: path },
+    one: 'file',
+    which: 'largest',
+    sort: '-size',
+    ids: path,
     columns: [
       { name: 'path', label: 'Path', ...texts(path) },
       { name: 'fileset', label: 'FileSet', ...facets(fileset) },
@@ -122,7 +134,9 @@ const lists = {
   })),
 
   'data-files': listing('dataFiles', ({ name, id, scan, owner, size, created }, report) => ({
-    ...{ one: 'data file', sort: 'name', ids: id },
+    one: 'data file',
+    sort: 'name',
+    ids: id,
     columns: [
       { name: 'name', label: 'Name', ...named('data-file', id, name) },
       { name: 'id', label: 'Id', ...texts(id) },
@@ -140,20 +154,24 @@ const lists = {
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
         : undefined;
     return {
-      ...{ one: 'owner', sort: '-calculations', ids: columns.id },
+      one: 'owner',
+      sort: '-calculations',
+      ids: columns.id,
       empty: 'No record names an owner.',
       columns: [
         { name: 'name', label: 'Owner', ...owners(columns.id, report) },
         { name: 'id', label: 'Id', ...texts(columns.id) },
         ...ownedCounts.map((name) => ({
-          ...{ name, label: titleOf(name) },
+          name,
+          label: titleOf(name),
           ...numbers(columns[name], ownedBy(name)),
         })),
         { name: 'oldest_modified', label: 'Oldest change', ...days(columns.oldest_modified) },
       ],
       flags: [
         {
-          ...{ name: 'wrong', label: 'something wrong' },
+          name: 'wrong',
+          label: 'something wrong',
           meaning:
             'Something that they own has broken links or a missing target, is invalid, or is affected.',
           has: (row) => brokenFlags.some((name) => columns[name][row] !== 0),
@@ -166,7 +184,8 @@ const lists = {
   owned(report: Report): List | undefined {
     const { calculations, cards } = report.facts;
     if (calculations === undefined && cards === undefined) return undefined;
-    const [own, other] = [calculations?.list.columns, cards?.list.columns];
+    const own = calculations?.list.columns;
+    const other = cards?.list.columns;
     const first = own?.id.length ?? 0;
     const ids = [...(own?.id ?? []), ...(other?.id ?? [])];
     const names = [...(own?.name ?? []), ...(other?.title ?? [])];
@@ -179,15 +198,20 @@ const lists = {
     });
     const total = (calculations?.total ?? 0) + (cards?.total ?? 0);
     return {
-      ...{ one: 'thing', which: 'most notable', sort: '-flags', ids },
-      ...{ total, isWhole: ids.length === total },
+      one: 'thing',
+      which: 'most notable',
+      sort: '-flags',
+      ids,
+      total,
+      isWhole: ids.length === total,
       empty: 'The last snapshots hold no calculation and no card.',
       columns: [
         { name: 'name', label: 'Name', ...things(nodeAt) },
         { name: 'kind', label: 'Kind', ...facets(kinds) },
         { name: 'id', label: 'Id', ...texts(ids) },
         {
-          ...{ name: 'owner', label: 'Owner' },
+          name: 'owner',
+          label: 'Owner',
           ...owners([...(own?.owner ?? []), ...(other?.owner ?? [])], report),
         },
         { name: 'modified', label: 'Last changed', ...days(own?.modified ?? []) },
@@ -214,7 +238,10 @@ const lists = {
     const reaches = graph.invalid.map(([edge]) => reached.get(graph.user[edge] ?? 0) ?? 0);
     const total = calculations.brokenLinks;
     return {
-      ...{ one: 'broken link', sort: '-reaches', total, isWhole: ends.length === total },
+      one: 'broken link',
+      sort: '-reaches',
+      total,
+      isWhole: ends.length === total,
       ids: ends.map(({ user, used }) => `${user?.name} ${user?.id} ${used?.name} ${used?.id}`),
       empty: 'Every link of every calculation is valid.',
       columns: [
@@ -247,7 +274,8 @@ const titleOf = (name: string): string =>
 
 const flagsOf = (flags: readonly number[], bits: Bits): readonly Flag[] =>
   (Object.keys(bits) as (keyof Bits)[]).map((name) => ({
-    ...{ name, ...flagWords[name] },
+    name,
+    ...flagWords[name],
     has: (row) => ((flags[row] ?? 0) & (bits[name] ?? 0)) !== 0,
   }));
 

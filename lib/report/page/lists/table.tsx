@@ -48,7 +48,7 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
             <thead>
               <tr>
                 {columns.map((column) => (
-                  <Head key={column.name} {...{ column, sort, onSort }} />
+                  <Head key={column.name} column={column} sort={sort} onSort={onSort} />
                 ))}
               </tr>
             </thead>
@@ -56,7 +56,7 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
               {ordered.slice((number - 1) * size, number * size).map((row) => (
                 <tr key={row}>
                   {columns.map((column, at) => (
-                    <Cell key={column.name} {...{ column, row }} isHeading={at === 0} />
+                    <Cell key={column.name} column={column} row={row} isHeading={at === 0} />
                   ))}
                 </tr>
               ))}
@@ -64,16 +64,19 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
           </table>
         </Scrolled>
       )}
-      {pages > 1 && <Pages {...{ number, pages, onPage }} />}
+      {pages > 1 && <Pages number={number} pages={pages} onPage={onPage} />}
     </>
   );
 }
 
-type HeadProps = Pick<Props, 'sort' | 'onSort'> & { readonly column: Column };
-
 /** A button that sorts by a column, and in the other direction when it is already. */
-function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
-  const [up, down] = [sort === name, sort === `-${name}`];
+function Head({
+  column: { name, label, isNumber },
+  sort,
+  onSort,
+}: Pick<Props, 'sort' | 'onSort'> & { readonly column: Column }) {
+  const up = sort === name;
+  const down = sort === `-${name}`;
   return (
     <th
       scope="col"
@@ -90,9 +93,15 @@ function Head({ column: { name, label, isNumber }, sort, onSort }: HeadProps) {
   );
 }
 
-type CellProps = { readonly column: Column; readonly row: number; readonly isHeading: boolean };
-
-function Cell({ column: { label, text, cell, isNumber, isDay }, row, isHeading }: CellProps) {
+function Cell({
+  column: { label, text, cell, isNumber, isDay },
+  row,
+  isHeading,
+}: {
+  readonly column: Column;
+  readonly row: number;
+  readonly isHeading: boolean;
+}) {
   const content = cell === undefined ? <Text of={text(row)} most={120} /> : cell(row);
   return isHeading ? (
     <th scope="row">{content}</th>
@@ -103,10 +112,12 @@ function Cell({ column: { label, text, cell, isNumber, isDay }, row, isHeading }
   );
 }
 
-type PagesProps = Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number };
-
 /** Leads from page to page of a list. */
-function Pages({ number, pages, onPage }: PagesProps) {
+function Pages({
+  number,
+  pages,
+  onPage,
+}: Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number }) {
   const button = (label: string, to: number) => {
     const leads = to >= 1 && to <= pages && to !== number;
     // Not `disabled`, which would take the focus away from whoever came to the end by it.

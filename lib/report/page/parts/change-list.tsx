@@ -9,14 +9,16 @@ const PAGE = 20;
 
 const KINDS = ['added', 'changed', 'removed'].map((name) => ({ name, label: name }));
 
-type Props = {
+/** The single changes of a run; more of them are shown when they are asked for. */
+export function ChangeList({
+  of: { place, source },
+  changes,
+  params,
+}: {
   readonly of: SnapshotFacts;
   readonly changes: ChangesFacts;
   readonly params: Params;
-};
-
-/** The single changes of a run; more of them are shown when they are asked for. */
-export function ChangeList({ of: { place, source }, changes, params }: Props) {
+}) {
   const total = changes.added + changes.changed + changes.removed;
   const { listed } = changes;
   const kind = params[`${place}.kind`] ?? '';
@@ -90,10 +92,16 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
   );
 }
 
-type Values = { readonly name: string; readonly before: string | null; readonly after: string | null };
-
 /** Long texts as one with marks; short values as the one that went and the one that came. */
-function FieldChange({ name, before, after }: Values) {
+function FieldChange({
+  name,
+  before,
+  after,
+}: {
+  readonly name: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}) {
   const isTime = TIME.test(name);
   if (before !== null && after !== null && before.length + after.length > 120)
     return <TextDiff before={plain(before, isTime)} after={plain(after, isTime)} />;

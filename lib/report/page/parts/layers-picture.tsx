@@ -6,10 +6,16 @@ import { readable, shortened } from '../text/shown.ts';
 import { BOX_HEIGHT, BOX_WIDTH, type Box, type Line, layersOf } from './layers.ts';
 import { Scrolled } from './parts.tsx';
 
-type Props = { readonly start: number; readonly reached: readonly Reached[]; readonly direction: Direction };
-
 /** What was reached, drawn in a column for each hop. Each box leads to what it stands for. */
-export function LayersPicture({ start, reached, direction }: Props) {
+export function LayersPicture({
+  start,
+  reached,
+  direction,
+}: {
+  readonly start: number;
+  readonly reached: readonly Reached[];
+  readonly direction: Direction;
+}) {
   const { user, used } = useReport().facts.graph;
   const ends = direction === 'users' ? used : user;
   const layers = useMemo(
@@ -41,8 +47,10 @@ export function LayersPicture({ start, reached, direction }: Props) {
 }
 
 function curve({ from, to }: Line): string {
-  const [x1, y1] = [from.x + BOX_WIDTH, from.y + BOX_HEIGHT / 2];
-  const [x2, y2] = [to.x, to.y + BOX_HEIGHT / 2];
+  const x1 = from.x + BOX_WIDTH;
+  const y1 = from.y + BOX_HEIGHT / 2;
+  const x2 = to.x;
+  const y2 = to.y + BOX_HEIGHT / 2;
   const middle = (x1 + x2) / 2;
   return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
 }

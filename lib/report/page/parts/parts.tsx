@@ -41,7 +41,7 @@ export function NodeLink({ kind, id, name }: NodeProps) {
   return (
     <>
       {kind === 'data-file' ? text : <a href={hashOf('where-used', { id: nodeKey({ kind, id }) })}>{text}</a>}
-      <PlatformLink {...{ kind, id, name }} />
+      <PlatformLink kind={kind} id={id} name={name} />
     </>
   );
 }
@@ -119,14 +119,16 @@ export function Chips({ legend, chips, isPressed, onPress }: ChipsProps) {
   );
 }
 
-type SearchProps = {
+/** What was typed is shown at once; what is found follows 120 ms after the last key. */
+export function SearchBox({
+  label,
+  value,
+  onValue,
+}: {
   readonly label: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
-};
-
-/** What was typed is shown at once; what is found follows 120 ms after the last key. */
-export function SearchBox({ label, value, onValue }: SearchProps) {
+}) {
   const id = useId();
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -13,8 +13,12 @@ export type Node = {
 
 /** How many there are of each list of things. */
 export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFiles }: ReportFacts) => ({
-  ...{ calculations: calculations?.total, cards: cards?.total, datasets: datasets?.total },
-  ...{ owners: owners?.total, files: files?.total, 'data-files': dataFiles?.total },
+  calculations: calculations?.total,
+  cards: cards?.total,
+  datasets: datasets?.total,
+  owners: owners?.total,
+  files: files?.total,
+  'data-files': dataFiles?.total,
 });
 
 /** The facts, and what is made from them once. */

@@ -109,10 +109,14 @@ function SentimentsBar({ of }: { readonly of: Sentiments }) {
   );
 }
 
-type DaysProps = { readonly batch: string; readonly over: NonNullable<BatchFacts['overTime']> };
-
 /** The sentiments of each day; over long spans of each week or month, so that a bar can be seen. */
-function Days({ batch, over: { column, days } }: DaysProps) {
+function Days({
+  batch,
+  over: { column, days },
+}: {
+  readonly batch: string;
+  readonly over: NonNullable<BatchFacts['overTime']>;
+}) {
   const { by, spans } = spansOf(days);
   const used = sentiments.filter(({ key }) => spans.some(({ sentiments: of }) => of[key] > 0));
   const negative = spans.reduce((sum, { sentiments: of }) => sum + of.negative, 0);
@@ -124,7 +128,8 @@ function Days({ batch, over: { column, days } }: DaysProps) {
       by={by}
       at={spans.map(({ day }) => day)}
       parts={used.map(({ key, name, colour }) => ({
-        ...{ name, colour },
+        name,
+        colour,
         values: spans.map(({ sentiments: of }) => of[key]),
       }))}
     />

@@ -73,7 +73,8 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
 /** What changed from run to run: what came and what differs above the line, what went below it. */
 function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const parts = (['added', 'changed', 'removed'] as const).map((name) => ({
-    ...{ name, colour: colours[name] },
+    name,
+    colour: colours[name],
     values: history.map((run) => (name === 'removed' ? -run[name] : run[name])),
     sum: history.reduce((sum, run) => sum + run[name], 0),
   }));

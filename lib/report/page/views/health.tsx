@@ -210,11 +210,12 @@ function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Pro
   );
 }
 
-type Total = { readonly total: number };
-
-const table = (title: string, { total }: Total, counts: Counts, hrefOf?: (value: string) => string) => (
-  <CountsTable {...{ title, counts, total, hrefOf }} />
-);
+const table = (
+  title: string,
+  { total }: { readonly total: number },
+  counts: Counts,
+  hrefOf?: (value: string) => string,
+) => <CountsTable title={title} counts={counts} total={total} hrefOf={hrefOf} />;
 
 const whole = (values: Counts['values']): Counts => ({ values, others: 0 });
 

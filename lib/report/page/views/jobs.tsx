@@ -142,7 +142,8 @@ function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
       at={history.map(({ startedAt }) => time(startedAt))}
       parts={[
         {
-          ...{ name: 'let through', colour: colours.plain },
+          name: 'let through',
+          colour: colours.plain,
           values: history.map(({ requests, throttled }) => requests - throttled),
         },
         { name: 'throttled', colour: colours.removed, values: history.map(({ throttled }) => throttled) },

@@ -45,7 +45,9 @@ export function WhereUsedView({ params }: { readonly params: Params }) {
               <Text of={id} /> is not in this report.
             </p>
           )}
-          {number !== undefined && node !== undefined && <Impact {...{ number, node, params }} />}
+          {number !== undefined && node !== undefined && (
+            <Impact number={number} node={node} params={params} />
+          )}
         </>
       )}
     </>
@@ -95,13 +97,13 @@ function Impact({ number, node, params }: ImpactProps) {
     <article class="impact">
       <h3>
         <span class={`kind kind-${kind}`}>{kind}</span> <Text of={name === '' ? id : name} />
-        <PlatformLink {...{ kind, id, name }} />
+        <PlatformLink kind={kind} id={id} name={name} />
       </h3>
       <p class="quiet-line">
         {name !== '' && <>Id {id}. </>}
         {!isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
       </p>
-      <BrokenLinks {...{ number, node }} />
+      <BrokenLinks number={number} node={node} />
       <Chips
         legend="Show"
         chips={[
@@ -120,17 +122,21 @@ function Impact({ number, node, params }: ImpactProps) {
       {reached.length > 0 && (
         <>
           <LayersPicture start={number} reached={reached} direction={direction} />
-          <ReachedTable key={`${number} ${direction}`} {...{ reached, direction }} />
+          <ReachedTable key={`${number} ${direction}`} reached={reached} direction={direction} />
         </>
       )}
     </article>
   );
 }
 
-type ReachedProps = { readonly reached: readonly Reached[]; readonly direction: Direction };
-
 /** Everything that was reached, as a list that is sorted by any of its columns. */
-function ReachedTable({ reached, direction }: ReachedProps) {
+function ReachedTable({
+  reached,
+  direction,
+}: {
+  readonly reached: readonly Reached[];
+  readonly direction: Direction;
+}) {
   const report = useReport();
   const [sort, setSort] = useState('hop');
   const [page, setPage] = useState(1);
@@ -140,7 +146,10 @@ function ReachedTable({ reached, direction }: ReachedProps) {
     <Table
       label="what was found"
       caption={direction === 'users' ? 'What uses it' : 'What it uses'}
-      {...{ columns, rows, sort, page }}
+      columns={columns}
+      rows={rows}
+      sort={sort}
+      page={page}
       onSort={setSort}
       onPage={setPage}
     />
@@ -160,7 +169,8 @@ function columnsOf(
     { name: 'name', label: 'Name', ...things((row) => found[row]) },
     { name: 'kind', label: 'Kind', ...texts(found.map((node) => node?.kind)) },
     {
-      ...{ name: 'relation', label: isUsers ? 'How' : 'How it is used' },
+      name: 'relation',
+      label: isUsers ? 'How' : 'How it is used',
       ...texts(edges.map(({ relation }) => relation)),
     },
     { name: 'via', label: isUsers ? 'What' : 'By what', ...things((row) => before[row]) },
