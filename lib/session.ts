@@ -70,14 +70,13 @@ export function openSession(given: SessionOptions): Session {
   if (!isAlone) warnOfThisHost(environment, err);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
-  const { host } = new URL(settings.PLATFORM_BASE_URL);
   const stored = storedIn(settings, given);
   const budget = isAlone
     ? undefined
     : budgetOf(settings, environment, stored.checkTable, (seen) => breaker.seen(seen));
   const ended: Observe = (event) =>
     event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
-  const parts = { host, logger, budget };
+  const parts = { host: new URL(settings.PLATFORM_BASE_URL).host, logger, budget };
   const pace = paceOf(settings, parts, given);
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
@@ -86,7 +85,8 @@ export function openSession(given: SessionOptions): Session {
     pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    ...{ inHand: given.inHand, holdLeft: given.holdLeft },
+    inHand: given.inHand,
+    holdLeft: given.holdLeft,
     observe: notifyAll([observe, logCalls(logger), ended, ...(given.observe ? [given.observe] : [])]),
     proxyEnv: environment,
     retry: given.screen === undefined ? {} : { unreachedMs: MAX_UNREACHED_MS },

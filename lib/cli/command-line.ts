@@ -49,7 +49,8 @@ export async function runCommandLine(
       given.out(isJson ? shownJson(text) : hasHints ? toPaste(text) : text);
     },
   };
-  let [isJson, hasHints] = [false, false];
+  let isJson = false;
+  let hasHints = false;
   let hasPrinted = false;
   let ended: Ended = 'done';
   const program = createProgram(terminal, (finished) => {
@@ -124,8 +125,8 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     }
     command.action(async (...all) => {
       const { default: run } = await load();
-      const [given, flags] = [all.slice(0, -2), all.at(-2)];
-      const found = await run(given as never, flags as never, terminal, command);
+      const flags = all.at(-2);
+      const found = await run(all.slice(0, -2) as never, flags as never, terminal, command);
       finish(typeof found === 'string' ? found : printFound(found, flags.json, terminal));
     });
   }

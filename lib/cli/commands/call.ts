@@ -18,15 +18,23 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   const { packageVersion: version, ...message } = checkedMessage(
     runFunction,
     {
-      ...{ version: 1, type: 'run-function' },
-      ...{ packageId, packageVersion, functionName, inputVariables, settings },
+      version: 1,
+      type: 'run-function',
+      packageId,
+      packageVersion,
+      functionName,
+      inputVariables,
+      settings,
     },
     TYPED_AS,
   );
   const { functions } = operations(openSession(terminal).call);
   const request = {
-    ...{ packageId, version, functionName },
-    ...{ inputVariables: message.inputVariables, settings: message.settings },
+    packageId,
+    version,
+    functionName,
+    inputVariables: message.inputVariables,
+    settings: message.settings,
   };
   const execution = await sendOnce((options) => functions.run(request, options), EFFECT, terminal);
   if (json) terminal.out(printJson(execution, 2));

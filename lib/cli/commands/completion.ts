@@ -25,7 +25,9 @@ function placesOf(command: Command): readonly Place[] {
         ...below.map((each) => ({ word: each.name(), means: firstSentence(each.description()) })),
         ...valuesOf(command.registeredArguments).map((word) => ({ word, means: '' })),
         ...options.map(({ long = '', description, required }) => ({
-          ...{ word: long ?? '', means: firstSentence(description), takes: required },
+          word: long ?? '',
+          means: firstSentence(description),
+          takes: required,
         })),
         { word: '--help', means: 'display help' },
       ],

@@ -154,10 +154,16 @@ const cellText = (text: string): string =>
 function describedRow({ id, name, expression, was }: SetRow, affected: Affected | undefined) {
   const { analysis, checkSum, warnings } = judgeFormula(expression, 'expression');
   return {
-    ...{ id, name, status: spelled(analysis.status), checkSum, warnings },
-    ...{ mayBeUndone: was !== null, isSame: was === expression },
+    id,
+    name,
+    status: spelled(analysis.status),
+    checkSum,
+    warnings,
+    mayBeUndone: was !== null,
+    isSame: was === expression,
     dataType: analysis.status === 'VALID' ? analysis.dataType : null,
-    ...{ cards: affected?.cards ?? null, calculations: affected?.calculations ?? null },
+    cards: affected?.cards ?? null,
+    calculations: affected?.calculations ?? null,
     owners: affected?.owners ?? [],
   };
 }
@@ -179,7 +185,10 @@ const MAX_OWNED = 100_000;
  */
 async function affectedBy(store: Store, ids: readonly string[], signal: AbortSignal) {
   const { model, columns, runs } = await openModel({
-    ...{ store, now: Date.now, addFault: () => undefined, signal },
+    store,
+    now: Date.now,
+    addFault: () => undefined,
+    signal,
   });
   if (!runs.some(({ source }) => source === 'calculations')) return undefined;
   const { things, graph } = model;

@@ -161,7 +161,10 @@ const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' :
 function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {
-    ...{ version: 1, type: 'update-formula', calculationId: row.id, expression: plan.was },
+    version: 1,
+    type: 'update-formula',
+    calculationId: row.id,
+    expression: plan.was,
     id: `${set}.undo${isAnyway ? '-anyway' : ''}.${row.id}.${plan.of}`,
     ...(isAnyway ? {} : { unlessChangedSince: Math.max(0, Math.floor(plan.changedMs)), name: plan.name }),
   };

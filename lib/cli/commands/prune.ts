@@ -91,7 +91,9 @@ async function pruneOldJobs(
   const { ledger, batches } = await openJobs(terminal);
   const parts = { ledger, store: batches.store, signal: terminal.signal };
   const jobs = await oldJobs(olderThan, parts);
-  const [oldest, newest] = [jobs[0], jobs.at(-1)].map((job) => job && new Date(job.finishedAt).toISOString());
+  const endOf = (job: (typeof jobs)[number] | undefined) => job && new Date(job.finishedAt).toISOString();
+  const oldest = endOf(jobs[0]);
+  const newest = endOf(jobs.at(-1));
   const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
   const asks = `Remove what the ledger holds of ${words}, but how they ended?`;
   if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
@@ -131,7 +133,12 @@ const sums = (runs: readonly RunToPrune[]) =>
 const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
   dryRun,
   runs: runs.map(({ place: source, run, startedAt, state, objects, bytes }) => ({
-    ...{ source, run, startedAt, state, objects, bytes },
+    source,
+    run,
+    startedAt,
+    state,
+    objects,
+    bytes,
   })),
   kept,
   objects: sumOf(runs, 'objects'),

@@ -32,14 +32,12 @@ export default (async ([given], typed, terminal) => {
   const again = `to run the rest: ${commandOf(flags)}`;
   return runAll(
     {
-      ...{
-        jobs,
-        name: file,
-        noun: 'row',
-        facts: { file, output: output ?? null, ...jobs.odd },
-        concurrency,
-        again,
-      },
+      jobs,
+      name: file,
+      noun: 'row',
+      facts: { file, output: output ?? null, ...jobs.odd },
+      concurrency,
+      again,
       async finish(worker) {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
@@ -86,8 +84,14 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
     isInvalid,
   } = await runJobsHere(
     {
-      ...{ name: 'run', settings, of: rows, concurrency: toRun.concurrency },
-      ...{ isEndless: false, endsWithToken: true, refusal: REFUSED, maxInvalid: toRun.maxInvalid },
+      name: 'run',
+      settings,
+      of: rows,
+      concurrency: toRun.concurrency,
+      isEndless: false,
+      endsWithToken: true,
+      refusal: REFUSED,
+      maxInvalid: toRun.maxInvalid,
       work: (local) => local.runFile(jobs),
     },
     terminal,

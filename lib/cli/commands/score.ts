@@ -124,8 +124,21 @@ function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string
   );
   const columns = flags.columns?.join(',');
   return commandLine(['score', file], {
-    ...{ skipEmpty, text, id, topic, instructions, model, columns },
-    ...{ maxCalls, encoding, separator, wholeRows, output, csvFor, csvSafe, batch },
+    skipEmpty,
+    text,
+    id,
+    topic,
+    instructions,
+    model,
+    columns,
+    maxCalls,
+    encoding,
+    separator,
+    wholeRows,
+    output,
+    csvFor,
+    csvSafe,
+    batch,
   });
 }
 

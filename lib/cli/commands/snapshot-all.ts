@@ -72,8 +72,12 @@ async function take({ place, request: find }: Planned, taking: Taking, terminal:
   const { PLATFORM_BASE_URL, SYNC_COMPRESSION: compression } = session.settings;
   const request = await find();
   const begun = await beginRun(request, {
-    ...{ store, compression, platform: new URL(PLATFORM_BASE_URL).host },
-    ...{ now: Date.now, random: Math.random, signal: terminal.signal },
+    store,
+    compression,
+    platform: new URL(PLATFORM_BASE_URL).host,
+    now: Date.now,
+    random: Math.random,
+    signal: terminal.signal,
   }).catch((error: unknown) => foundRefused(error, terminal));
   if ('words' in begun) return print(begun);
   const publication = await takeHere(begun, { session, store, force: false, isResumed: false }, terminal);

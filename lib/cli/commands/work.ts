@@ -24,7 +24,12 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   const isWatched = screen !== undefined;
   const { counts, back, tokenRefusal } = await runJobsHere(
     {
-      ...{ name: 'work', settings, concurrency, of: queue, isEndless: !drain, endsWithToken: isWatched },
+      name: 'work',
+      settings,
+      concurrency,
+      of: queue,
+      isEndless: !drain,
+      endsWithToken: isWatched,
       work: (local) =>
         local
           .work({ queue, drain, isWatched, polls, visibilitySeconds: VISIBILITY_SECONDS })

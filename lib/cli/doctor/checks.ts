@@ -37,7 +37,8 @@ export type Check = (examined: Examined) => Promise<Finding>;
 export const ok = (detail: string): Finding => ({ status: 'ok', detail });
 export const skipped = (detail: string): Finding => ({ status: 'skipped', detail });
 export const failed = (detail: string, advice?: string): Finding => ({
-  ...{ status: 'failed', detail },
+  status: 'failed',
+  detail,
   ...(advice === undefined ? {} : { advice }),
 });
 

@@ -43,7 +43,8 @@ export async function readSetRows(file: string, { strict, ...given }: SetOptions
   const warnings: string[] = [];
   const rows = new Map<string, SetRow>();
   for await (const { line, cells } of cellsOf({ ...given, name: file, encoding }, read)) {
-    const [id, { name, expression = '', was }] = [idDigits(cells['id'] ?? ''), cells];
+    const id = idDigits(cells['id'] ?? '');
+    const { name, expression = '', was } = cells;
     const judged = judgeFormula(expression, 'expression', strict);
     const wrong = [
       ...(id === undefined

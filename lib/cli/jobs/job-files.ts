@@ -47,7 +47,16 @@ export async function checkedJobs(
   const { signal } = terminal;
   const encoding = text === undefined ? await sureEncoding(file, flags.encoding, terminal) : undefined;
   const checked = await checkJobFile({
-    ...{ file, text, name, encoding, separator, wholeRows, ...json, ...checks, allow, signal },
+    file,
+    text,
+    name,
+    encoding,
+    separator,
+    wholeRows,
+    ...json,
+    ...checks,
+    allow,
+    signal,
   });
   if (!('faults' in checked)) {
     if (!isChecked) warnOf(file, checked.warnings, terminal);

@@ -58,8 +58,12 @@ export function foundRun(
   const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
   return {
     json: {
-      ...{ ...manifest, published: kind === 'published', outcome: kind },
-      ...{ ...instead, store: store.location, manifest: key },
+      ...manifest,
+      published: kind === 'published',
+      outcome: kind,
+      ...instead,
+      store: store.location,
+      manifest: key,
     },
     words: describePublication(publication, store, news),
     ended: kind === 'published' && news.length === 0 ? 'done' : 'incomplete',

@@ -36,10 +36,17 @@ export async function takeHere(
   using _held = terminal.awaits?.({ lost: LOST });
   try {
     return await takeRun(saved, scan, {
-      ...{ store, force, callCounts, paceCounts, now: Date.now, random: Math.random },
+      store,
+      force,
+      callCounts,
+      paceCounts,
+      now: Date.now,
+      random: Math.random,
       platform: new URL(settings.PLATFORM_BASE_URL).host,
       partMs: settings.SYNC_PART_SECONDS * 1_000,
-      ...{ onProgress: progress.update, onRead: progress.publishing, signal: terminal.signal },
+      onProgress: progress.update,
+      onRead: progress.publishing,
+      signal: terminal.signal,
     });
   } catch (error) {
     if (error instanceof SnapshotStoppedError && (await canResume(store, error)))

@@ -35,7 +35,8 @@ function passwords(environment: Environment): readonly string[] {
   return Object.values(environment).flatMap((value = '') => {
     if (!value.includes('@') || !URL.canParse(value)) return [];
     const { username, password } = new URL(value);
-    const [user, word] = [decoded(username), decoded(password)];
-    return word === '' ? [] : [password, word, Buffer.from(`${user}:${word}`).toString('base64')];
+    const word = decoded(password);
+    if (word === '') return [];
+    return [password, word, Buffer.from(`${decoded(username)}:${word}`).toString('base64')];
   });
 }
