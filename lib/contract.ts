@@ -28,11 +28,23 @@ export { endpointNames } from './platform/endpoints.ts';
 export { tokenHeader } from './platform/token.ts';
 export { REPORT_PAGE_KEY } from './report/index.ts';
 export { platformLink, type SettingName, settingNames } from './settings.ts';
-export { latestParquetFolder, type Place, partsOf, placeOf, REPLACED, RUN_TAG } from './snapshot/keys.ts';
-export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
-export { linkedSource, narrowings, requestFields, requestRules } from './snapshot/sources/request.ts';
-export type { Columns } from './snapshot/sources/source-definition.ts';
-export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
+export type { ExpectedSnapshot } from './snapshot/history/index.ts';
+export {
+  type Columns,
+  latestParquetFolder,
+  linkedSource,
+  narrowings,
+  type Place,
+  partsOf,
+  placeOf,
+  REPLACED,
+  RUN_TAG,
+  requestFields,
+  requestRules,
+  type Source,
+  sourceDefinitions,
+  sources,
+} from './snapshot/sources/index.ts';
 export {
   type GlueView,
   gluePartitionKeys,

@@ -1,7 +1,6 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
 import { type InHand, traced } from '../../lib/base/index.ts';
-import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
-import type { DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/index.ts';
 
 export type StepsOptions = {
   /** From 0 up to 1. Default: `Math.random`. */

@@ -5,11 +5,11 @@ import { parseExecutionInput } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
 import {
   type DurableRunOptions,
+  openCheckpointClient,
   type RunEnd,
   takeDurableSnapshot,
   timesOf,
-} from '../../lib/snapshot/durable/durable-snapshot.ts';
-import { createCheckpointClient } from '../../lib/snapshot/durable/start-execution.ts';
+} from '../../lib/snapshot/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -39,7 +39,7 @@ const takeOver = withDurableExecution(
       takeDurableSnapshot(await parsed(input, logger), steps, { ...options, call }),
     );
   },
-  { client: createCheckpointClient(process.env) },
+  { client: await openCheckpointClient(process.env) },
 );
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */

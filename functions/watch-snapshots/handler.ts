@@ -3,7 +3,7 @@ import { once } from '../../lib/base/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { openBudget, readPaceStatus } from '../../lib/pace/index.ts';
 import { needed, readSettings } from '../../lib/settings.ts';
-import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
+import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/history/index.ts';
 import { openStore, storeUntil } from '../../lib/store/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';

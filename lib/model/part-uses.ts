@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import { growing } from '../base/bytes/index.ts';
-import { createRecordFields } from '../snapshot/changes/line-members.ts';
-import type { LineReader } from '../snapshot/changes/line-reader.ts';
-import type { Part } from '../snapshot/manifest.ts';
+import { createRecordFields, eachLine, type LineReader, type Part } from '../snapshot/history/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
-import { eachLine } from '../tables/part-files/index.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import {
   eachUse,
@@ -76,7 +73,7 @@ type UsesToRead = {
 /** The uses of a part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
 export async function makeUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
   const maker = createUsesMaker(source);
-  await eachLine({ store, part, signal }, maker.add);
+  await eachLine({ store, parts: [part], signal }, maker.add);
   return maker.end();
 }
 

@@ -1,9 +1,6 @@
 import { once } from '../base/index.ts';
-import { placesIn } from '../snapshot/history/places.ts';
-import { type Place, sourceOf } from '../snapshot/keys.ts';
-import { type Manifest, manifestOf, readLatest } from '../snapshot/manifest.ts';
-import { linkedTo } from '../snapshot/sources/request.ts';
-import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
+import { type Manifest, manifestOf, placesIn, readLatest } from '../snapshot/history/index.ts';
+import { linkedTo, type Place, type Source, sourceDefinitions, sourceOf } from '../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../store/index.ts';
 import { type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
 import { makeParquet, parquetOfRun, soundParquet } from '../tables/part-files/index.ts';

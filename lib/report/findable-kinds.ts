@@ -1,4 +1,4 @@
-import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
 
 /** The kinds of things that `whereUsed` finds: those that the records of some source name. */
 export type FindableKind = (typeof sourceDefinitions)[Source]['names'][number];

@@ -20,8 +20,8 @@ import {
   reach,
   thing,
 } from '../model/rules/index.ts';
-import { readAgain } from '../snapshot/read-again.ts';
-import { type Source, sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
+import { readAgain } from '../snapshot/history/index.ts';
+import { type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
 import type { Store } from '../store/index.ts';
 import { type FindableKind, sourcesNaming } from './findable-kinds.ts';
 

@@ -58,7 +58,10 @@ test('a run that was published before the last one cannot be published again, an
 
   const said = `run ${first} of data-files was published, run ${second} has been published since, and what it takes to publish it again is gone`;
   expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${said}` });
-  expect(resumed).toMatchObject({ code: 2, err: `platform-sync: --resume: ${said}` });
+  expect(resumed).toMatchObject({
+    code: 2,
+    err: `platform-sync: --resume: ${said}; to take a new run: platform-sync snapshot data-files …`,
+  });
 });
 
 test('a published run that is damaged is not said to be published', async () => {

@@ -13,10 +13,10 @@ import { makeUses, storedUses } from '../../lib/model/part-uses.ts';
 import type { ModelTable } from '../../lib/model/rules/index.ts';
 import { eachUse } from '../../lib/model/rules/record-rules.ts';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
+import { eachLine } from '../../lib/snapshot/changes/line-reader.ts';
 import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
 import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { eachLine } from '../../lib/tables/part-files/part-files.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { storeOfEach } from '../store/store-of-each.ts';
 import { link } from './stores.ts';
@@ -365,7 +365,7 @@ describe('the uses of a part', () => {
     const maker = createUsesMaker('calculations');
 
     for (const pass of [1, 2]) {
-      await eachLine({ store, part }, maker.add);
+      await eachLine({ store, parts: [part] }, maker.add);
       expect({ pass, body: maker.end() }).toEqual({
         pass,
         body: await makeUses({ store, source: 'calculations', part }),

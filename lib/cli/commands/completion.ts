@@ -1,5 +1,5 @@
 import type { Argument, Command } from 'commander';
-import { sources } from '../../snapshot/sources/sources.ts';
+import { sources } from '../../snapshot/sources/index.ts';
 import { pathOf, type Run } from '../command.ts';
 
 /** Prints a script that completes commands and options, made of the commands as they are. */

@@ -1,15 +1,13 @@
-import { changesBetween, type RunsToCompare } from '../../snapshot/changes/changes-between.ts';
-import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
-import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import {
   type Change,
-  type ChangeCounts,
+  changesBetween,
   collectChanges,
+  describeChanges,
+  type PublishedRun,
   printChange,
-} from '../../snapshot/changes/side-by-side.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
+  readAgain,
+} from '../../snapshot/history/index.ts';
+import { type Place, sourceOf, sources } from '../../snapshot/sources/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { UsageError, withWayOut } from '../errors/usage-error.ts';
@@ -57,7 +55,7 @@ const namedBy =
     return 'broken';
   };
 
-type Wanted = Pick<RunsToCompare, 'store' | 'place' | 'old' | 'now'>;
+type Wanted = Pick<Parameters<typeof changesBetween>[0], 'store' | 'place' | 'old' | 'now'>;
 
 /** What changed between two runs of a place; undefined if none has been published. */
 async function findDifference(
@@ -89,7 +87,7 @@ type Difference = {
   /** Null if nothing was published before; in that case nothing was compared. */
   readonly old: string | null;
   readonly now: string;
-  readonly counts: ChangeCounts | undefined;
+  readonly counts: Awaited<ReturnType<typeof collectChanges>>['counts'] | undefined;
   readonly changes: readonly Change[];
 };
 

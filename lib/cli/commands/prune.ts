@@ -1,17 +1,8 @@
 import { oldJobs, pruneJobs } from '../../jobs/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
-import { findRuns } from '../../snapshot/history/list-runs.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import {
-  type PlanOptions,
-  type PrunePlan,
-  type PruneRule,
-  planPrune,
-  type RunToPrune,
-} from '../../snapshot/history/plan-prune.ts';
-import { pruneRuns, type StillNeeded } from '../../snapshot/history/prune-runs.ts';
-import type { Place } from '../../snapshot/keys.ts';
+import { planPrunes, pruneRuns, type RunToPrune } from '../../snapshot/index.ts';
+import type { Place } from '../../snapshot/sources/index.ts';
 import { openPartitions } from '../../tables/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -30,7 +21,7 @@ import {
 } from '../terminal/terminal.ts';
 
 /** A run that was needed and stays, with the reason in words. */
-type Kept = StillNeeded & { readonly source: Place };
+type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
  * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
@@ -44,10 +35,7 @@ export default (async ([place], flags, terminal) => {
   const { signal, environment } = terminal;
   const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
-  const { listed } = await findRuns({ store, place: undefined, all: true, limit: 1, signal });
-  const newestMs = Math.max(...listed.map(({ startedAt }) => Date.parse(startedAt)));
-  const rule = ruleOf(flags, newestMs);
-  const plans = await plansOf(place, { store, rule, nowMs: Math.min(newestMs, Date.now()), signal });
+  const plans = await planPrunes({ store, place, rule: ruleOf(flags), signal });
   const planned = plans.flatMap(({ runs }) => runs);
   const isAsked = !flags.dryRun && !flags.yes && planned.length > 0;
   if (isAsked) for (const run of planned) terminal.err(shown(describe(run)));
@@ -111,15 +99,10 @@ async function pruneOldJobs(
   };
 }
 
-const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>, newestMs: number): PruneRule =>
-  keep === undefined ? { kind: 'older', beforeMs: olderThan?.(newestMs) ?? 0 } : { kind: 'keep', keep };
-
-async function plansOf(place: Place | undefined, of: Omit<PlanOptions, 'place'>) {
-  const plans: PrunePlan[] = [];
-  for (const each of place === undefined ? await placesIn(of.store) : [place])
-    plans.push(await planPrune({ ...of, place: each }));
-  return plans;
-}
+const ruleOf = ({ keep, olderThan }: FlagsOf<'prune'>) =>
+  keep === undefined
+    ? ({ kind: 'older', beforeMs: (newestMs: number) => olderThan?.(newestMs) ?? 0 } as const)
+    : ({ kind: 'keep', keep } as const);
 
 const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>
   `${place} ${run} (${state}): ${counted(objects, 'object')}, ${size(bytes)}`;

@@ -1,5 +1,4 @@
-import { findPublished } from '../../snapshot/history/find-published.ts';
-import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
+import { findPublished, publishRun, readFinishedRun } from '../../snapshot/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { asUsage, withWayOut } from '../errors/usage-error.ts';

@@ -1,5 +1,4 @@
-import { type FoundRuns, findRuns, type ListedRun } from '../../snapshot/history/list-runs.ts';
-import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
+import { degradedWords, findRuns, type ListedRun, refusedAs } from '../../snapshot/history/index.ts';
 import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, notListed, shown } from '../terminal/terminal.ts';
@@ -14,7 +13,11 @@ export default (async ([place], { all = false, limit }, terminal) => {
   return { json: listed, words: describeRuns(found, all, store.location), ended };
 }) satisfies Run<'runs'>;
 
-function describeRuns({ listed, broken }: FoundRuns, all: boolean, location: string): readonly string[] {
+function describeRuns(
+  { listed, broken }: Awaited<ReturnType<typeof findRuns>>,
+  all: boolean,
+  location: string,
+): readonly string[] {
   // A run that cannot be read is named after the list.
   const rows = all ? listed : listed.filter(({ fault }) => fault === null);
   if (rows.length > 0)

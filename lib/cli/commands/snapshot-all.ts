@@ -1,12 +1,6 @@
 import { openSession, type Session } from '../../session.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { isNamedAfter, requestAgain } from '../../snapshot/history/request-again.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import { readLastPublication } from '../../snapshot/publish/publish-parts.ts';
-import { beginRun } from '../../snapshot/run/begin-run.ts';
-import { requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
+import { beginRun, isNamedAfter, placesToTake } from '../../snapshot/index.ts';
+import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { explain } from '../errors/explain.ts';
 import { endWith } from '../snapshots/show-publication.ts';
@@ -23,7 +17,7 @@ export default (async (_, { json, tables }, terminal) => {
     return json ? (found.ended ?? 'done') : printFound(found, undefined, terminal);
   };
   let worst: Ended = 'done';
-  for (const planned of await planOf(store, terminal.signal)) {
+  for (const planned of await placesToTake(store, terminal.signal)) {
     const ended = await take(planned, { session, store, tables, print }, terminal).catch((error: unknown) => {
       if (terminal.signal.aborted) throw error;
       const { ended, error: facts } = explain(error, terminal);
@@ -38,28 +32,6 @@ export default (async (_, { json, tables }, terminal) => {
 /** The worst comes last. */
 const BY_WEIGHT: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
 
-/** A place to take, and what is requested for it. */
-type Planned = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
-
-/** The places that have a published run; in a store without one, the sources that need nothing to be named. */
-async function planOf(store: Store, signal: AbortSignal): Promise<readonly Planned[]> {
-  const planned: Planned[] = [];
-  for (const place of await placesIn(store)) {
-    const { etag, manifest, broken = '' } = await readLastPublication(store, place);
-    const request = async () => {
-      if (manifest === undefined) throw new StoredObjectError('invalid', broken);
-      return requestAgain(place, manifest, { store, signal });
-    };
-    if (etag !== undefined) planned.push({ place, request });
-  }
-  if (planned.length > 0) return planned;
-  const schemas = requestSchemasWith({});
-  return sources.flatMap((source) => {
-    const { success, data } = schemas[source].safeParse({ source });
-    return success ? [{ place: source, request: async () => data }] : [];
-  });
-}
-
 type Taking = {
   readonly session: Session;
   readonly store: Store;
@@ -67,7 +39,11 @@ type Taking = {
   readonly print: (found: Found) => Ended;
 };
 
-async function take({ place, request: find }: Planned, taking: Taking, terminal: Terminal): Promise<Ended> {
+async function take(
+  { place, request: find }: Awaited<ReturnType<typeof placesToTake>>[number],
+  taking: Taking,
+  terminal: Terminal,
+): Promise<Ended> {
   const { session, store, tables, print } = taking;
   const { PLATFORM_BASE_URL, SYNC_COMPRESSION: compression } = session.settings;
   const request = await find();

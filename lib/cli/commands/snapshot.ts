@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
 import { openSession } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
-import { findPublished } from '../../snapshot/history/find-published.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { lastStopped } from '../../snapshot/history/unpublished-runs.ts';
-import { type Place, placeOf, sourceOf } from '../../snapshot/keys.ts';
-import type { Publication } from '../../snapshot/publish/publish.ts';
-import { beginRun } from '../../snapshot/run/begin-run.ts';
-import { hasCheckpoint, readCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import type { Saved } from '../../snapshot/run/take-slice.ts';
-import { checkPlatform, OtherPlatformError } from '../../snapshot/same-platform.ts';
-import type { Source } from '../../snapshot/sources/sources.ts';
+import {
+  beginRun,
+  findStopped,
+  OtherPlatformError,
+  type Publication,
+  resumeRun,
+  type Saved,
+} from '../../snapshot/index.ts';
+import type { Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
@@ -71,42 +70,24 @@ async function runToOpen(
     throw new UsageError(
       `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
-  return async ({ store, platform }) =>
-    resume(run, await placeToResume(run, placeOf(source, as), store, as), store, platform);
+  return async ({ store, platform }) => {
+    const found = await findStopped({ store, source, as, run });
+    return await resume({ store, platform, ...found });
+  };
 }
 
-/** The place of a run to resume: without `as`, also one that was named after the selection. */
-async function placeToResume(run: string, own: Place, store: Store, as: string | undefined): Promise<Place> {
-  const all = as === undefined ? await placesIn(store) : [];
-  const found: { readonly place: Place; readonly run: string }[] = [];
-  for (const place of all.filter((each) => sourceOf(each) === own)) {
-    const stopped = run === 'last' ? await lastStopped(store, place) : run;
-    if (stopped !== undefined && (await hasCheckpoint(store, place, stopped)))
-      found.push({ place, run: stopped });
-  }
-  return found.sort((a, b) => (a.run < b.run ? 1 : -1))[0]?.place ?? own;
-}
-
-/** How far a run came. One that was published leaves no checkpoint in a directory: resuming it finds that it is done. */
+/** The run to resume, or its publication if it has ended. Throws `UsageError` if there is none. */
 async function resume(
-  typed: string,
-  place: Place,
-  store: Store,
-  platform: string,
+  found: Awaited<ReturnType<typeof findStopped>> & Pick<Opened, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {
+  const { store, place, run } = found;
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;
-  const run = typed === 'last' ? await lastStopped(store, place) : typed;
   if (run === undefined)
     throw new UsageError(
       `--resume last: expected a run of ${place} in ${store.location} that was stopped, got none; ${newRun}`,
     );
   try {
-    const isOpen = await hasCheckpoint(store, place, run);
-    const published = isOpen ? undefined : await findPublished(store, place, run);
-    if (published !== undefined) return published;
-    const saved = await withWayOut(newRun, readCheckpoint(store, place, run));
-    checkPlatform(saved.checkpoint, platform);
-    return saved;
+    return await withWayOut(newRun, resumeRun({ ...found, run }));
   } catch (error) {
     throw error instanceof OtherPlatformError
       ? new UsageError(`--resume: ${error.message}; ${newRun}`, { cause: error })

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { errorText, PeerMissingError, shortened } from '../../base/index.ts';
 import { PlatformError } from '../../platform/index.ts';
 import { SettingsError } from '../../settings.ts';
-import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
+import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';
 import { StoreError } from '../../store/index.ts';
 import { TableError } from '../../table/index.ts';
 import { QueryError } from '../../tables/index.ts';

@@ -4,7 +4,7 @@ import type { SettingName } from '../../contract.ts';
 import { sqlitePath } from '../../places.ts';
 import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
 import { type Environment, SettingsError } from '../../settings.ts';
-import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
+import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';
 import { isFullDisk, StoredObjectError, StoreError, type StoreFailure } from '../../store/index.ts';
 import { TableError, type TableFailure } from '../../table/index.ts';
 import { QueryError } from '../../tables/index.ts';

@@ -1,4 +1,4 @@
-import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
   ageOption,

@@ -1,6 +1,6 @@
 import { quoted } from '../../base/index.ts';
 import type { Environment } from '../../settings.ts';
-import { type Place, partsOf } from '../../snapshot/keys.ts';
+import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 import type { SettingsFlags } from './settings-file.ts';
 
 /** What an option is set to: a list if it is repeated, true for a switch, undefined if it is not given. */

@@ -3,9 +3,7 @@ import { nearestName, shortened } from '../../base/index.ts';
 import { utcTime } from '../../base/json/index.ts';
 import { isBatchName, jobId, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { idDigits, topicName } from '../../platform/index.ts';
-import { isRunId, parsePlace } from '../../snapshot/keys.ts';
-import { placeName } from '../../snapshot/sources/request.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
+import { isRunId, parsePlace, placeName, sources } from '../../snapshot/sources/index.ts';
 
 /** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */
 function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {

@@ -7,9 +7,14 @@ import {
   type GivenMessage,
   type MessageChecks,
 } from '../../jobs/types/index.ts';
-import { requestRules, requestSchemasWith, type SnapshotRequest } from '../../snapshot/sources/request.ts';
-import type { IdsInFile, RequestOption } from '../../snapshot/sources/source-definition.ts';
-import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import {
+  type RequestOption,
+  requestRules,
+  requestSchemasWith,
+  type SnapshotRequest,
+  type Source,
+  sourceDefinitions,
+} from '../../snapshot/sources/index.ts';
 import { openTableFile, TextError } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -108,7 +113,7 @@ export function checkedMessage<Message>(
   return checked.message;
 }
 
-type Wanted = IdsInFile & {
+type Wanted = NonNullable<RequestOption['ids']> & {
   /** The column of a CSV. Default: the one that has the name of such ids. */
   readonly column: string | undefined;
 };

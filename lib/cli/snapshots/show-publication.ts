@@ -1,10 +1,7 @@
 import { AwsError } from '../../base/aws/index.ts';
-import { clearAfter } from '../../snapshot/history/clear-work.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import type { Manifest } from '../../snapshot/manifest.ts';
-import { type KnownMissing, newlyMissing } from '../../snapshot/publish/known-missing.ts';
-import type { Publication } from '../../snapshot/publish/publish.ts';
-import { refusalWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
+import { type Manifest, newlyMissing, refusalWords, refusedAs } from '../../snapshot/history/index.ts';
+import { clearAfter, type Publication } from '../../snapshot/index.ts';
+import type { Place } from '../../snapshot/sources/index.ts';
 import { type Store, StoreError } from '../../store/index.ts';
 import { publishCommand } from '../options/command-lines.ts';
 import {
@@ -74,7 +71,7 @@ export function foundRun(
 function describePublication(
   publication: Publication,
   store: Pick<Store, 'location'>,
-  news: readonly KnownMissing[],
+  news: readonly Manifest['missing'][number][],
 ): string {
   const { manifest, key } = publication;
   const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
@@ -96,7 +93,10 @@ function describePublication(
 const SHOWN_MISSING = 5;
 
 /** `news`: those of them that make the run incomplete. They are named first. */
-function describeMissing({ missing }: Manifest, news: readonly KnownMissing[]): readonly string[] {
+function describeMissing(
+  { missing }: Manifest,
+  news: readonly Manifest['missing'][number][],
+): readonly string[] {
   if (missing.length === 0) return [];
   const known = missing.filter((each) => !news.includes(each));
   return [
@@ -110,7 +110,7 @@ function describeMissing({ missing }: Manifest, news: readonly KnownMissing[]): 
   ];
 }
 
-function namedIds(ids: readonly KnownMissing[]): string {
+function namedIds(ids: readonly Manifest['missing'][number][]): string {
   const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status || 'no response'})`);
   return [...named, ...andMore(ids.length - SHOWN_MISSING)].join(', ');
 }

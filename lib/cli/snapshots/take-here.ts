@@ -1,12 +1,15 @@
 import { sleep } from '../../base/index.ts';
 import { PlatformError } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
-import type { Publication } from '../../snapshot/publish/publish.ts';
-import { KnownRefusalError, scanOfRun } from '../../snapshot/run/begin-run.ts';
-import { readCheckpoint } from '../../snapshot/run/checkpoint.ts';
-import { SnapshotStoppedError } from '../../snapshot/run/snapshot-stopped-error.ts';
-import { takeRun } from '../../snapshot/run/take-run.ts';
-import type { Saved } from '../../snapshot/run/take-slice.ts';
+import {
+  KnownRefusalError,
+  type Publication,
+  readCheckpoint,
+  type Saved,
+  scanOfRun,
+  takeRun,
+} from '../../snapshot/index.ts';
+import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -1,5 +1,5 @@
 import type { CallCounts } from '../../platform/index.ts';
-import type { SnapshotProgress } from '../../snapshot/run/take-slice.ts';
+import type { SnapshotProgress } from '../../snapshot/sources/index.ts';
 import { duration, number, type Terminal } from './terminal.ts';
 
 /** Without a terminal, a line of progress is printed this often, in milliseconds. */

@@ -7,8 +7,8 @@ import { quoted, sleep } from '../../base/index.ts';
 import { sampleMessages } from '../../jobs/types/index.ts';
 import { type PlatformOptions, type Sandbox, startPlatform } from '../../sandbox/index.ts';
 import { settingNames } from '../../settings.ts';
-import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
-import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import { findRuns } from '../../snapshot/history/index.ts';
+import { sourceDefinitions, sources } from '../../snapshot/sources/index.ts';
 import { openStore } from '../../store/index.ts';
 import { runCommandLine } from '../command-line.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
@@ -113,13 +113,8 @@ async function showCrash({ step, run, runKilled, say }: Narration, { platform }:
   const store = await openStore(FOLDER);
   let records = 0;
   const isStored = async () => {
-    for await (const each of unpublishedRuns({
-      store,
-      place: 'calculations',
-      published: [],
-      latest: undefined,
-    }))
-      if (each.state === 'unfinished') ({ records } = each);
+    const { listed } = await findRuns({ store, place: 'calculations', all: true, limit: 1 });
+    for (const each of listed) if (each.state === 'unfinished') records = each.records ?? 0;
     return records > 0;
   };
   await runKilled(['snapshot', 'calculations'], isStored, SLOWLY);

@@ -1,8 +1,8 @@
 import { freeMemory } from '../../base/bytes/index.ts';
 import { heldRows, type Model, openModel, type UsesGraph } from '../../model/index.ts';
 import { HELD, relations } from '../../model/rules/index.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
+import { readAgain } from '../../snapshot/history/index.ts';
+import { sources } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import {

@@ -1,15 +1,24 @@
 import { parseJson, printExact } from '../../base/json/index.ts';
 import { canonicalId, eachUse, flagBits, isBroken, isInvalid } from '../../model/rules/index.ts';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { type Change, fieldsOf } from '../../snapshot/changes/side-by-side.ts';
-import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import { refusalWords } from '../../snapshot/publish/refusal-words.ts';
-import { runOfId } from '../../snapshot/run-id.ts';
-import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import {
+  type Change,
+  fieldsOf,
+  type Manifest,
+  manifestOf,
+  newestRefused,
+  type PublishedRun,
+  placesIn,
+  publishedRuns,
+  readLatest,
+  storedChanges,
+} from '../../snapshot/history/index.ts';
+import {
+  type Place,
+  runOfId,
+  type Source,
+  sourceDefinitions,
+  sourceOf,
+} from '../../snapshot/sources/index.ts';
 import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import {
   type BrokenSince,
@@ -45,7 +54,7 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
   if (latest === undefined) return undefined;
   const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
   const published = (await publishedRuns(store, place, { signal }).catch(orFault)) ?? [];
-  const newest = await allRuns({ store, place, latest, published, signal }).catch(orFault);
+  const refused = await newestRefused({ store, place, latest, published, signal }).catch(orFault);
   const manifests = await readManifests(place, published, options);
   const { run, records, totals, consistency, forced, missing } = manifest;
   const facts: SnapshotFacts = {
@@ -59,7 +68,7 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
     forced,
     missing: missing.slice(0, MAX_LISTED),
     missingTotal: missing.length,
-    refused: refusedIn(newest?.[0]),
+    refused,
     history: manifests.map(runFacts).reverse(),
     changes: await readChanges({ ...options, place, manifest }),
   };
@@ -91,12 +100,6 @@ function runFacts(manifest: Manifest): RunFacts {
   const { added, removed, changed } = changes ?? { added: 0, removed: 0, changed: 0 };
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
-
-/** The newest run, if it was refused. */
-const refusedIn = (newest: Awaited<ReturnType<typeof allRuns>>[number] | undefined) =>
-  newest !== undefined && 'state' in newest && newest.state === 'refused'
-    ? { run: newest.run, reasons: refusalWords(newest.manifest) }
-    : undefined;
 
 /** The most characters of a value, of all changes of a place, and the most fields of a record. */
 const MAX_VALUE_LENGTH = 2_000;

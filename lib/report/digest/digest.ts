@@ -11,14 +11,18 @@ import {
   modelOf,
 } from '../../model/index.ts';
 import { type BrokenFlag, brokenFlags, canonicalId, flagBits } from '../../model/rules/index.ts';
-import { changesBetween } from '../../snapshot/changes/changes-between.ts';
-import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import type { Change } from '../../snapshot/changes/side-by-side.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
-import { degradedWords, refusedAs } from '../../snapshot/publish/refusal-words.ts';
-import { type Source, sources } from '../../snapshot/sources/sources.ts';
+import {
+  type Change,
+  changesBetween,
+  degradedWords,
+  describeChanges,
+  type Manifest,
+  manifestOf,
+  type PublishedRun,
+  publishedRuns,
+  refusedAs,
+} from '../../snapshot/history/index.ts';
+import { type Place, type Source, sourceOf, sources } from '../../snapshot/sources/index.ts';
 import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { flagWords, linkTo, type PlatformLinks } from '../facts.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';

@@ -1,8 +1,5 @@
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
-import { runOfId } from '../../snapshot/run-id.ts';
+import { placesIn, publishedRuns, readAgain } from '../../snapshot/history/index.ts';
+import { type Place, runOfId } from '../../snapshot/sources/index.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { readJobs } from '../collect/jobs.ts';
 import type { JobFacts, PlatformLinks } from '../facts.ts';

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { errorText, messageOf, shownText } from '../../base/index.ts';
-import { readAgain } from '../../snapshot/read-again.ts';
+import { readAgain } from '../../snapshot/history/index.ts';
 import { answerOf, MAX_RESULT_BYTES, READ_STATUSES, SEND_STATUSES } from './answer.ts';
 import { type JsonSchema, MAX_SECONDS, type McpContext, type Tool, type ToolCall } from './tool.ts';
 import { jobs } from './tools/jobs.ts';

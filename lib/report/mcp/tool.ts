@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { faultsOf } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
-import type { Source } from '../../snapshot/sources/sources.ts';
+import type { Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Tables } from '../../tables/index.ts';
 import { bytesOf, type ToolResult, withShortTexts } from './answer.ts';

@@ -11,7 +11,7 @@ import {
 import { COMMA } from '../../base/bytes/json-bytes.ts';
 import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/json/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import { bytesOf, type Line, type LineReader, lineOf } from './line-reader.ts';
+import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD } from './line-reader.ts';
 
 /** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
 type LineMembers = {
@@ -127,6 +127,23 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
   return NONE;
 }
 
+/** The texts of some members of an object, by name, but for values of more than `maxBytes`. Throws what `readMembers` throws. */
+export function memberTexts(
+  object: Buffer,
+  names: readonly string[],
+  { maxBytes, isDeep }: { readonly maxBytes: number; readonly isDeep: boolean },
+): ReadonlyMap<string, string> {
+  const read = readLine(object, noMembers(), isDeep);
+  const { valueStarts, valueEnds } = read.members;
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const at = lastNamed(read, Buffer.from(name));
+    const isShort = (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= maxBytes;
+    if (at !== NONE && isShort) found.set(name, valueAt(read, at));
+  }
+  return found;
+}
+
 /** The most values of a field that ids are taken from. */
 const MAX_READ_VALUES = 2_000_000;
 
@@ -140,9 +157,7 @@ export function readRecord({ line, place }: LineReader, members: LineMembers): R
     readMembers(line, members);
     return { line, members };
   } catch (cause) {
-    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
-      cause,
-    });
+    throw new StoredObjectError('invalid', `${place()}: ${NO_RECORD}`, { cause });
   }
 }
 

@@ -88,6 +88,31 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
   };
 }
 
+export const NO_RECORD = 'expected a record as JSON, got something else';
+
+/**
+ * Calls `see` with a reader at each line of some parts, one after another, and frees the memory of the lines that it has
+ * seen. What it returns is awaited. Throws `StoredObjectError`, also where `see` throws `SyntaxError`.
+ */
+export async function eachLine(
+  lines: LinesToRead,
+  see: (reader: LineReader) => void | Promise<void>,
+): Promise<void> {
+  const reader = readLines(lines);
+  try {
+    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
+      const seen = see(reader);
+      if (seen !== undefined) await seen;
+      reader.release();
+    }
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new StoredObjectError('invalid', `${reader.place()}: ${NO_RECORD}`, { cause });
+  } finally {
+    await reader.close();
+  }
+}
+
 /** The largest record that is stored, as a line: more than the largest response by default. Readers hold no more. */
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 

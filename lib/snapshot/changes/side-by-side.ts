@@ -14,7 +14,7 @@ import {
 import { HASH_SPACE, keyHash } from './key-hash.ts';
 import { compareRecordKeys, createLineKey } from './line-key.ts';
 import { noMembers, readLine, valuesByName } from './line-members.ts';
-import { bytesOf, type LineReader, lineOf, readLines } from './line-reader.ts';
+import { bytesOf, eachLine, type LineReader, lineOf, readLines } from './line-reader.ts';
 import type { PartToRead } from './part-chunks.ts';
 
 /** What a byte of a part and a record are estimated to take in memory, at most. */
@@ -70,22 +70,13 @@ async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<re
   return changes.sort((a, b) => compare(a.key, b.key));
 }
 
-async function eachRecord(
+function eachRecord(
   { store, source, signal }: Comparison,
   parts: PartsOfRuns[RunSide],
   take: (key: string, reader: LineReader) => void | Promise<void>,
 ): Promise<void> {
   const keyOf = createLineKey(sourceDefinitions[source].records.key);
-  const reader = readLines({ store, parts, signal });
-  try {
-    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
-      const taken = take(keyOf(reader), reader);
-      if (taken !== undefined) await taken;
-      reader.release();
-    }
-  } finally {
-    await reader.close();
-  }
+  return eachLine({ store, parts, signal }, (reader) => take(keyOf(reader), reader));
 }
 
 /** Of the memory, what the records of all buckets take when they are written. */

@@ -40,7 +40,7 @@ type RunsToList = {
   readonly all: boolean;
   /** The most of each place. */
   readonly limit: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** `broken`: what is missing or damaged, in words; `left`: how many runs there are above the limit. */
@@ -70,7 +70,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
     const runs = all ? await allRuns({ store, place: each, latest, published, signal }) : published;
     left += Math.max(0, runs.length - limit);
     for (const run of runs.slice(0, limit)) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       const found = 'state' in run ? ofUnpublished(each, run) : await ofPublished(store, each, run);
       listed.push(found);
       // What is wrong with the last published run was said above.

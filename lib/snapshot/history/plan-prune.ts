@@ -3,6 +3,8 @@ import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
 import { foldersOf, type Place, workFolder } from '../keys.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import { runOfId } from '../run-id.ts';
+import { findRuns } from './list-runs.ts';
+import { placesIn } from './places.ts';
 import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
 
 /** Which runs of a place go: all but the newest `keep` published ones, or those that started before a moment (epoch ms). */
@@ -40,7 +42,34 @@ export type PlanOptions = {
 /** A run that has not finished may still be taken: it goes only if it started this long ago. */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-/** Says which runs of a place go. Changes nothing. */
+type PrunesToPlan = Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
+  /** Default: all that there are. */
+  readonly place: Place | undefined;
+  /** `beforeMs` is counted from the start of the newest run, epoch milliseconds, and not from this machine's clock. */
+  readonly rule:
+    | { readonly kind: 'keep'; readonly keep: number }
+    | { readonly kind: 'older'; readonly beforeMs: (newestMs: number) => number };
+  readonly signal: AbortSignal;
+};
+
+/** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs deletes none. */
+export async function planPrunes({
+  store,
+  place,
+  rule: given,
+  signal,
+}: PrunesToPlan): Promise<readonly PrunePlan[]> {
+  const { listed } = await findRuns({ store, place: undefined, all: true, limit: 1, signal });
+  const newestMs = Math.max(...listed.map(({ startedAt }) => Date.parse(startedAt)));
+  const nowMs = Math.min(newestMs, Date.now());
+  const rule = given.kind === 'keep' ? given : { ...given, beforeMs: given.beforeMs(newestMs) };
+  const plans: PrunePlan[] = [];
+  for (const each of place === undefined ? await placesIn(store) : [place])
+    plans.push(await planPrune({ store, place: each, rule, nowMs, signal }));
+  return plans;
+}
+
+/** Plans which runs of a place to delete; read-only. */
 export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const { store, place, signal } = options;
   const { latest, broken } = await readLastPublication(store, place);

@@ -4,9 +4,36 @@ import { readBy } from '../changes/line-key.ts';
 import { runKeys } from '../changes/run-keys.ts';
 import { type Place, partsOf, placeOf } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import { givenIds } from '../run/begin-run.ts';
-import { linkedTo, placeOfRequest, type SnapshotRequest } from '../sources/request.ts';
-import { sourceDefinitions } from '../sources/sources.ts';
+import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
+import { sourceDefinitions, sources } from '../sources/sources.ts';
+import { placesIn } from './places.ts';
+
+/** A place to take once more, and what is requested for it. */
+type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
+
+/** The places that have a published run; in a store without one, the sources whose requests need no option. */
+export async function placesToTake(
+  store: Store,
+  signal?: AbortSignal | undefined,
+): Promise<readonly PlaceToTake[]> {
+  const places: PlaceToTake[] = [];
+  for (const place of await placesIn(store)) {
+    const { etag, manifest, broken = '' } = await readLastPublication(store, place);
+    const request = async () => {
+      if (manifest === undefined) throw new StoredObjectError('invalid', broken);
+      return requestAgain(place, manifest, { store, signal });
+    };
+    if (etag !== undefined) places.push({ place, request });
+  }
+  if (places.length > 0) return places;
+  const schemas = requestSchemasWith({});
+  return sources.flatMap((source) => {
+    const { success, data } = schemas[source].safeParse({ source });
+    return success ? [{ place: source, request: async () => data }] : [];
+  });
+}
 
 type Published = Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>;
 

@@ -4,6 +4,7 @@ import { isRunId, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { isSuperseded } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
+import { refusalWords } from '../publish/refusal-words.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { runOfId } from '../run-id.ts';
 
@@ -46,6 +47,18 @@ export async function allRuns(
   const isNewer = ({ run }: UnpublishedRun) => run > last.run;
   const older = [...earlier, ...unpublished.filter((each) => !isNewer(each))];
   return [...unpublished.filter(isNewer), last, ...older.sort((a, b) => (a.run < b.run ? 1 : -1))];
+}
+
+/** Why the newest run of a place was refused, in words; undefined if it was not, or was published. */
+export async function newestRefused(
+  options: UnpublishedOptions,
+): Promise<{ readonly run: string; readonly reasons: readonly string[] } | undefined> {
+  const last = options.published[0]?.run ?? '';
+  for await (const found of unpublishedRuns(options)) {
+    const { run, state } = found;
+    return run > last && state === 'refused' ? { run, reasons: refusalWords(found.manifest) } : undefined;
+  }
+  return undefined;
 }
 
 /** The newest run of a place that can be resumed; undefined if there is none. */

@@ -1,7 +1,7 @@
 import { canonicalId, type LinkedId } from '../../model/rules/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import { createRecordFields } from '../changes/line-members.ts';
-import { readLines } from '../changes/line-reader.ts';
+import { eachLine } from '../changes/line-reader.ts';
 import { manifestOf, type Part, readLatest } from '../manifest.ts';
 import { isSamePlatform } from '../same-platform.ts';
 import type { Source } from '../sources/sources.ts';
@@ -50,17 +50,13 @@ async function idsInParts(
   // By the form in which equal ids are equal: of several spellings, the first is sent.
   const found = new Map<string, LinkedId>();
   const readFields = createRecordFields(fields);
-  const reader = readLines({ store, parts, signal });
-  try {
-    for (let next = reader.next(); typeof next === 'boolean' ? next : await next; next = reader.next())
-      for (const { id, isGone } of idsIn(readFields(reader))) {
-        const canonical = canonicalId(id) ?? id;
-        const known = found.get(canonical) ?? { id, isGone };
-        found.set(canonical, { id: known.id, isGone: known.isGone && isGone });
-      }
-  } finally {
-    await reader.close();
-  }
+  await eachLine({ store, parts, signal }, (reader) => {
+    for (const { id, isGone } of idsIn(readFields(reader))) {
+      const canonical = canonicalId(id) ?? id;
+      const known = found.get(canonical) ?? { id, isGone };
+      found.set(canonical, { id: known.id, isGone: known.isGone && isGone });
+    }
+  });
   const ids = [...found.values()];
   return {
     ids: ids.map(({ id }) => id).sort(),

@@ -2,21 +2,28 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { once } from '../../base/index.ts';
 import { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import type { Warn } from '../../snapshot/history/clear-work.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
 import {
+  forgetTagged,
+  type Manifest,
+  manifestOf,
+  type Part,
+  type PublishedRun,
+  placesIn,
+  publishedRuns,
+  readLatest,
+  tagAsItIs,
+} from '../../snapshot/history/index.ts';
+import {
+  isSource,
   type Place,
   parquetFolder,
   parsePlace,
   publishedFolder,
+  type Run,
+  runOfId,
+  sourceDefinitions,
   sourceOf,
-  TAGGED_NAME,
-} from '../../snapshot/keys.ts';
-import { type Manifest, manifestOf, type Part, readLatest } from '../../snapshot/manifest.ts';
-import { tagReplaced, untagLatest } from '../../snapshot/publish/tag-runs.ts';
-import { type Run, runOfId } from '../../snapshot/run-id.ts';
-import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
+} from '../../snapshot/sources/index.ts';
 import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
 import type { MadeParquet } from '../parquet/parquet-writer.ts';
@@ -151,7 +158,8 @@ type RunToMake = {
   readonly isSparse?: boolean | undefined;
   /** Asked after each part: true ends the work. */
   readonly isOver: () => boolean;
-  readonly warn: Warn;
+  /** Called with what could not be done, in words, and with the reason. */
+  readonly warn: (what: string, reason: Error) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -188,7 +196,7 @@ export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> 
   const making = { ...options, at: runOfId(run.run) };
   const isDone = isSparse && made.has(markOf(options, files));
   const outcome = isDone ? NOTHING : await unlessGone(making);
-  if (outcome?.isLeft === false) await tagAsItIs(making, outcome.isChanged);
+  if (outcome?.isLeft === false) await tagRun(making, outcome.isChanged);
   return outcome;
 }
 
@@ -223,7 +231,7 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
   const isMarked = making.made.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
   // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
-  if (counts.isChanged && run.isTagged) await store.delete(`${publishedFolder(place, at)}${TAGGED_NAME}`);
+  if (counts.isChanged && run.isTagged) await forgetTagged({ store, place, run: at });
   for (const { part, index, key, isMade } of lacking) {
     counts.files += 1;
     if (!isMade) {
@@ -263,15 +271,11 @@ async function withdraw({ store, place, at, partitions }: Making): Promise<undef
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a run that was replaced, unless all of it has the tag; takes it from the newest. A store that refuses costs a warning. */
-async function tagAsItIs(
-  { store, place, at, run, isLatest, warn }: Making,
-  isChanged: boolean,
-): Promise<void> {
-  const hasTags = run.isTagged && !isChanged;
+/** Tags a run as replaced, or takes the tag from the newest. If the store refuses, warns and goes on. */
+async function tagRun({ store, place, at, run, isLatest, warn }: Making, isChanged: boolean): Promise<void> {
+  const is = isLatest ? 'latest' : 'replaced';
   try {
-    if (isLatest && run.wasReplaced) await untagLatest({ store, place, run: at });
-    if (!isLatest && !hasTags) await tagReplaced({ store, place, run: at });
+    await tagAsItIs({ store, place, run: at, is, known: run, isChanged });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     warn(

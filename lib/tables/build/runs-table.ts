@@ -1,11 +1,14 @@
 import { readAhead } from '../../base/index.ts';
 import { parseJson } from '../../base/json/index.ts';
 import { lastRuns } from '../../model/index.ts';
-import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { latestParquetFolder, type Place, sourceOf } from '../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import { runOfId } from '../../snapshot/run-id.ts';
-import type { Source } from '../../snapshot/sources/sources.ts';
+import { manifestOf, type PublishedRun, publishedRuns, readLatest } from '../../snapshot/history/index.ts';
+import {
+  latestParquetFolder,
+  type Place,
+  runOfId,
+  type Source,
+  sourceOf,
+} from '../../snapshot/sources/index.ts';
 import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
 import { runColumns, storedTables } from '../catalog/stored-tables.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';

@@ -5,9 +5,14 @@ import {
   flagsOf,
   modelColumns,
 } from '../../model/rules/index.ts';
-import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import {
+  isSource,
+  type Place,
+  type Source,
+  sourceDefinitions,
+  sourceOf,
+} from '../../snapshot/sources/index.ts';
 import { type FieldLine, type Made, text } from '../../snapshot/sources/record-view.ts';
-import { isSource, type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import { AS_OF, latestModel, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 /** The columns of that of the model which names the owner. */

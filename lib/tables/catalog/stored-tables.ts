@@ -1,4 +1,4 @@
-import type { Columns } from '../../snapshot/sources/source-definition.ts';
+import type { Columns } from '../../snapshot/sources/index.ts';
 
 export type StoredTable = {
   /** The folder of the store that it lies in. Ends in a slash. */

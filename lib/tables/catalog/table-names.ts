@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Place, partsOf } from '../../snapshot/keys.ts';
+import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 
 /**
  * The name of a place's tables in SQL: `files`, `files_reports`. It has no capitals and no `-`, which would have to be

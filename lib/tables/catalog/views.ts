@@ -1,7 +1,6 @@
 import { endStates, jobTypes } from '../../jobs/types/index.ts';
 import { relations } from '../../model/rules/index.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import { consistencies } from '../../snapshot/scan.ts';
+import { consistencies, type Place, sources } from '../../snapshot/sources/index.ts';
 import {
   alternatives,
   id,
@@ -13,7 +12,6 @@ import {
   text,
   word,
 } from '../../snapshot/sources/record-view.ts';
-import { sources } from '../../snapshot/sources/sources.ts';
 import { recordViews } from './record-views.ts';
 import { tableNames } from './table-names.ts';
 import { AS_OF, epochMoment, latestModel, type View, viewOf } from './view.ts';

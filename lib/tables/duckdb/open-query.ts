@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import PQueue from 'p-queue';
-import { readAgain } from '../../snapshot/read-again.ts';
+import { readAgain } from '../../snapshot/history/index.ts';
 import { compareKeys, type Store } from '../../store/index.ts';
 import { macros } from '../catalog/macros.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';

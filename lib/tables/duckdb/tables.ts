@@ -1,11 +1,15 @@
 import { once } from '../../base/index.ts';
 import { type CurrentModel, lastRuns, renewModel } from '../../model/index.ts';
 import { type ModelTable, modelColumns } from '../../model/rules/index.ts';
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { placesIn } from '../../snapshot/history/places.ts';
-import { type Place, parsePlace, sourceOf } from '../../snapshot/keys.ts';
-import { manifestOf, readLatest } from '../../snapshot/manifest.ts';
-import { isSource, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import { manifestOf, placesIn, publishedRuns, readLatest } from '../../snapshot/history/index.ts';
+import {
+  isSource,
+  type Place,
+  parsePlace,
+  sourceDefinitions,
+  sourceOf,
+  sources,
+} from '../../snapshot/sources/index.ts';
 import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../store/index.ts';
 import { makeRun } from '../build/build-tables.ts';
 import { rowsOfRuns } from '../build/runs-table.ts';

@@ -1,12 +1,22 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type LineReader, lineOf, readLines } from '../../snapshot/changes/line-reader.ts';
-import type { PartToRead } from '../../snapshot/changes/part-chunks.ts';
-import { type Place, parquetFolder, sourceOf } from '../../snapshot/keys.ts';
-import type { Manifest, Part } from '../../snapshot/manifest.ts';
-import type { Run } from '../../snapshot/run-id.ts';
-import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
-import { findStored, printStored, type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
+import { jsonBytesOf } from '../../base/bytes/index.ts';
+import {
+  eachLine,
+  type LineReader,
+  type Manifest,
+  NO_RECORD,
+  type Part,
+  type PartToRead,
+} from '../../snapshot/history/index.ts';
+import {
+  type Place,
+  parquetFolder,
+  type Run,
+  sourceDefinitions,
+  sourceOf,
+} from '../../snapshot/sources/index.ts';
+import { findStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetFormat, type TableColumns } from '../parquet/hive-type.ts';
 import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
 
@@ -81,20 +91,17 @@ export async function parquetOfRun(
   return parts.map((part, at) => (found[at]?.of === madeOf(place, part) ? found[at] : undefined));
 }
 
-/** Takes the current line of a part. */
-type SeeLine = (reader: LineReader) => void;
-
 /**
  * One part after another in the same memory: one row group, besides the result. `see` gets each line, too. Throws
  * `StoredObjectError`.
  */
 export function createParquetMaker(
   columns: TableColumns,
-  see?: SeeLine | undefined,
+  see?: ((reader: LineReader) => void) | undefined,
 ): (part: PartToRead) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
-  return async (part) => {
-    await eachLine(part, (lines) => {
+  return async ({ store, part, signal }) => {
+    await eachLine({ store, parts: [part], signal }, (lines) => {
       const { json, start, end } = lines.line;
       file.add(json, start, end);
       see?.(lines);
@@ -102,24 +109,6 @@ export function createParquetMaker(
     });
     return file.end();
   };
-}
-
-/** Reads a part for what copies from its lines. Throws `StoredObjectError`, also where `see` throws `SyntaxError`. */
-export async function eachLine({ store, part, signal }: PartToRead, see: SeeLine): Promise<void> {
-  const lines = readLines({ store, parts: [part], signal });
-  try {
-    for (;;) {
-      const next = lines.next();
-      if (!(typeof next === 'boolean' ? next : await next)) return;
-      see(lines);
-      if (typeof next !== 'boolean') lines.release();
-    }
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StoredObjectError('invalid', `${lines.place()}: ${NO_RECORD}`, { cause });
-  } finally {
-    await lines.close();
-  }
 }
 
 export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
@@ -138,14 +127,12 @@ export async function parquetOfLines(
   // Before it is added: what is added is not taken back.
   for await (const { json, place } of lines)
     if (isJson(json)) {
-      file.add(lineOf(json).json, 0, json.length);
+      file.add(jsonBytesOf(json), 0, json.length);
       file.endRow(json.length);
     } else report(`${place}: ${NO_RECORD}`);
   const { body, records } = file.end();
   return records === 0 ? undefined : body;
 }
-
-const NO_RECORD = 'expected a record as JSON, got something else';
 
 function isJson(json: Buffer): boolean {
   try {

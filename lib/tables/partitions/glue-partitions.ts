@@ -7,10 +7,8 @@ import {
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
-import { type Place, parquetFolder } from '../../snapshot/keys.ts';
-import type { Manifest } from '../../snapshot/manifest.ts';
-import type { Run } from '../../snapshot/run-id.ts';
-import { isSource } from '../../snapshot/sources/sources.ts';
+import type { Manifest } from '../../snapshot/history/index.ts';
+import { isSource, type Place, parquetFolder, type Run } from '../../snapshot/sources/index.ts';
 import { glueTableOf, otherGlueTableOf } from '../catalog/table-names.ts';
 
 type GluePartitionsOptions = {

@@ -1,8 +1,7 @@
 import type { AwsEnvironment } from '../../base/aws/index.ts';
 import { once } from '../../base/index.ts';
-import type { Place } from '../../snapshot/keys.ts';
-import type { Manifest } from '../../snapshot/manifest.ts';
-import type { Run } from '../../snapshot/run-id.ts';
+import type { Manifest } from '../../snapshot/history/index.ts';
+import type { Place, Run } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 
 /**

@@ -101,7 +101,7 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
 const MAX_PARSED_BYTES = 1_000_000;
 
 /** What the outcome depends on, and what says why. */
-const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'].map((name) => Buffer.from(name));
+const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'];
 
 type Read = { readonly response: string | Buffer; readonly json: unknown };
 
@@ -122,15 +122,9 @@ async function readExecution(body: Buffer): Promise<Read> {
 /** The members of an execution that are of use, without those that are large. */
 async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
-  const { lastNamed, nameAt, NONE, noMembers, readLine, valueAt } = await import(
-    '../../../snapshot/changes/line-members.ts'
-  );
-  const read = readLine(body, noMembers(), isDeep);
-  const { valueStarts, valueEnds } = read.members;
-  const members = DECIDING.map((name) => lastNamed(read, name)).filter(
-    (at) => at !== NONE && (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0) <= MAX_PARSED_BYTES,
-  );
-  return Object.fromEntries(members.map((at) => [nameAt(read, at), valueIn(valueAt(read, at))]));
+  const { memberTexts } = await import('../../../snapshot/history/index.ts');
+  const members = memberTexts(body, DECIDING, { maxBytes: MAX_PARSED_BYTES, isDeep });
+  return Object.fromEntries(Array.from(members, ([name, text]) => [name, valueIn(text)]));
 }
 
 /** Nothing for a value beyond the limits of JSON. */

@@ -1,7 +1,13 @@
 import * as z from 'zod/mini';
 import { checkedBy } from '../../../base/json/index.ts';
-import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
-import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
+import {
+  commonFields,
+  isSource,
+  requestRules,
+  requestSchemasWith,
+  type Source,
+  sources,
+} from '../../../snapshot/sources/index.ts';
 import { common, isObject, type JobBy, type MessageChecks } from '../../message/check-message.ts';
 
 const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) } as const;

@@ -3,10 +3,8 @@ import { messageOf, once, sleep } from '../../../base/index.ts';
 import { parseJson, printJson } from '../../../base/json/index.ts';
 import type { Session } from '../../../session.ts';
 import { SettingsError } from '../../../settings.ts';
-import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
-import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
-import { linkedSource } from '../../../snapshot/sources/request.ts';
-import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import type { SnapshotAndFollowers, StartExecution } from '../../../snapshot/index.ts';
+import { linkedSource, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
 import type { JobStorage } from '../../job-storage.ts';
 import { isObject, readJob } from '../../message/check-message.ts';
 import type { RunJob } from '../../turn.ts';
@@ -23,8 +21,8 @@ export async function openSnapshots(
   if (functionName !== undefined) {
     // The SDK is loaded with the first execution.
     const start = once(async () => {
-      const { lambdaExecutions } = await import('../../../snapshot/durable/start-execution.ts');
-      return lambdaExecutions({ functionName, environment });
+      const { openExecutions } = await import('../../../snapshot/index.ts');
+      return openExecutions({ functionName, environment });
     });
     return startSnapshotRunner({ start: async (...given) => (await start())(...given), stack, followers });
   }

@@ -3,15 +3,22 @@ import { ServiceError } from '../../../base/aws/index.ts';
 import { printJson } from '../../../base/json/index.ts';
 import type { PaceCounts } from '../../../pace/index.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
-import { clearAfter, type Warn } from '../../../snapshot/history/clear-work.ts';
-import type { Compression, Place } from '../../../snapshot/keys.ts';
-import type { Publication } from '../../../snapshot/publish/publish.ts';
-import { beginRun, KnownRefusalError, scanOfRun } from '../../../snapshot/run/begin-run.ts';
-import { readCheckpoint } from '../../../snapshot/run/checkpoint.ts';
-import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
-import { takeRun } from '../../../snapshot/run/take-run.ts';
-import type { Saved } from '../../../snapshot/run/take-slice.ts';
-import { placeOfRequest } from '../../../snapshot/sources/request.ts';
+import {
+  beginRun,
+  clearAfter,
+  KnownRefusalError,
+  type Publication,
+  readCheckpoint,
+  type Saved,
+  scanOfRun,
+  takeRun,
+} from '../../../snapshot/index.ts';
+import {
+  type Compression,
+  type Place,
+  placeOfRequest,
+  SnapshotStoppedError,
+} from '../../../snapshot/sources/index.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { type JobClock, JobRefusedError, type RunJob } from '../../turn.ts';
@@ -26,7 +33,7 @@ type SnapshotRunnerOptions = JobClock & {
   readonly callCounts: () => CallCounts;
   readonly paceCounts?: () => PaceCounts;
   /** Called with what a publication could not do, although it ended as it should. */
-  readonly warn?: Warn | undefined;
+  readonly warn?: ((what: string, reason: Error) => void) | undefined;
 };
 
 /** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */

@@ -2,8 +2,7 @@ import * as z from 'zod/mini';
 import { adviceFor, findResult, storedResults } from '../../../jobs/index.ts';
 import { isPruned, type JobRow } from '../../../jobs/types/index.ts';
 import { spelled } from '../../../model/rules/index.ts';
-import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
-import { placesIn } from '../../../snapshot/history/places.ts';
+import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/index.ts';
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 

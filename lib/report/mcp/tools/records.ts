@@ -10,11 +10,8 @@ import {
   openModel,
 } from '../../../model/index.ts';
 import { canonicalId, flagBits, flagsOf } from '../../../model/rules/index.ts';
-import { compareRecordKeys, createLineKey } from '../../../snapshot/changes/line-key.ts';
-import { readLines } from '../../../snapshot/changes/line-reader.ts';
-import { fieldsOf } from '../../../snapshot/changes/side-by-side.ts';
-import type { Part } from '../../../snapshot/manifest.ts';
-import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import { fieldsOf, findRecords } from '../../../snapshot/history/index.ts';
+import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
 import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import {
   defineList,
@@ -160,43 +157,15 @@ async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
 
 type Line = { readonly run: LastRun; readonly key: string; readonly text: string };
 
-/** The records with this key, or with this id whoever owns them. */
+/** The records of these runs with this key, or with this id under any owner. */
 async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): AsyncGenerator<Line> {
   const store = await call.store();
+  const { signal } = call;
   for (const run of runs) {
-    const { key: rule } = sourceDefinitions[run.source].records;
-    const { order, parts: all } = run.manifest;
-    const isOwned = rule.owner !== undefined;
-    const isOrdered = (!isOwned || id.includes('/')) && KEY_ORDERS.includes(order) && endsInDigits(id);
-    const parts = all.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
-    const keyOf = createLineKey(rule);
-    const reader = readLines({ store, parts, signal: call.signal });
-    try {
-      for (let next = reader.next(); next === true || (await next); next = reader.next()) {
-        const key = keyOf(reader);
-        const { json, start, end } = reader.line;
-        if (key === id || (isOwned && key.endsWith(`/${id}`)))
-          yield { run, key, text: json.bytes.toString('utf8', start, end) };
-        reader.release();
-      }
-    } finally {
-      await reader.close();
-    }
+    const { source, manifest } = run;
+    for await (const found of findRecords({ store, source, manifest, id, signal })) yield { run, ...found };
   }
 }
-
-/** The orders of runs in which no key is below the one before. */
-const KEY_ORDERS: readonly string[] = ['id', 'ids'];
-
-/** Whether a part may hold a record: those whose keys say nothing of that are read. */
-const mayHold =
-  (key: string, compare: (a: string, b: string) => number) =>
-  ({ firstKey, lastKey }: Part): boolean =>
-    ![firstKey, lastKey].every(endsInDigits) ||
-    compare(firstKey, lastKey) > 0 ||
-    (compare(firstKey, key) <= 0 && compare(key, lastKey) <= 0);
-
-const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
 
 const MAX_KEY_LENGTH = 1_000;
 const MAX_NAMES = 100;

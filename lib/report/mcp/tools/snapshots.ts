@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
-import { changesBetween } from '../../../snapshot/changes/changes-between.ts';
-import { describeChanges } from '../../../snapshot/changes/describe-changes.ts';
-import type { Change } from '../../../snapshot/changes/side-by-side.ts';
-import { findRuns, type ListedRun } from '../../../snapshot/history/list-runs.ts';
-import { placesIn } from '../../../snapshot/history/places.ts';
-import { type Place, placeSchema, sourceOf } from '../../../snapshot/keys.ts';
-import { sources } from '../../../snapshot/sources/sources.ts';
+import {
+  type Change,
+  changesBetween,
+  describeChanges,
+  findRuns,
+  type ListedRun,
+  placesIn,
+} from '../../../snapshot/history/index.ts';
+import { type Place, placeSchema, sourceOf, sources } from '../../../snapshot/sources/index.ts';
 import { shownChange } from '../../collect/snapshots.ts';
 import { defineList, described, nothingPublished, type ToolCall, ToolError, textInput } from '../tool.ts';
 

@@ -1,0 +1,38 @@
+/*
+ * What can be snapshotted: the sources as values, what is requested of them, and where their runs are stored. It loads no
+ * code that takes or reads a run, since every command starts with it.
+ */
+
+export {
+  type Compression,
+  isRunId,
+  latestParquetFolder,
+  type Place,
+  parquetFolder,
+  parsePlace,
+  partsOf,
+  placeOf,
+  placeSchema,
+  publishedFolder,
+  REPLACED,
+  RUN_TAG,
+  sourceOf,
+} from '../keys.ts';
+export { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
+export type { SnapshotProgress } from '../run/take-slice.ts';
+export { type Run, runOfId } from '../run-id.ts';
+export { consistencies } from '../scan.ts';
+export {
+  commonFields,
+  linkedSource,
+  linkedTo,
+  narrowings,
+  placeName,
+  placeOfRequest,
+  requestFields,
+  requestRules,
+  requestSchemasWith,
+  type SnapshotRequest,
+} from './request.ts';
+export type { Columns, RequestOption } from './source-definition.ts';
+export { isSource, type Source, sourceDefinitions, sources } from './sources.ts';
