@@ -4,7 +4,14 @@ import { once } from '../base/index.ts';
 import { sqlitePath, storePlace } from '../places.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
-import { type CheckTable, NEW_LEDGER, NEW_LEDGER_RISK, TableError, tableCheckOf } from '../table/index.ts';
+import {
+  type CheckTable,
+  NEW_LEDGER,
+  NEW_LEDGER_RISK,
+  openTable,
+  TableError,
+  tableCheckOf,
+} from '../table/index.ts';
 import { blankRow, endStates, type JobRow, outcomeSchema } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { objectIn } from './message/check-message.ts';
@@ -51,10 +58,7 @@ async function checkEnds({ table, environment, batch }: Checked, store: Store): 
   const isWhole = isNew || sqlitePath(table) !== undefined;
   // Results first: what ends meanwhile is in the ledger before it has one.
   const results = await (isWhole ? Array.fromAsync(endedIn(store)) : newestIn(store));
-  const [{ createLedger, ROW_LIFETIME_MS }, { openTable }] = await Promise.all([
-    import('./ledger/ledger.ts'),
-    import('../table/open-table.ts'),
-  ]);
+  const { createLedger, ROW_LIFETIME_MS } = await import('./ledger/ledger.ts');
   const opened = await openTable(table, environment);
   // Rows expire by the clock of the table, from which their expiry counts too.
   let dateMs = Number.NEGATIVE_INFINITY;

@@ -73,7 +73,8 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   await readOwned(columns.files, owners, { column: 'createdby', what: 'files' });
   await readOwned(columns['data-files'], owners, { column: 'responsibleuserid', what: 'data_files' });
   const uses = collector.pack();
-  const [things, graph] = [thingsIn(uses.things), graphIn(uses)];
+  const things = thingsIn(uses.things);
+  const graph = graphIn(uses);
   const whole = [
     ...(columns.calculations?.isWhole === true ? ['calculation'] : []),
     ...(columns.cards?.isWhole === true ? ['card'] : []),
@@ -125,7 +126,8 @@ function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
   // What is wrong is not reached from itself.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
-    const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
+    const by = user[edge] ?? 0;
+    const of = used[edge] ?? 0;
     if (by !== of && isBad(of)) add(flags, by, flagBits.affected);
   }
 }
@@ -136,7 +138,8 @@ function addByEdges(
   isMissing: Model['isMissing'],
 ): void {
   for (let edge = 0; edge < user.length; edge += 1) {
-    const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
+    const by = user[edge] ?? 0;
+    const of = used[edge] ?? 0;
     if (isBrokenByUser(edge)) add(flags, by, flagBits.broken_links);
     if (isBrokenByUsed(edge)) add(flags, of, flagBits.broken_links);
     if (by === of) continue;
@@ -177,7 +180,8 @@ function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to
     nodes,
     (place) => {
       const node = nodes[place] ?? 0;
-      const [start, end] = [starts[node] ?? 0, starts[node + 1] ?? 0];
+      const start = starts[node] ?? 0;
+      const end = starts[node + 1] ?? 0;
       if (end - start < 2) return 0;
       const targets = Uint32Array.from(edges.subarray(start, end), (edge) => to[edge] ?? 0).sort();
       const others = targets.includes(node) ? targets.filter((target) => target !== node) : targets;
@@ -233,7 +237,8 @@ async function readCalculations(
 ): Promise<ReadCalculations> {
   const texts = createNumberedTexts();
   const numberOf = (utf8: Uint8Array) => (utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1);
-  const [isBad, names] = [growing(Uint8Array), growing(Uint32Array)];
+  const isBad = growing(Uint8Array);
+  const names = growing(Uint32Array);
   const held = await readHeld(source, uses, (group) => {
     const status = group.texts('status', (utf8) => isInvalid(asText(utf8)));
     const name = group.texts('name', numberOf);
@@ -286,9 +291,12 @@ function readCards(
 /** The owners of each card that are no groups. */
 function peopleIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
-  const [ids, names, types] = [read('id'), read('displayname'), read('type')];
+  const ids = read('id');
+  const names = read('displayname');
+  const types = read('type');
   return (row: number) => {
-    const [name, type] = [names(row), types(row)];
+    const name = names(row);
+    const type = types(row);
     return ids(row).flatMap((id, at) =>
       type[at]?.toUpperCase() === 'GROUP' ? [] : { id, name: name[at] ?? null },
     );
@@ -317,7 +325,8 @@ async function readHeld(
   collector: UsesCollector,
   open: (group: RowGroup) => SeeRecord,
 ): Promise<HeldThings> {
-  const [nodes, rows] = [growing(Uint32Array), growing(Uint32Array)];
+  const nodes = growing(Uint32Array);
+  const rows = growing(Uint32Array);
   // By node: its place, and 1 more.
   const places = growing(Uint32Array);
   const spellings = new Map<string, number>();
@@ -396,7 +405,8 @@ function createOwners() {
       const found = Array.from(owners.values(), ({ counts }) => counts);
       for (const { node, owner } of Object.values(owned))
         for (let at = 0; at < node.length(); at += 1) {
-          const [bits, of] = [flags[node.at(at)] ?? 0, found[owner.at(at)]];
+          const bits = flags[node.at(at)] ?? 0;
+          const of = found[owner.at(at)];
           if (of !== undefined)
             for (const flag of wrongFlags) if ((bits & flagBits[flag]) !== 0) of[flag] += 1;
         }

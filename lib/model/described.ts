@@ -89,7 +89,9 @@ function readSaid(group: RowGroup, source: Source) {
   const { type, owner, fileset }: DescribedColumns = described;
   const read = (name: string | undefined) => (name === undefined ? () => null : group.texts(name, asText));
   const names = read(records.label.toLowerCase());
-  const [types, owners, filesets] = [read(type), read(owner), read(fileset)];
+  const types = read(type);
+  const owners = read(owner);
+  const filesets = read(fileset);
   return (row: number) => ({
     name: names(row) ?? null,
     type: spelled(types(row) ?? null),

@@ -4,7 +4,7 @@ import { freeMemory, jsonBytesOf } from '../base/bytes/index.ts';
 import { recordOf } from '../base/json/index.ts';
 import { sources } from '../snapshot/sources/index.ts';
 import {
-  asRead,
+  ifUnchanged,
   isKey,
   parseStored,
   printStored,
@@ -214,7 +214,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
   try {
     const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map((each) => each.key);
     const latest = await storeModel(store, options);
-    const put = await store.put(MODEL_KEY, printStored(latest), { condition: asRead(before.etag) });
+    const put = await store.put(MODEL_KEY, printStored(latest), { condition: ifUnchanged(before.etag) });
     const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
     const readable = [MODEL_KEY, ...(before.model === undefined ? [] : keysOfModel(before.model))];
     const left =
@@ -252,8 +252,14 @@ async function storeModel(
   const asOf = new Date(asOfMs).toISOString();
   const { tables: kept = null, tablesAsOf = null } = before.model ?? {};
   return {
-    ...{ version: 1, format: MODEL_FORMAT, asOf, runs: runsIn(runs), formulas: known?.mark ?? '', packed },
-    ...(withTables ? { tables: tables as StoredTables, tablesAsOf: asOf } : { tables: kept, tablesAsOf }),
+    version: 1,
+    format: MODEL_FORMAT,
+    asOf,
+    runs: runsIn(runs),
+    formulas: known?.mark ?? '',
+    packed,
+    tables: withTables ? (tables as StoredTables) : kept,
+    tablesAsOf: withTables ? asOf : tablesAsOf,
   };
 }
 
@@ -321,9 +327,13 @@ function countedTable<Name extends string>(
 function usesTable({ uses }: PackedModel, asOfMs: number) {
   const file = createColumnFile(modelColumns.uses);
   const { columns } = file;
-  const [addId, { kindAt }, graph] = [idsOf(uses), thingsIn(uses.things), graphIn(uses)];
+  const addId = idsOf(uses);
+  const { kindAt } = thingsIn(uses.things);
+  const graph = graphIn(uses);
   for (let edge = 0; edge < graph.user.length; edge += 1) {
-    const [user, used, stater] = [graph.user[edge] ?? 0, graph.used[edge] ?? 0, graph.staterAt(edge)];
+    const user = graph.user[edge] ?? 0;
+    const used = graph.used[edge] ?? 0;
+    const stater = graph.staterAt(edge);
     columns.user_kind.add(kindAt(user));
     addId(columns.user_id, user);
     columns.used_kind.add(kindAt(used));

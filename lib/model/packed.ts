@@ -48,7 +48,8 @@ export function pack(value: object): Buffer {
 /** What was packed: its typed arrays share memory. Undefined if it is damaged. */
 export function unpack<T>(body: Buffer): T | undefined {
   try {
-    const [sizeBytes, base] = [body.readUInt32LE(0), body.readUInt32LE(HEAD_BYTES / 2)];
+    const sizeBytes = body.readUInt32LE(0);
+    const base = body.readUInt32LE(HEAD_BYTES / 2);
     const bytes = zstdDecompressSync(body.subarray(HEAD_BYTES), {
       chunkSize: sizeBytes + 1_024,
       maxOutputLength: sizeBytes,

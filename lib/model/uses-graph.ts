@@ -78,7 +78,8 @@ export function thingsIn(texts: PackedTexts) {
     find({ kind, id }: Thing): number | undefined {
       const wanted = Buffer.concat([Buffer.of(kinds.indexOf(kind)), Buffer.from(id)]);
       for (let node = 0; node < count; node += 1) {
-        const [start, end] = [tagged(node), starts[node + 1] ?? 0];
+        const start = tagged(node);
+        const end = starts[node + 1] ?? 0;
         if (end - start === wanted.length && wanted.equals(bytes.subarray(start, end))) return node;
       }
       return undefined;
@@ -109,7 +110,9 @@ const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number
 /** Collects the uses of records, or of parts. Memory: some 25 bytes a thing and 12 a use, and at the end 8 more. */
 export function createUsesCollector() {
   const things = createNumberedTexts();
-  const [user, used, said] = [growing(Uint32Array), growing(Uint32Array), growing(Uint32Array)];
+  const user = growing(Uint32Array);
+  const used = growing(Uint32Array);
+  const said = growing(Uint32Array);
   const validities = createValidities();
   const nodeOf = ({ kind, id }: Thing) => things.numberOf(Buffer.from(id), kindNumbers[kind]);
   return {
@@ -190,7 +193,8 @@ function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonl
 
 /** What the first of two says, or the second if its validity is worse; and what either confirms or calls broken. */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
-  const [before, after] = [first >> VALIDITY, second >> VALIDITY];
+  const before = first >> VALIDITY;
+  const after = second >> VALIDITY;
   const isWorse = before === 0 || (isBrokenNumber[before] === false && isBrokenNumber[after] === true);
   const of = (CONFIRMED | BROKEN_BY_USER | BROKEN_BY_USED) & (first | second);
   if (!isWorse || after === 0) return first | of;

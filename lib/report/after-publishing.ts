@@ -4,7 +4,14 @@ import type { AwsEnvironment } from '../base/aws/index.ts';
 import { renewModel } from '../model/index.ts';
 import { placesIn, readAgain, readLatest } from '../snapshot/history/index.ts';
 import { type Place, placeSchema, sources } from '../snapshot/sources/index.ts';
-import { asRead, findStored, printStored, type Store, storeUntil, unlessDamaged } from '../store/index.ts';
+import {
+  findStored,
+  ifUnchanged,
+  printStored,
+  type Store,
+  storeUntil,
+  unlessDamaged,
+} from '../store/index.ts';
 import { collectDigest, type PrintedDigest, printDigest, type SendDigest } from './digest/digest.ts';
 import { type ReportToWrite, writeReport } from './print-report.ts';
 import { findReport, type StoredReport } from './stored-report.ts';
@@ -205,7 +212,7 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   const isOld = last === null && now() - Date.parse(latest.startedAt) > DAY_MS;
   const digest = isOld ? undefined : await digestOf(place, latest.run, last ?? undefined, options);
   const record = (run: string | null, etag: string | undefined) =>
-    store.put(key, printStored({ version: 1, run }), { condition: asRead(etag) });
+    store.put(key, printStored({ version: 1, run }), { condition: ifUnchanged(etag) });
   const recorded = await record(latest.run, mark?.etag);
   // Somebody else is at it.
   if (recorded.kind !== 'stored' || digest === undefined) return [];

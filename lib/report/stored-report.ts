@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../base/json/index.ts';
-import { findStored, type Store, type StoredJson } from '../store/index.ts';
+import { findStored, type Store } from '../store/index.ts';
 
 /** The page, and what is said of it: written after the page. */
 export const REPORT_PAGE_KEY = 'report/latest.html';
@@ -18,5 +18,4 @@ const storedReportSchema = z.object({
 export type StoredReport = z.infer<typeof storedReportSchema>;
 
 /** The newest report of a store; undefined if none was written. Throws `StoredObjectError` if it is damaged. */
-export const findReport = (store: Pick<Store, 'get'>): Promise<StoredJson<StoredReport> | undefined> =>
-  findStored(store, REPORT_KEY, storedReportSchema);
+export const findReport = (store: Pick<Store, 'get'>) => findStored(store, REPORT_KEY, storedReportSchema);

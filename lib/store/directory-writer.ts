@@ -19,7 +19,7 @@ import { pipeline } from 'node:stream/promises';
 import { once, sleep } from '../base/index.ts';
 import { errorCode, StoreError, unlessCode } from './error.ts';
 import { checkKey, IGNORE_FILE, RESERVED_FOLDER } from './key.ts';
-import { createReserve, isFullDisk, type Reserve } from './reserve.ts';
+import { createReserve, isFullDisk } from './reserve.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
 const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
@@ -79,7 +79,11 @@ export function createDirectoryWriter(root: string) {
   };
 }
 
-function createPreparation(root: string, temporaryFolder: string, reserve: Reserve): () => Promise<void> {
+function createPreparation(
+  root: string,
+  temporaryFolder: string,
+  reserve: ReturnType<typeof createReserve>,
+): () => Promise<void> {
   // It only saves space.
   const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
   const keepOutOfGitOnce = once(() => keepOutOfGit(root));

@@ -3,8 +3,8 @@
 export { makeFolder } from './directory-writer.ts';
 export { errorCode, StoreError, type StoreFailure } from './error.ts';
 export { compareKeys, idOfSegment, isKey, keySegment, RESERVED_FOLDER } from './key.ts';
-export { checkStoreExists, examineStore, keyInStore, openStore, parseLocation } from './open.ts';
-export { createReserve, isFullDisk, type Reserve } from './reserve.ts';
+export { checkStoreExists, examineStore, keyInStore, linkToObject, openStore } from './open.ts';
+export { createReserve, isFullDisk } from './reserve.ts';
 export type { ListedObject, OldVersion, PutCondition, Store, StoredObject } from './store.ts';
 export {
   findStored,
@@ -16,9 +16,8 @@ export {
   printStored,
   printStoredLine,
   readStored,
-  type StoredJson,
   StoredObjectError,
   unlessDamaged,
 } from './stored-json.ts';
 export { storeUntil } from './until.ts';
-export { asRead, updateObject } from './update-object.ts';
+export { ifUnchanged, updateObject } from './update-object.ts';

@@ -48,7 +48,7 @@ type Location =
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
 /** What a location names. Throws a `bad-location` StoreError. */
-export function parseLocation(location: string): Location {
+function parseLocation(location: string): Location {
   if (!/^(?:[a-z][a-z0-9+.-]+:|s3\/)/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);
@@ -73,6 +73,22 @@ const badLocation = (expected: string, got: string): StoreError =>
     expected,
     got: hideUser(got),
   });
+
+/** Signs a link to an object of a store in S3 (see `signLink`); undefined for a directory. */
+export async function linkToObject(
+  location: string,
+  key: string,
+  options: { readonly seconds: number; readonly environment: AwsEnvironment },
+) {
+  const place = parseLocation(location);
+  if (place.kind === 'directory') return undefined;
+  const { signLink } = await import('./s3-link.ts');
+  return signLink({
+    bucket: place.bucket,
+    key: place.prefix === '' ? key : `${place.prefix}/${key}`,
+    ...options,
+  });
+}
 
 /** The key in a store at `s3://bucket/prefix` of an object that an event names. Throws if the object is elsewhere. */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {

@@ -14,8 +14,6 @@ const FILE_BYTES = 16 * 1024;
 /** A disk with less room than this many reserves has none. */
 const MIN_ROOM = 8;
 
-export type Reserve = ReturnType<typeof createReserve>;
-
 /** A reserve in a folder of its own, the parent of which exists. */
 export function createReserve(folder: string) {
   const spend = () => rm(folder, { force: true, recursive: true });

@@ -19,7 +19,7 @@ type ObjectLink = {
 };
 
 /** Signs a link to an object with the credentials of this process. No request is made: the object need not exist. */
-export async function linkToObject({ bucket, key, seconds, environment }: LinkOptions): Promise<ObjectLink> {
+export async function signLink({ bucket, key, seconds, environment }: LinkOptions): Promise<ObjectLink> {
   const client = createS3Client(environment);
   try {
     const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), {

@@ -2,7 +2,7 @@ import { StoreError } from './error.ts';
 import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 
 /** The condition that an object still is as it was read: with this etag, or absent if undefined. */
-export const asRead = (etag: string | undefined): PutCondition =>
+export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
 type UpdateOptions = Omit<PutOptions, 'condition'> & {
@@ -31,7 +31,7 @@ export async function updateObject(
     const found = isNew && round === 1 ? undefined : await store.get(key, limit);
     const body = await decide(found);
     if (body === undefined) return false;
-    const put = await store.put(key, body, { ...options, condition: asRead(found?.etag) });
+    const put = await store.put(key, body, { ...options, condition: ifUnchanged(found?.etag) });
     if (put.kind === 'stored') return true;
   }
   throw new StoreError(`replace ${key}`, {

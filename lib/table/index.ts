@@ -1,7 +1,7 @@
 /* Rows in DynamoDB or SQLite, one interface. What opens either is large: it is loaded when it is opened. */
 
 export { networkOf } from './network-disk.ts';
-export { type DateSeen, type OnDate, openTable } from './open-table.ts';
+export { type DateSeen, type OnDate, openSqliteFile, openTable } from './open-table.ts';
 export type { SqliteFile } from './sqlite-file.ts';
 export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';

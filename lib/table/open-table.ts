@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { AwsEnvironment } from '../base/aws/index.ts';
 import { sqlitePath } from '../places.ts';
 import type { ClientLimits } from './dynamo-table.ts';
+import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
 type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
@@ -28,6 +29,10 @@ export async function openTable(
   return { table: createDynamoTable({ tableName: name, environment, client, onDate }), onDate };
 }
 
+/** Opens a file of SQLite, or creates it with the first write: one connection for all of a process. */
+export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
+  (await import('./sqlite-file.ts')).sqliteFile(path);
+
 /** A response of the table: its `Date`, in whole seconds, and when it was requested and received by the clock here. */
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
@@ -37,7 +42,8 @@ export type DateSeen = { readonly dateMs: number; readonly sentMs: number; reado
  * the table's time too narrowly.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
-  const [sentMs, beganMs] = [now(), steady()];
+  const sentMs = now();
+  const beganMs = steady();
   return (dateMs) => {
     const receivedMs = now();
     return { dateMs, sentMs: Math.min(sentMs, receivedMs - Math.floor(steady() - beganMs)), receivedMs };

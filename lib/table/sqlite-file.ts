@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { once } from '../base/index.ts';
-import { createReserve, makeFolder, type Reserve } from '../store/index.ts';
+import { createReserve, makeFolder } from '../store/index.ts';
 import { networkOf } from './network-disk.ts';
 import { createAliveness } from './sqlite-aliveness.ts';
 import { asTableError, BUSY, codeOf, isFull } from './sqlite-failure.ts';
@@ -202,7 +202,7 @@ function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => vo
   }
 }
 
-function commitWith(reserve: Reserve, db: DatabaseSync, given: readonly Waiting[]) {
+function commitWith(reserve: ReturnType<typeof createReserve>, db: DatabaseSync, given: readonly Waiting[]) {
   const mayLend = given.some(({ mayUseReserve }) => mayUseReserve);
   return reserve.lend(
     () => patiently(() => commit(db, given)),

@@ -129,7 +129,8 @@ function checkedNames(
 
 /** The names that come more than once. */
 export function repeatedIn(names: readonly string[]): ReadonlySet<string> {
-  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  const seen = new Set<string>();
+  const twice = new Set<string>();
   for (const name of names) (seen.has(name) ? twice : seen).add(name);
   return twice;
 }
@@ -177,7 +178,8 @@ async function* rowsIn(
  */
 function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
   const all = names.length;
-  const [start = '', next = ''] = [first[0], second[0]];
+  const start = first[0] ?? '';
+  const next = second[0] ?? '';
   if ((first.length >= all && second.length >= all) || isBlank(next) || !isOfWords(next)) return false;
   return !isOfWords(start) || second.length === 1 || first.length + second.length === all + 1;
 }
@@ -278,7 +280,9 @@ function gatherRows(pieces: TextLines) {
   let start = 0;
   let isOver = false;
   // How many lines of the next row were looked at, and their quotes and characters.
-  let [count, quotes, length] = [0, 0, 0];
+  let count = 0;
+  let quotes = 0;
+  let length = 0;
   /** The lines of the next row, if what was read so far holds all of them. */
   const gathered = (): readonly TextLine[] | undefined => {
     do {
@@ -299,13 +303,16 @@ function gatherRows(pieces: TextLines) {
         if (lines !== undefined || isOver) return lines;
         const { done, value = [] } = await pieces.next();
         isOver = done === true;
-        [held, start] = [[...held.slice(start), ...value], 0];
+        held = [...held.slice(start), ...value];
+        start = 0;
       }
     },
     /** Takes so many lines: all that `next` gave, or fewer. */
     take(taken: number) {
       start += taken;
-      [count, quotes, length] = [0, 0, 0];
+      count = 0;
+      quotes = 0;
+      length = 0;
     },
   };
 }

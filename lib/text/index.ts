@@ -1,4 +1,5 @@
-export { csvCell, safeCell } from './cells.ts';
+/* Texts in and out: lines, CSV and JSON of any encoding, read as streams and written safely for spreadsheets. */
+export { csvCell, safeCell } from './cells/index.ts';
 export {
   type CsvForm,
   type CsvTable,

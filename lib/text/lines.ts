@@ -101,7 +101,8 @@ function gatherLine() {
     isEmpty: () => length === 0,
     take(end: string): RawLine {
       const line = { units: held.join(''), end, isTooLong: length > MAX_ROW_LENGTH };
-      [held, length] = [[], 0];
+      held = [];
+      length = 0;
       return line;
     },
   };
@@ -132,7 +133,10 @@ function createLineSplitter(): Splitter {
 function createElementSplitter(name: string | undefined): Splitter {
   const element = gatherLine();
   // Depth 0 is before and after the array, 1 between its elements.
-  let [depth, inString, isEscaped, isOver] = [0, false, false, false];
+  let depth = 0;
+  let inString = false;
+  let isEscaped = false;
+  let isOver = false;
   return {
     add(units) {
       const elements: RawLine[] = [];

@@ -101,7 +101,8 @@ export async function surveyText(
   const form = { encoding, isMarked, isGzipped, doubt };
   const isKnown = options.encoding !== undefined || isMarked || isUtf16(encoding);
   if (isKnown || (encoding === 'utf-8' && doubt === undefined && !isAscii(head))) return form;
-  const [numbers, found]: [number[], string[]] = [[], []];
+  const numbers: number[] = [];
+  const found: string[] = [];
   let size = 0;
   // One character a byte.
   for await (const lines of text.lines('line', 'iso-8859-1')) {

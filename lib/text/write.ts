@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { systemReason } from '../base/index.ts';
-import { csvCell, safeCell } from './cells.ts';
+import { csvCell, safeCell } from './cells/index.ts';
 import type { CsvForm } from './csv.ts';
 import { encoderOf } from './encodings.ts';
 

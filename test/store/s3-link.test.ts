@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkToObject } from '../../lib/store/s3-link.ts';
+import { signLink } from '../../lib/store/s3-link.ts';
 
 const environment = {
   AWS_REGION: 'eu-central-1',
@@ -9,7 +9,7 @@ const environment = {
 const report = { bucket: 'acme', key: 'a prefix/report/latest.html', seconds: 3_600 };
 
 test('a link has the object, its end and a signature, and no header must be sent with it', async () => {
-  const { url, isTemporary, credentialsEnd } = await linkToObject({ ...report, environment });
+  const { url, isTemporary, credentialsEnd } = await signLink({ ...report, environment });
 
   const { host, pathname, searchParams } = new URL(url);
   expect([host, pathname]).toEqual(['acme.s3.eu-central-1.amazonaws.com', '/a%20prefix/report/latest.html']);
@@ -26,7 +26,7 @@ test('a link has the object, its end and a signature, and no header must be sent
 test('a link of temporary credentials is known as one', async () => {
   const temporary = { ...environment, AWS_SESSION_TOKEN: 'token' };
 
-  const { url, isTemporary } = await linkToObject({ ...report, environment: temporary });
+  const { url, isTemporary } = await signLink({ ...report, environment: temporary });
 
   expect(new URL(url).searchParams.get('X-Amz-Security-Token')).toBe('token');
   expect(isTemporary).toBe(true);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Store, StoredObject } from '../../lib/store/store.ts';
-import { asRead, updateObject } from '../../lib/store/update-object.ts';
+import { ifUnchanged, updateObject } from '../../lib/store/update-object.ts';
 import { beforeFirst } from './before.ts';
 import { storeOfEach } from './store-of-each.ts';
 
@@ -55,5 +55,5 @@ test('a writer that loses 20 times in a row fails as busy', async () => {
 });
 
 test('an object is as it was read if its etag is the same, or there still is none', () => {
-  expect([asRead('e'), asRead(undefined)]).toEqual([{ ifMatch: 'e' }, { ifAbsent: true }]);
+  expect([ifUnchanged('e'), ifUnchanged(undefined)]).toEqual([{ ifMatch: 'e' }, { ifAbsent: true }]);
 });

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findReport, printReport, REPORT_PAGE_KEY } from '../../report/index.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
-import { missingObject, parseLocation, type Store } from '../../store/index.ts';
+import { linkToObject, missingObject, type Store } from '../../store/index.ts';
 import { writeTextFile } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -152,7 +152,7 @@ export async function linkToReport(
   const file = await store.fileOf?.(REPORT_PAGE_KEY);
   const link = file
     ? { link: pathToFileURL(file.path).href, until: null, isTemporary: false }
-    : await linkToObject(store, hours, terminal, now);
+    : await linkInStore(store, hours, terminal, now);
   const writtenAt = new Date(report.value.writtenAt).toISOString();
   if (!json) for (const line of remarksOn(link, report.value, now())) terminal.err(line);
   return { json: { ...link, writtenAt, runs: report.value.runs }, words: link.link };
@@ -161,19 +161,15 @@ export async function linkToReport(
 const EXPECTED =
   'the report, which the function write-report writes within ten minutes of a publication (platform-sync report writes one here)';
 
-async function linkToObject(
+async function linkInStore(
   { location }: Store,
   hours: number,
   { environment }: Terminal,
   now: () => number,
 ): Promise<ReportLink> {
-  const place = parseLocation(location);
-  if (place.kind !== 's3') throw missingObject({ location }, REPORT_PAGE_KEY, 'a file');
-  const { bucket, prefix } = place;
-  const key = `${prefix === '' ? '' : `${prefix}/`}${REPORT_PAGE_KEY}`;
-  const { linkToObject: sign } = await import('../../store/s3-link.ts');
-  const seconds = hours * 3_600;
-  const { url, credentialsEnd, isTemporary } = await sign({ bucket, key, seconds, environment });
+  const signed = await linkToObject(location, REPORT_PAGE_KEY, { seconds: hours * 3_600, environment });
+  if (signed === undefined) throw missingObject({ location }, REPORT_PAGE_KEY, 'a file');
+  const { url, credentialsEnd, isTemporary } = signed;
   const untilMs = Math.min(now() + hours * 3_600_000, credentialsEnd?.getTime() ?? Number.POSITIVE_INFINITY);
   return { link: url, until: new Date(untilMs).toISOString(), isTemporary };
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { AwsEnvironment } from '../../base/aws/index.ts';
 import { sqlitePath, withPlaces } from '../../places.ts';
-import { tableCheckOf } from '../../table/index.ts';
+import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
 /** Who sends here: the user, or in a container whose user has no name, its number. */
@@ -27,12 +27,12 @@ export async function openQueue(
     const { createSqsClient, createSqsQueue } = await import('./sqs-queue.ts');
     return createSqsQueue(place, createSqsClient(place, environment));
   }
-  const [{ sqliteFile }, { createSqliteQueue }] = await Promise.all([
-    import('../../table/sqlite-file.ts'),
+  const [file, { createSqliteQueue }] = await Promise.all([
+    openSqliteFile(path),
     import('./sqlite-queue.ts'),
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MAX_RECEIVES } };
-  const queue = createSqliteQueue(sqliteFile(path), { name, sender: senderHere(), ...deadLetters });
+  const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
   // A message without the rows of what was sent before would have it sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);

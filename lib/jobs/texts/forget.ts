@@ -2,7 +2,7 @@ import { preview } from '../../base/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { type OldVersion, type Store, type StoredObject, updateObject } from '../../store/index.ts';
-import type { Table } from '../../table/index.ts';
+import { openSqliteFile, type Table } from '../../table/index.ts';
 import { isBatchName } from '../types/score/message.ts';
 import {
   type BatchStorage,
@@ -110,7 +110,7 @@ export async function forget(
       : await forgetText(forgotten.textHash, batches);
   // A table in DynamoDB leaves nothing of deleted rows.
   const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
-  if (path !== undefined) await (await import('../../table/sqlite-file.ts')).sqliteFile(path).erase();
+  if (path !== undefined) await (await openSqliteFile(path)).erase();
   // Only now is everything that was erased an old version.
   return { ...erased, oldVersions: await eraseOldVersions(forgotten, batches.store) };
 }

@@ -71,7 +71,8 @@ function datasetsOf(uses: PackedUses, wanted: Pick<KnownFormulas['keys'], 'has'>
   const { user, used } = graphIn(uses);
   const found = new Map<string, string[]>();
   for (let edge = 0; edge < user.length; edge += 1) {
-    const [by, of] = [user[edge] ?? 0, used[edge] ?? 0];
+    const by = user[edge] ?? 0;
+    const of = used[edge] ?? 0;
     if (kindAt(of) !== 'dataset' || kindAt(by) !== 'calculation') continue;
     const { id } = thingAt(by);
     if (wanted.has(id)) found.set(id, [...(found.get(id) ?? []), thingAt(of).id]);

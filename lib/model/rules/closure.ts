@@ -56,7 +56,9 @@ export function reach(
 ): Reach {
   const numbers = () => new Uint32Array(size);
   // In the order in which they are reached; and of each node its place there, and 1 more: 0 if it was not reached.
-  const [nodes, away, places] = [numbers(), numbers(), numbers()];
+  const nodes = numbers();
+  const away = numbers();
+  const places = numbers();
   let length = 0;
   function add(node: number, hop: number): void {
     nodes[length] = node;
@@ -71,7 +73,8 @@ export function reach(
   const ways: number[] = [];
   let isCut = false;
   for (let place = 0; place < length; place += 1) {
-    const [node, hop] = [nodes[place] ?? 0, (away[place] ?? 0) + 1];
+    const node = nodes[place] ?? 0;
+    const hop = (away[place] ?? 0) + 1;
     for (let way = starts[node] ?? 0; way < (starts[node + 1] ?? 0); way += 1) {
       const edge = edges[way] ?? 0;
       const target = to[edge] ?? 0;
@@ -86,9 +89,12 @@ export function reach(
       if (reached < end && away[reached] === hop) ways.push(edge);
     }
   }
-  const listed = [first, Math.min(end, length)] as const;
+  const last = Math.min(end, length);
   return {
-    ...{ nodes: nodes.slice(...listed), hops: away.slice(...listed) },
-    ...{ edges: Uint32Array.from(ways), counts, isCut },
+    nodes: nodes.slice(first, last),
+    hops: away.slice(first, last),
+    edges: Uint32Array.from(ways),
+    counts,
+    isCut,
   };
 }

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDirectoryStore } from '../../store/directory.ts';
-import type { Store } from '../../store/index.ts';
+import { openStore, type Store } from '../../store/index.ts';
 import { type Place, sourceOf } from '../keys.ts';
 import { type Manifest, manifestOf } from '../manifest.ts';
 import { publishChanges } from '../publish/publish-changes.ts';
@@ -79,7 +78,8 @@ function nameBefore(
 export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
   try {
-    const [to, key] = [createDirectoryStore(folder), 'changes.ndjson.zst'];
+    const to = await openStore(folder);
+    const key = 'changes.ndjson.zst';
     const counts = await publishChanges({ ...comparison, to, key, scratch: '' });
     const { signal } = comparison;
     yield* (await storedChanges({ store: to, changes: { against: 'before', ...counts, key }, signal })) ?? [];

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { shortened } from '../../base/index.ts';
 import { anyRecord, recordOf } from '../../base/json/index.ts';
 import {
-  asRead,
   findStored,
+  ifUnchanged,
   MAX_LIST_BYTES,
   printBounded,
   readStored,
@@ -98,7 +98,7 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const key = checkpointKey(checkpoint.source, checkpoint.run);
   const put = await store.put(key, printBounded(key, checkpoint, MAX_LIST_BYTES), {
-    condition: asRead(etag),
+    condition: ifUnchanged(etag),
   });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { freeMemory, gatherInPlace } from '../../base/bytes/index.ts';
 import { shortened } from '../../base/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/index.ts';
 import { endsPart } from '../changes/key-hash.ts';
 import { MAX_LINE_BYTES } from '../changes/line-reader.ts';
 import { partChunks } from '../changes/part-chunks.ts';

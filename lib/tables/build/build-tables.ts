@@ -221,7 +221,8 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
   const recorded: MadeFile[] = [...(await readMade(store, place, at))];
   const files = await openPartFiles(making);
   const parts = manifest.parts.map((part, index) => {
-    const [key, known] = [`${folder}${fileName(index)}`, recorded[index]];
+    const key = `${folder}${fileName(index)}`;
+    const known = recorded[index];
     const isMade = known?.of === madeOf(place, part) && sizes.get(key) === known.bytes;
     sizes.delete(key);
     return { part, index, key, isMade };

@@ -292,7 +292,8 @@ function resultOf(query: QueryNode, outer: Scope): readonly RelationColumn[] {
   const scope = scopeOf(query, outer);
   const { type, left, right } = query;
   if (left !== undefined && right !== undefined) {
-    const [columns, others] = [resultOf(left, scope), resultOf(right, scope)];
+    const columns = resultOf(left, scope);
+    const others = resultOf(right, scope);
     return type === 'RECURSIVE_CTE_NODE' ? columns : columns.map((each, at) => united(each, others[at]));
   }
   return (query.select_list ?? []).flatMap((selected) =>

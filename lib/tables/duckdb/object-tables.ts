@@ -99,7 +99,8 @@ function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedO
   for (const object of objects) {
     if (group.length > 0 && bytes + object.sizeBytes > GROUP_BYTES) {
       yield group;
-      [group, bytes] = [[], 0];
+      group = [];
+      bytes = 0;
     }
     group.push(object);
     bytes += object.sizeBytes;

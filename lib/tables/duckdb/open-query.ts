@@ -90,7 +90,9 @@ async function unlessGone(cause: unknown, paths: readonly string[]): Promise<nev
 
 async function runQuery(text: string, context: QueryContext, hasModel: boolean): Promise<QueryResult> {
   const { store, signal } = context;
-  const [faults, notes, asked] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const faults = new Set<string>();
+  const notes = new Set<string>();
+  const asked = new Set<string>();
   const session = {
     ...context,
     report: (fault: string) => void faults.add(fault),

@@ -141,7 +141,8 @@ export type LocalCopies = {
 export function createLocalCopies(folder: string): LocalCopies {
   const copies = new Map<string, Made>();
   const paths: string[] = [];
-  let [sizeBytes, users] = [0, 0];
+  let sizeBytes = 0;
+  let users = 0;
   return {
     get(name, make) {
       const known = copies.get(name);

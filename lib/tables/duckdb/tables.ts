@@ -145,7 +145,9 @@ async function latestRuns(
     computedOver.length > 0
       ? computedOver
       : (await lastRuns(store, [place], report)).runs.map(({ place: of, key, manifest: { run } }) => ({
-          ...{ place: of, run, manifest: key },
+          place: of,
+          run,
+          manifest: key,
         }));
   const narrowed = found.flatMap((run) => (run.place === place ? [] : run.place));
   if (found.length === 0) note(`no run of ${place} is published: it has no rows`);

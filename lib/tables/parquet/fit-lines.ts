@@ -118,7 +118,8 @@ function columnsOf(table: TableColumns) {
 }
 
 /** The years 1 to 9999 in epoch milliseconds: readers disagree about others. */
-const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999];
+const FIRST_MS = -62_135_596_800_000;
+const LAST_MS = 253_402_300_799_999;
 
 /** Adds the moment of the epoch milliseconds in the row that was added last. */
 function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
@@ -142,4 +143,6 @@ function othersOf(bytes: Buffer, spans: readonly number[]): Buffer {
   return Buffer.concat([...pieces, CLOSE]);
 }
 
-const [OPEN, BETWEEN, CLOSE] = [Buffer.from('{'), Buffer.from(','), Buffer.from('}')];
+const OPEN = Buffer.from('{');
+const BETWEEN = Buffer.from(',');
+const CLOSE = Buffer.from('}');

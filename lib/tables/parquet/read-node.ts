@@ -241,7 +241,8 @@ const NULL = 0x6e;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 /** The letters of `true`, and of `false` behind its first, as one number. */
-const [TRUE, ALSE] = [0x65757274, 0x65736c61];
+const TRUE = 0x65757274;
+const ALSE = 0x65736c61;
 /** So many digits are a safe integer. */
 const SAFE_DIGITS = 15;
 

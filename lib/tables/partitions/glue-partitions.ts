@@ -83,7 +83,8 @@ export function gluePartitions({ database, location, environment }: GluePartitio
         },
         () => act(partition),
       );
-  const [add, remove] = [explaining('add', put), explaining('remove', drop)];
+  const add = explaining('add', put);
+  const remove = explaining('remove', drop);
 
   return {
     async add(place: Place, run: Run, { changes }: Pick<Manifest, 'changes'>) {

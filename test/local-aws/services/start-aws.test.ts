@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { openStore } from '../../../lib/store/open.ts';
-import { linkToObject } from '../../../lib/store/s3-link.ts';
+import { signLink } from '../../../lib/store/s3-link.ts';
 import { startAws } from './start-aws.ts';
 
 test('an object can be read by a link, without credentials, until the link ends', async () => {
@@ -9,7 +9,7 @@ test('an object can be read by a link, without credentials, until the link ends'
   const store = await openStore('s3://acme/a b', { s3: aws.settings });
   await store.put('page.html', Buffer.from('hello'), { contentType: 'text/html' });
   const link = (seconds: number) =>
-    linkToObject({ bucket: 'acme', key: 'a b/page.html', seconds, environment: aws.settings });
+    signLink({ bucket: 'acme', key: 'a b/page.html', seconds, environment: aws.settings });
 
   const response = await fetch((await link(60)).url);
 

@@ -1,4 +1,4 @@
-import { csvCell } from '../../../text/cells.ts';
+import { csvCell } from '../../../text/cells/index.ts';
 import type { Sortable } from './find.ts';
 
 type Column = Sortable & { readonly label: string; readonly isNumber?: boolean };

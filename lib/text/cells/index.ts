@@ -1,4 +1,6 @@
-/** A cell of a CSV (RFC 4180), with quotes where it needs them. Imports nothing: the report's page has it, too. */
+/* Cells of CSV. They import nothing, since the report's page has them too. */
+
+/** A cell of a CSV (RFC 4180), with quotes where it needs them. */
 export const csvCell = (text: string, separator: string): string =>
   text.includes(separator) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
