@@ -10,7 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{gated-pace,fleet-slots,fleet-slots-steps,table-clock,clocks,wrong-dates,recovery}.test.ts',
-      'test/pace/{enqueue,slots,effective-rate,budget,stored-budget,reserve-block}.test.ts',
+      'test/pace/{enqueue,clock,effective-rate,budget,stored-budget,reserve-block}.test.ts',
       'test/pace/{fleet-breaker,acceptance-tracker,budget-view,gcra,fair-queue,fleet-pace,local-pace,breaker}.test.ts',
       'test/pace/{fleet,outage}.test.ts',
     ],
