@@ -1,3 +1,4 @@
+import { type EndpointName, endpoints } from './platform/operations/index.ts';
 import type { SettingName } from './settings.ts';
 
 /*
@@ -24,10 +25,8 @@ export {
 } from './jobs/types/index.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
 export { type ModelTable, modelColumns } from './model/rules/index.ts';
-export { endpointNames } from './platform/endpoints.ts';
-export { tokenHeader } from './platform/token.ts';
 export { REPORT_PAGE_KEY } from './report/index.ts';
-export { platformLink, type SettingName, settingNames } from './settings.ts';
+export { platformLink, type SettingName, settingNames, tokenHeader } from './settings.ts';
 export type { ExpectedSnapshot } from './snapshot/history/index.ts';
 export {
   type Columns,
@@ -57,6 +56,9 @@ export {
   storedTables,
   tableNameAmong,
 } from './tables/catalog/index.ts';
+
+/** The names of the platform's operations. */
+export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
 
 /** What every deployed function finds in its environment. */
 export type CommonEnvironment = Readonly<

@@ -15,11 +15,17 @@ import {
   type PaceCounts,
 } from './pace/index.ts';
 import { warnOfThisHost } from './places.ts';
-import { countCalls, notifyAll, type Observe, type PlatformEvent } from './platform/events.ts';
-import type { Call, HoldLeft, RetryLimits } from './platform/index.ts';
-import { openCalls } from './platform/open-calls.ts';
-import { callOutcome, probePlatform } from './platform/outage.ts';
-import { fixedToken, type TokenSource } from './platform/token.ts';
+import {
+  callOutcome,
+  countCalls,
+  fixedToken,
+  notifyAll,
+  openCalls,
+  openStoredToken,
+  probePlatform,
+  type TokenSource,
+} from './platform/http/index.ts';
+import type { Call, HoldLeft, Observe, PlatformEvent, RetryLimits } from './platform/index.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore, type Store } from './store/index.ts';
 import { type CheckTable, tableCheckOf } from './table/index.ts';
@@ -182,34 +188,7 @@ function tokenOf(
   { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: place = '' }: Settings,
   environment: Environment,
 ): TokenSource {
-  if (token !== undefined) return fixedToken(token);
-  return loadedLater(async () =>
-    isParameter(place)
-      ? (await import('./platform/parameter-store-token.ts')).parameterStoreToken({
-          parameter: place,
-          environment,
-        })
-      : (await import('./platform/secrets-manager-token.ts')).secretsManagerToken({
-          secretId: place,
-          environment,
-        }),
-  );
-}
-
-/** Everything else is the id or ARN of a secret: names of secrets look like names of parameters. */
-const isParameter = (place: string) => /^arn:[^:]+:ssm:/.test(place);
-
-/** Loads the source, and the SDK that it needs, when the first token is read. */
-function loadedLater(load: () => Promise<TokenSource>): TokenSource {
-  let source: TokenSource | undefined;
-  const loaded = once(async () => {
-    source = await load();
-    return source;
-  });
-  return {
-    read: async () => (await loaded()).read(),
-    refused: (token) => source?.refused(token) ?? false,
-  };
+  return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
 }
 
 /** Logs calls: problems as warnings, everything else at lower levels; of odd answers the first one of each operation. */

@@ -3,7 +3,6 @@ import { networkFaults } from './base/aws/index.ts';
 import { hideUser, preview } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
-import { isOtherHeader, tokenHeader } from './platform/token.ts';
 
 export { SettingsError };
 
@@ -70,7 +69,7 @@ export function needed<Given extends Partial<Settings>, Name extends keyof Setti
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
   SYNC_DIGEST_URL: () => true,
-  PLATFORM_TOKEN_HEADER: (value) => !isOtherHeader(value),
+  PLATFORM_TOKEN_HEADER: (value) => !OTHER_HEADERS.test(value),
 };
 
 function fault(issue: z.core.$ZodIssue, given: Environment): string {
@@ -169,6 +168,18 @@ const isQueueUrl = (text: string) =>
 const queueUrl = z.string().check(
   z.refine(isQueue, {
     error: 'the http or https URL of a queue, with a path and without a user, or sqlite:FILE',
+  }),
+);
+
+/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
+const OTHER_HEADERS =
+  /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** Schema of the name of a header that can hold the token. */
+export const tokenHeader = z.string({ error: 'a header name' }).check(
+  z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
+  z.refine((name) => !OTHER_HEADERS.test(name), {
+    error: 'a header of its own, not one that the request or its connection needs',
   }),
 );
 

@@ -1,7 +1,6 @@
 import type * as z from 'zod/mini';
-import { type EndpointName, endpoints } from '../../lib/platform/endpoints.ts';
 import type { Endpoint } from '../../lib/platform/index.ts';
-import * as records from '../../lib/platform/records.ts';
+import { type EndpointName, endpoints } from '../../lib/platform/operations/index.ts';
 import { docOf, methodOf } from './docstrings.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
@@ -38,13 +37,13 @@ const operations = {
 >;
 
 const objects = {
-  CalculationRow: { decides: { id: 'id' }, members: records.calculationRow },
-  Calculation: { decides: { id: 'id' }, members: records.calculation },
-  FileRecord: { decides: { id: 'text' }, members: records.file },
-  Card: { decides: { id: 'id' }, members: records.card },
-  FunctionExecution: { decides: { status: 'text' }, members: records.execution },
-  Sentiment: { decides: {}, members: records.sentiment },
-  DataFile: { decides: { dataFileId: 'id' }, members: records.dataFile },
+  CalculationRow: { decides: { id: 'id' }, members: endpoints.searchCalculations.records.members },
+  Calculation: { decides: { id: 'id' }, members: endpoints.updateFormula.records.members },
+  FileRecord: { decides: { id: 'text' }, members: endpoints.searchFiles.records.members },
+  Card: { decides: { id: 'id' }, members: endpoints.listCards.records.members },
+  FunctionExecution: { decides: { status: 'text' }, members: endpoints.runFunction.records.members },
+  Sentiment: { decides: {}, members: endpoints.analyzeSentiment.records.members },
+  DataFile: { decides: { dataFileId: 'id' }, members: endpoints.getDataFile.records.members },
 } as const;
 
 /** The page docs/reference.md, made of docstrings and schemas. */
@@ -91,7 +90,10 @@ function methodText(path: string): string {
   return `\`platform.${group}.${signature}\`${doc === '' ? '' : `: ${doc}`}`;
 }
 
-type Fields = { readonly decides: Readonly<Record<string, string>>; readonly members: records.Members };
+type Fields = {
+  readonly decides: Readonly<Record<string, string>>;
+  readonly members: Endpoint['records']['members'];
+};
 
 const objectText = (name: string, { decides, members }: Fields): string =>
   [

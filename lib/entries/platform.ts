@@ -6,27 +6,38 @@ export {
   type Pace,
   type PaceCounts,
 } from '../pace/index.ts';
-export type { CallOptions } from '../platform/call.ts';
-export type { Page, PagesOptions } from '../platform/client.ts';
-export { createPlatform, type Platform } from '../platform/client.ts';
-export type { Observe, PlatformEvent } from '../platform/events.ts';
-export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
-export type { PlatformOptions } from '../platform/open-calls.ts';
-export type { SentimentRequest } from '../platform/operations/analyze-sentiment.ts';
-export type { FunctionCall } from '../platform/operations/run-function.ts';
-export type { CalculationSearch } from '../platform/operations/search-calculations.ts';
-export type { FileSearch } from '../platform/operations/search-files.ts';
-export { PlatformError } from '../platform/platform-error.ts';
+export {
+  type ConnectionPhase,
+  createPlatform,
+  fixedToken,
+  type Page,
+  type PagesOptions,
+  type PlatformOptions,
+  type SecretTokenOptions,
+  secretToken,
+  type TokenSource,
+} from '../platform/http/index.ts';
+export {
+  type Calculation,
+  type CalculationRow,
+  type CallOptions,
+  type FunctionExecution,
+  type Observe,
+  type Platform,
+  PlatformError,
+  type PlatformEvent,
+  type PlatformFailure,
+  type RetryLimits,
+  type Sentiment,
+  type SentimentRequest,
+} from '../platform/index.ts';
 export type {
-  Calculation,
-  CalculationRow,
+  CalculationSearch,
   Card,
   DataFile,
   FileRecord,
-  FunctionExecution,
-  Sentiment,
-} from '../platform/records.ts';
-export type { RetryLimits } from '../platform/retry.ts';
-export { fixedToken, type SecretTokenOptions, secretToken, type TokenSource } from '../platform/token.ts';
+  FileSearch,
+  FunctionCall,
+} from '../platform/operations/index.ts';
 export { type Environment, SettingsError } from '../settings.ts';
 export { type OpenPlatformOptions, openPlatform } from './open-platform.ts';

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
 import { checkedBy, printJson } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
-import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
+import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
 import { isStatus, isUnreached, type PlatformFailure, type StatusFailure, wasSent } from './failure.ts';
 import {
@@ -150,6 +150,19 @@ function prepareCall<Input extends EndpointInput>(
       ...own,
     },
   };
+}
+
+/** The path and query of a call, percent-encoded (U+FFFD for half a surrogate pair), without absent query values. */
+function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(input.path?.[name]).toWellFormed()),
+  );
+  const query = new URLSearchParams(
+    Object.entries(input.query ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
+    ),
+  ).toString();
+  return query === '' ? path : `${path}?${query}`;
 }
 
 /** Throws `PlatformError` with every fault of the input. */

@@ -1,5 +1,4 @@
 import type { Call, CallOptions } from './call.ts';
-import { openCalls, type PlatformOptions } from './open-calls.ts';
 import { analyzeSentiment, type SentimentRequest } from './operations/analyze-sentiment.ts';
 import { getDataFile } from './operations/get-data-file.ts';
 import { listCards } from './operations/list-cards.ts';
@@ -15,9 +14,6 @@ import { PlatformError } from './platform-error.ts';
 import { type CalculationRow, type FileRecord, totalIn } from './records.ts';
 
 type Id = string | number | bigint;
-
-/** Makes a client. Opens no connection until the first call. */
-export const createPlatform = (options: PlatformOptions): Platform => operations(openCalls(options)());
 
 /** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
 export type Platform = ReturnType<typeof operations>;
@@ -149,3 +145,17 @@ function refuseEndless(pages: number, maxPages: number, operation: string, about
   if (pages < maxPages) return;
   throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }
+
+/** The seven operations of the platform's contract. */
+export const endpoints = {
+  updateFormula,
+  searchCalculations,
+  searchFiles,
+  listCards,
+  runFunction,
+  analyzeSentiment,
+  getDataFile,
+} as const;
+
+/** The name of an operation, as events, errors and metrics have it. */
+export type EndpointName = keyof typeof endpoints;

@@ -36,16 +36,3 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   /** Its own time limit for one attempt, in milliseconds. Default: the limit in the settings. */
   readonly timeoutMs?: number;
 };
-
-/** The path and query of a call, percent-encoded (U+FFFD for half a surrogate pair), without absent query values. */
-export function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
-  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(input.path?.[name]).toWellFormed()),
-  );
-  const query = new URLSearchParams(
-    Object.entries(input.query ?? {}).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
-    ),
-  ).toString();
-  return query === '' ? path : `${path}?${query}`;
-}

@@ -2,6 +2,7 @@ import { type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
 import { type InHand, sleep } from '../base/index.ts';
 import type { Pace } from '../pace/index.ts';
 import { type Call, createCall, type HoldLeft } from './call.ts';
+import { operations, type Platform } from './client.ts';
 import type { Observe } from './events.ts';
 import { createExchange } from './http/exchange.ts';
 import { type BodyBudget, createBodyBudget, createTransport } from './http/transport.ts';
@@ -60,3 +61,17 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
   };
   return (retry) => createCall({ ...parts, limits: { ...defaultRetryLimits, ...options.retry, ...retry } });
 }
+
+/**
+ * Makes a client. Opens no connection until the first call. The operations throw `PlatformError`.
+ *
+ * ```ts
+ * const platform = createPlatform({
+ *   baseUrl: 'https://acme.example.com',
+ *   token: fixedToken('…'),
+ *   pace: createLocalPace({ rate: 2, concurrency: 8 }),
+ * });
+ * for await (const { rows } of platform.files.pages(filesetId)) console.log(rows.length);
+ * ```
+ */
+export const createPlatform = (options: PlatformOptions): Platform => operations(openCalls(options)());

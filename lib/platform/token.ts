@@ -1,32 +1,38 @@
-import * as z from 'zod/mini';
-import { AwsError } from '../base/aws/index.ts';
-import { listed } from '../base/index.ts';
+import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig } from '../base/aws/index.ts';
+import { listed, once } from '../base/index.ts';
 import { parseJson } from '../base/json/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {
+  /** The token's text. May throw what the secret store throws. */
   read(): Promise<string>;
   /** Forgets this token, which the platform refused. True if a fresh read may return another. */
   refused(token: string): boolean;
 };
 
-/** A given token that cannot change. */
+/** A token that cannot change, such as one in a setting. */
 export function fixedToken(token: string): TokenSource {
   return { read: async () => token, refused: () => false };
 }
 
-/** Options for a token from a secret store. */
+/** Options for a token from a secret store. Times in milliseconds. */
 export type SecretTokenOptions = {
   /** Reads the secret's text from the secret store. */
   readonly fetchSecret: () => Promise<string>;
+  /** Default: `Date.now`. */
   readonly now?: () => number;
-  /** How long a token is cached, in milliseconds. Default 5 minutes. */
+  /** How long a token is cached. Default 300,000 (5 minutes). */
   readonly cacheMs?: number;
 };
 
-export const secretLimits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
-
-/** A token from a secret store: cached, read again after a refusal, and read only once for concurrent callers. */
+/**
+ * A token from a secret store: cached, read again after the platform refuses it, and read once for concurrent callers.
+ * A failed read is not cached; its error is thrown by `read`.
+ *
+ * ```ts
+ * const token = secretToken({ fetchSecret: () => readFile('/run/secrets/platform-token', 'utf8') });
+ * ```
+ */
 export function secretToken({
   fetchSecret,
   now = Date.now,
@@ -57,9 +63,56 @@ export function secretToken({
   };
 }
 
+const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
+
+type StoredOptions = { readonly place: string; readonly environment: AwsEnvironment };
+
 /**
- * The token in what a person stored: its text, with quotes around it, or as the value of the one pair that the console of
- * Secrets Manager makes of it. Throws `AwsError`, without showing it, for anything else.
+ * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager, by its id
+ * or ARN. Loads the SDK with the first read. Throws `AwsError`, also for a parameter that is not encrypted.
+ */
+export const openStoredToken = (options: StoredOptions): TokenSource =>
+  secretToken({
+    // Names of secrets look like names of parameters: only an ARN says which one it is.
+    fetchSecret: /^arn:[^:]+:ssm:/.test(options.place) ? parameterReader(options) : secretReader(options),
+  });
+
+function parameterReader({ place, environment }: StoredOptions): () => Promise<string> {
+  const open = once(async () => {
+    const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
+    const client = new SSMClient(awsClientConfig(environment, { service: 'SSM', ...limits }));
+    return () => client.send(new GetParameterCommand({ Name: place, WithDecryption: true }));
+  });
+  return async () => {
+    const get = await open();
+    const { Parameter: { Type: type, Value: text = '' } = {} } = await asAwsError(
+      { part: 'token', tried: `read parameter ${place}` },
+      get,
+    );
+    if (type !== 'SecureString')
+      throw notAToken(`parameter ${place}`, `a SecureString, got ${type ?? 'nothing'}`);
+    return storedToken(`parameter ${place}`, text);
+  };
+}
+
+function secretReader({ place, environment }: StoredOptions): () => Promise<string> {
+  const open = once(async () => {
+    const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
+    const client = new SecretsManagerClient(
+      awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...limits }),
+    );
+    return () => client.send(new GetSecretValueCommand({ SecretId: place }));
+  });
+  return async () => {
+    const get = await open();
+    const { SecretString: text } = await asAwsError({ part: 'token', tried: `read secret ${place}` }, get);
+    return storedToken(`secret ${place}`, text);
+  };
+}
+
+/**
+ * The token in a stored text: as it is, in quotes, or as the value of the only pair, as the console of Secrets Manager
+ * stores it. Throws `AwsError`, without showing the text, for anything else.
  */
 export function storedToken(place: string, stored: string | undefined): string {
   const text = (stored ?? '').trim();
@@ -79,8 +132,8 @@ export function storedToken(place: string, stored: string | undefined): string {
   throw notAToken(place, `the token as plain text, or as one pair of text, got ${got}`);
 }
 
-/** What is stored is something else: that is of the store, not of the calls that need the token, and no time heals it. */
-export const notAToken = (place: string, expected: string): AwsError =>
+/** The stored text is no token: an error of the store, not of the calls that need the token, and a permanent one. */
+const notAToken = (place: string, expected: string): AwsError =>
   new AwsError(
     'token',
     `read ${place}`,
@@ -95,21 +148,8 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** What makes a token unusable as a header's value, without showing it; undefined if nothing does. */
+/** Why a token cannot be a header's value, without showing it; undefined if it can. */
 export function tokenFault(token: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(token)) return undefined;
   return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;
 }
-
-/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
-const OTHER_HEADERS =
-  /^(accept(-encoding)?|connection|content-(encoding|length|type)|expect|host|keep-alive|proxy-(authorization|connection)|range|te|trailer|transfer-encoding|upgrade)$/i;
-
-export const isOtherHeader = (name: string): boolean => OTHER_HEADERS.test(name);
-
-export const tokenHeader = z.string({ error: 'a header name' }).check(
-  z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
-  z.refine((name) => !isOtherHeader(name), {
-    error: 'a header of its own, not one that the request or its connection needs',
-  }),
-);

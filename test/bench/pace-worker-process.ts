@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { sleep } from '../../lib/base/async.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createTableBudget } from '../../lib/pace/stored-budget.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
+import { createPlatform } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createDynamoClient, createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { onDateOf } from '../../lib/table/open-table.ts';

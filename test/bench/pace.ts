@@ -1,6 +1,6 @@
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
+import { createPlatform } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { type Bench, bounded, percent, type Row } from './bench.ts';
 import { type FleetPlan, type FleetRun, runFleet, TICK_MS } from './pace-fleet.ts';

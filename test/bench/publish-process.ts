@@ -1,7 +1,7 @@
 import { sleep } from '../../lib/base/async.ts';
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
-import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
+import { createPlatform } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { beginRun, scanOfRun } from '../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';

@@ -1,5 +1,5 @@
-import { createPlatform, type Platform } from '../../lib/platform/client.ts';
-import type { PlatformOptions } from '../../lib/platform/open-calls.ts';
+import type { Platform } from '../../lib/platform/client.ts';
+import { createPlatform, type PlatformOptions } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareIds, idDigits, idSchema } from '../../lib/platform/id.ts';
+import { compareIds, idDigits, idSchema } from '../../lib/platform/records.ts';
 
 const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
-import { createPlatform, type Platform } from '../../lib/platform/client.ts';
+import type { Platform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
+import { createPlatform } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { caught } from './caught.ts';

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/index.ts';
-import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
-import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
-import { storedToken } from '../../lib/platform/token.ts';
+import { openStoredToken, storedToken } from '../../lib/platform/token.ts';
 import { environmentOf, jsonReply } from '../base/aws/replies.ts';
 import { startServer } from './scripted-server.ts';
 
@@ -14,7 +12,7 @@ const parameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
 test('the token is the secret’s text, requested by its id', async () => {
   await using secrets = await startServer(jsonReply({ SecretString: 'the-token\n' }));
 
-  const token = await secretsManagerToken({ secretId, environment: environmentOf(secrets) }).read();
+  const token = await openStoredToken({ place: secretId, environment: environmentOf(secrets) }).read();
 
   expect(token).toBe('the-token');
   expect(secrets.requests[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
@@ -25,7 +23,7 @@ test('the token is the parameter’s text, decrypted, requested by its ARN', asy
   const found = { Parameter: { Type: 'SecureString', Value: 'the-token\n' } };
   await using parameters = await startServer(jsonReply(found));
 
-  const token = await parameterStoreToken({ parameter, environment: environmentOf(parameters) }).read();
+  const token = await openStoredToken({ place: parameter, environment: environmentOf(parameters) }).read();
 
   expect(token).toBe('the-token');
   expect(parameters.requests[0]?.headers['x-amz-target']).toBe('AmazonSSM.GetParameter');
@@ -39,7 +37,7 @@ test.for([
 ] as const)('a secret %s is an error that names it, and does not show it', async ([, got, found]) => {
   await using secrets = await startServer(jsonReply(found));
 
-  const error = await secretsManagerToken({ secretId, environment: environmentOf(secrets) })
+  const error = await openStoredToken({ place: secretId, environment: environmentOf(secrets) })
     .read()
     .catch(String);
 
@@ -65,7 +63,7 @@ test.for([
 ] as const)('a parameter %s is an error that names it, and does not show it', async ([, found, expected]) => {
   await using parameters = await startServer(jsonReply(found === undefined ? {} : { Parameter: found }));
 
-  const error = await parameterStoreToken({ parameter, environment: environmentOf(parameters) })
+  const error = await openStoredToken({ place: parameter, environment: environmentOf(parameters) })
     .read()
     .catch(String);
 

@@ -1,7 +1,7 @@
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import type { Call } from '../../lib/platform/call.ts';
-import { createPlatform, type Platform } from '../../lib/platform/client.ts';
-import type { PlatformOptions } from '../../lib/platform/open-calls.ts';
+import type { Platform } from '../../lib/platform/client.ts';
+import { createPlatform, type PlatformOptions } from '../../lib/platform/open-calls.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 

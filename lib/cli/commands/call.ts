@@ -1,9 +1,8 @@
 import { shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import { runFunction } from '../../jobs/types/index.ts';
-import { operations } from '../../platform/client.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
-import { endOfExecution, linesIn } from '../../platform/operations/run-function.ts';
+import { endOfExecution, linesIn, operations } from '../../platform/operations/index.ts';
 import { openSession } from '../../session.ts';
 import type { Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';

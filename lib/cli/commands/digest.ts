@@ -1,9 +1,7 @@
 import { errorText, sleep } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import type { StatusFailure } from '../../platform/failure.ts';
-import { parseRetryAfter } from '../../platform/http/error-body.ts';
-import { createExchange } from '../../platform/http/exchange.ts';
-import { decideRetry, defaultRetryLimits } from '../../platform/retry.ts';
+import { createExchange, parseRetryAfter } from '../../platform/http/index.ts';
+import { decideRetry, defaultRetryLimits, type PlatformFailure } from '../../platform/index.ts';
 import { digestSince, type WebhookService, webhookBody } from '../../report/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../command.ts';
@@ -91,7 +89,7 @@ type Post = {
 async function postOnce(
   exchange: ReturnType<typeof createExchange>,
   { to, url, body, signal }: Post,
-): Promise<StatusFailure | undefined> {
+): Promise<Extract<PlatformFailure, { readonly kind: 'status' }> | undefined> {
   const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
   const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };

@@ -1,6 +1,6 @@
 import { errorText, sleep } from '../../base/index.ts';
 import { readAllow, readFollowers } from '../../jobs/types/index.ts';
-import { operations } from '../../platform/client.ts';
+import { operations } from '../../platform/operations/index.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
 import type { Run } from '../command.ts';

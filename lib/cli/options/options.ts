@@ -2,7 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened } from '../../base/index.ts';
 import { utcTime } from '../../base/json/index.ts';
 import { isBatchName, jobId, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
-import { idDigits, topicName } from '../../platform/index.ts';
+import { idDigits } from '../../platform/index.ts';
+import { topicName } from '../../platform/operations/index.ts';
 import { isRunId, parsePlace, placeName, sources } from '../../snapshot/sources/index.ts';
 
 /** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */

@@ -1,6 +1,6 @@
 import { unescape as decoded } from 'node:querystring';
 import type { Hide } from '../../base/index.ts';
-import { createHide, MIN_RUN_LENGTH } from '../../platform/redact.ts';
+import { createHide, MIN_RUN_LENGTH } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 
 /** Settings that are secrets as a whole. */

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { anyRecord } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type Id, idSchema } from '../id.ts';
-import { aboutRecord, type DataFile, dataFile } from '../records.ts';
+import { aboutRecord, type DataFile, dataFile, type Id, idSchema } from '../records.ts';
 
 export const expandNames = ['revisions', 'metadata'] as const;
 

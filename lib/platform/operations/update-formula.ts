@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { filledText } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type Id, idSchema } from '../id.ts';
-import { aboutRecord, anyAnswer, type Calculation, calculation } from '../records.ts';
+import { aboutRecord, anyAnswer, type Calculation, calculation, type Id, idSchema } from '../records.ts';
 
 const input = z.strictObject({
   path: z.strictObject({ calculationId: idSchema }),

@@ -1,7 +1,6 @@
 import { isPassing, ServiceError } from '../../base/aws/index.ts';
 import { backoffMs } from '../../base/index.ts';
-import { isStatus, PlatformError } from '../../platform/index.ts';
-import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
+import { decideRetry, isStatus, PlatformError, type RetryLimits } from '../../platform/index.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import { KnownRefusalError } from '../run/begin-run.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';

@@ -11,7 +11,7 @@ import {
 import { COMMA, isFilledText } from '../../base/bytes/json-bytes.ts';
 import { JsonLimitError, parseJson } from '../../base/json/index.ts';
 import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
-import { idIn, oddMembers, type RecordsIn } from '../../platform/records.ts';
+import { idIn, oddMembers, type RecordsIn } from '../../platform/operations/index.ts';
 import {
   addType,
   createRecordFields,

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { anyNumberOf, each, type ListOf } from '../../base/json/index.ts';
 import type { LinkedId } from '../../model/rules/index.ts';
-import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Call } from '../../platform/index.ts';
+import type { EndpointName } from '../../platform/operations/index.ts';
 import type { Scan } from '../scan.ts';
 import type { HiveType, RecordView } from './record-view.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sendToEventBridge } from '../../../lib/jobs/event-bridge.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
-import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
-import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
+import { openStoredToken } from '../../../lib/platform/token.ts';
 import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
 import { createS3Store } from '../../../lib/store/s3.ts';
 import { createS3Client } from '../../../lib/store/s3-client.ts';
@@ -48,14 +47,14 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
   [
     'Secrets Manager',
     'read secret platform/token',
-    (environment) => secretsManagerToken({ secretId: 'platform/token', environment }).read(),
+    (environment) => openStoredToken({ place: 'platform/token', environment }).read(),
   ],
   [
     'Systems Manager',
     'read parameter arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
     (environment) =>
-      parameterStoreToken({
-        parameter: 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
+      openStoredToken({
+        place: 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
         environment,
       }).read(),
   ],

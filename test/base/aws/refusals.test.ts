@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sendToEventBridge } from '../../../lib/jobs/event-bridge.ts';
-import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
-import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
+import { openStoredToken } from '../../../lib/platform/token.ts';
 import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';
 import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from './replies.ts';
@@ -25,12 +24,12 @@ const finished = { id: 'j1', type: 'score', status: 'done', result: 'results/sco
 const services: Readonly<Record<string, Called>> = {
   'Secrets Manager': {
     tried: 'read secret platform/token',
-    call: (environment) => secretsManagerToken({ secretId: 'platform/token', environment }).read(),
+    call: (environment) => openStoredToken({ place: 'platform/token', environment }).read(),
     done: jsonReply({ SecretString: 'the-token' }),
   },
   'Systems Manager': {
     tried: `read parameter ${parameter}`,
-    call: (environment) => parameterStoreToken({ parameter, environment }).read(),
+    call: (environment) => openStoredToken({ place: parameter, environment }).read(),
     done: jsonReply({ Parameter: { Type: 'SecureString', Value: 'the-token' } }),
   },
   EventBridge: {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hasLongDigits, JsonLimitError, parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { idDigits } from '../../../lib/platform/id.ts';
+import { idDigits } from '../../../lib/platform/records.ts';
 import { anyCodePoint } from '../../any-text.ts';
 
 const hugeInteger = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });

@@ -5,8 +5,7 @@ import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
-import { parameterStoreToken } from '../../../lib/platform/parameter-store-token.ts';
-import { secretsManagerToken } from '../../../lib/platform/secrets-manager-token.ts';
+import { openStoredToken } from '../../../lib/platform/token.ts';
 import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { runCommand, settingsOf } from '../../cli/run-command.ts';
@@ -31,14 +30,14 @@ const arnOf = (name: string) => `arn:aws:ssm:us-east-1:123456789012:parameter${n
 /** Where a token may be: how it is stored there under a new name, and what says that it is missing. */
 const places = {
   secret: {
-    open: (secretId: string) => secretsManagerToken({ secretId, environment }),
+    open: (secretId: string) => openStoredToken({ place: secretId, environment }),
     create: createSecret,
     change: (SecretId: string, SecretString: string) =>
       secrets.send(new PutSecretValueCommand({ SecretId, SecretString })),
     missing: ['platform/nobody', 'ResourceNotFoundException'],
   },
   parameter: {
-    open: (parameter: string) => parameterStoreToken({ parameter, environment }),
+    open: (parameter: string) => openStoredToken({ place: parameter, environment }),
     async create(value: string) {
       const id = `/acme/${uniqueName('token')}`;
       await putParameter(id, value);

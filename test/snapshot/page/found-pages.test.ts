@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonLimitError, MAX_DEPTH, parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { idDigits } from '../../../lib/platform/id.ts';
+import { idDigits } from '../../../lib/platform/records.ts';
 import { typesSeen } from '../../../lib/snapshot/page/record-fields.ts';
 import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
 import { scanObject } from '../../../lib/snapshot/page/scan-response.ts';

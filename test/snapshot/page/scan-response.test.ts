@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonLimitError, parseJson, printJson } from '../../../lib/base/json/json.ts';
-import { idDigits } from '../../../lib/platform/id.ts';
+import { idDigits } from '../../../lib/platform/records.ts';
 import { scanList, scanObject, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/scan.ts';
 import { scaled } from '../../scale.ts';

@@ -1,7 +1,12 @@
 import { isOfDisk } from '../../../base/aws/index.ts';
 import { errorText } from '../../../base/index.ts';
-import { PlatformError, type Sentiment, type SentimentRequest } from '../../../platform/index.ts';
-import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
+import {
+  decideRetry,
+  defaultRetryLimits,
+  PlatformError,
+  type Sentiment,
+  type SentimentRequest,
+} from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import type { ScoredText, Taken, TextClaim } from '../cache/score-cache.ts';
 import { isOfText, wasRefused } from './failures.ts';

@@ -9,14 +9,14 @@ import {
   uuid,
   yesOrNo,
 } from '../../../base/json/index.ts';
-import { readAsJson } from '../../../platform/http/transport.ts';
-import type { Call, ReadAnswer } from '../../../platform/index.ts';
+import { readAsJson } from '../../../platform/http/index.ts';
+import type { Call, FunctionExecution, ReadAnswer } from '../../../platform/index.ts';
 import {
   endOfExecution,
   runFunction as endpoint,
   linesIn,
-} from '../../../platform/operations/run-function.ts';
-import { type FunctionExecution, oddIn } from '../../../platform/records.ts';
+  oddIn,
+} from '../../../platform/operations/index.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
 import { EXECUTED, type Outcome } from '../../ledger/job-row.ts';
 import { common, type JobBy } from '../../message/check-message.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { anyText, checkedBy, whole, wholeNumber } from '../../../base/json/index.ts';
-import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
+import type { SentimentRequest } from '../../../platform/index.ts';
+import { analyzeSentiment } from '../../../platform/operations/index.ts';
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 
 /** The most texts in a job, and the most bytes of UTF-8 that they may take together. */

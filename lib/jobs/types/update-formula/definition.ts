@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/json/index.ts';
 import { formulaKeys, storeFormula } from '../../../model/formulas/index.ts';
-import { idSchema, type Platform } from '../../../platform/index.ts';
-import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/update-formula.ts';
-import type { Calculation } from '../../../platform/records.ts';
+import { type Calculation, idSchema, type Platform } from '../../../platform/index.ts';
+import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/index.ts';
 import { INVALID_FORMULA, wasExecuted } from '../../ledger/job-row.ts';
 import { common, type JobBy, together } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import { parseJson } from '../../../base/json/index.ts';
-import { updateFormula } from '../../../platform/operations/update-formula.ts';
+import { updateFormula } from '../../../platform/operations/index.ts';
 import type { Operation, OperationContext, RawInput } from '../operations/operation.ts';
 import { createThrottle } from '../options.ts';
 import {

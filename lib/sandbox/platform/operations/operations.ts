@@ -1,12 +1,14 @@
 import { printJson } from '../../../base/json/index.ts';
-import type { endpoints } from '../../../platform/endpoints.ts';
-import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
-import { getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { listCards } from '../../../platform/operations/list-cards.ts';
-import { runFunction } from '../../../platform/operations/run-function.ts';
-import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { searchFiles } from '../../../platform/operations/search-files.ts';
-import { updateFormula } from '../../../platform/operations/update-formula.ts';
+import {
+  analyzeSentiment,
+  type endpoints,
+  getDataFile,
+  listCards,
+  runFunction,
+  searchCalculations,
+  searchFiles,
+  updateFormula,
+} from '../../../platform/operations/index.ts';
 import { assumptions } from '../assumptions.ts';
 import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { updateFormula as update } from '../calculations/formulas.ts';

@@ -1,17 +1,11 @@
-import {
-  type Call,
-  type Id,
-  isNothing,
-  type OnOdd,
-  type ReadAnswer,
-  timeMs,
-  totalIn,
-} from '../../../platform/index.ts';
+import { type Call, type Id, type OnOdd, type ReadAnswer, timeMs } from '../../../platform/index.ts';
 import {
   type CalculationSearch,
   calculationRows,
+  isNothing,
   searchCalculations,
-} from '../../../platform/operations/search-calculations.ts';
+  totalIn,
+} from '../../../platform/operations/index.ts';
 import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { PlatformError } from '../../../platform/index.ts';
-import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
+import { searchCalculations } from '../../../platform/operations/index.ts';
 import { type Claim, type ScanOutcome, totalsSchema, UNPROVED } from '../../scan.ts';
 import type { CalculationPage } from './pages.ts';
 

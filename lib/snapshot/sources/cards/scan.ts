@@ -1,5 +1,5 @@
 import type { Call, OnOdd, ReadAnswer } from '../../../platform/index.ts';
-import { cards, listCards } from '../../../platform/operations/list-cards.ts';
+import { cards, listCards } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import {

@@ -1,5 +1,5 @@
 import { type Call, compareIds, type Id, type OnOdd } from '../../../platform/index.ts';
-import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/get-data-file.ts';
+import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { hasOwnKey, isRecord, oddOf, wantedOf } from '../../page/record-finder.ts';

@@ -1,19 +1,13 @@
 import * as z from 'zod/mini';
 import { createSeenTexts, type SeenTexts } from '../../../base/bytes/index.ts';
-import {
-  type Call,
-  isNothing,
-  type OnOdd,
-  PlatformError,
-  type ReadAnswer,
-  timeMs,
-} from '../../../platform/index.ts';
+import { type Call, type OnOdd, PlatformError, type ReadAnswer, timeMs } from '../../../platform/index.ts';
 import {
   type FileSearch,
   fileRows,
+  isNothing,
   pageContextOf,
   searchFiles,
-} from '../../../platform/operations/search-files.ts';
+} from '../../../platform/operations/index.ts';
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { Call, FileSearch } from '../../../platform/index.ts';
+import type { Call } from '../../../platform/index.ts';
+import type { FileSearch } from '../../../platform/operations/index.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import {
   assumptionNames,

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { nearestName } from '../../../base/index.ts';
 import { filledText, yesOrNo } from '../../../base/json/index.ts';
-import { file } from '../../../platform/records.ts';
+import { searchFiles } from '../../../platform/operations/index.ts';
 
 /** The fields of a file, according to the contract. */
-const FIELDS = ['id', ...Object.keys(file)];
+const FIELDS = ['id', ...Object.keys(searchFiles.records.members)];
 
 const OPERATORS = [
   'EQUALS',

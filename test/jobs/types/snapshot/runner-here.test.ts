@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { snapshotRunner } from '../../../../lib/jobs/types/snapshot/runner-here.ts';
 import { createProcessPace } from '../../../../lib/pace/fleet-pace.ts';
-import { createPlatform } from '../../../../lib/platform/client.ts';
+import { createPlatform } from '../../../../lib/platform/open-calls.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';
 import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
