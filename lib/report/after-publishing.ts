@@ -74,12 +74,12 @@ export function followPublications({ store, links, now, environment, warn, onOft
   };
 }
 
-/** The `signal` is aborted a little before the process is killed: what can still be recorded is recorded. */
+/** `signal` is aborted shortly before the process is killed, so that the fault can still be recorded. */
 type AfterPublishingOptions = z.infer<typeof eventSchema> &
   ReportToWrite & {
-    /** Writes the report into the store, which is said to show these runs. */
+    /** Writes the report into the store, with the runs that it shows. */
     readonly write: (options: ReportToWrite & Pick<StoredReport, 'runs'>) => Promise<unknown>;
-    /** Renews what SQL in the account reads, if it is still behind: whoever writes the report has renewed it. Throws nothing. */
+    /** Renews the stored model, which SQL in the account reads, if the report was not written: writing it renews it. Never throws. */
     readonly renew: (options: ReportToWrite) => Promise<void>;
     /** Opens the sender to topics, once there is something to send. */
     readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
@@ -92,8 +92,8 @@ type AfterPublishing = {
 };
 
 /**
- * What follows a publication, and is looked for every ten minutes: the report, the model where no report had to be written,
- * and then the digests, which name the report. A report that fails does not hold up the rest. Throws the first error of both.
+ * Does what follows a publication: writes the report, renews the model, and then sends the digests, which name the report.
+ * It is called every ten minutes. If the report fails, the rest is still done. Throws the first error.
  */
 export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
   const { places, digests, write, renew, openSender, now, links, warn, signal } = options;
@@ -123,16 +123,16 @@ export async function afterPublishing(options: AfterPublishingOptions): Promise<
 }
 
 type RenewReportOptions = Pick<AfterPublishingOptions, 'store' | 'now' | 'warn'> & {
-  /** Writes a report that is said to show these runs, by place. */
+  /** Writes a report that shows these runs, by place. */
   readonly write: (runs: StoredReport['runs']) => Promise<unknown>;
   /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
   readonly places: readonly Place[];
 };
 
 /**
- * Writes the report if another run is published than the last one is said to show, and returns whether. It compares names
- * of runs, not times, and a report is said to show those at its beginning: so what is published while it is written is
- * written the next time, and what a killed writer left, too. Throws what `write` does, and the next call tries again.
+ * Writes the report if a published run is not the one that the last report shows, and returns whether it did. It compares
+ * names of runs, not times. A report records the runs that were published when it began, so the next call writes what was
+ * published meanwhile, and what a killed writer did not. Throws what `write` throws; the next call tries again.
  */
 export async function renewReport(options: RenewReportOptions): Promise<'written' | 'current'> {
   const { store, write } = options;
@@ -143,15 +143,15 @@ export async function renewReport(options: RenewReportOptions): Promise<'written
   return 'written';
 }
 
-/** What is damaged counts as none. */
+/** A damaged object counts as missing. */
 const orWarn = ({ warn }: Pick<RenewReportOptions, 'warn'>) =>
   unlessDamaged((fault) => warn('damaged object', new Error(fault)));
 
-/** The run that is published of each place. */
+/** The last published run of each place. */
 async function runsNow(before: StoredReport['runs'], { store, places, now, warn }: RenewReportOptions) {
   const runs: Record<string, string> = {};
   const shown = Object.keys(before).flatMap((name) => placeSchema.safeParse(name).data ?? []);
-  // Listing costs ten times as much as reading: a narrowed place that nobody has named is found within three hours.
+  // Listing costs ten times as much as reading: a narrowed place that is not in the event is found within three hours.
   const isTime = new Date(now()).getUTCHours() % 3 === 0 && new Date(now()).getUTCMinutes() < 10;
   const listed = isTime ? await placesIn(store) : [];
   for (const place of new Set([...sources, ...places, ...shown, ...listed])) {
@@ -164,7 +164,7 @@ async function runsNow(before: StoredReport['runs'], { store, places, now, warn 
 type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
   readonly places: readonly Place[];
   readonly send: SendDigest;
-  /** Called with what prevents a digest for good: it is not tried again. */
+  /** Called if a digest can never be sent: it is not tried again. */
   readonly warn: (what: string, err: unknown) => void;
   readonly signal?: AbortSignal | undefined;
 };
@@ -173,9 +173,9 @@ type SendDigestsOptions = Omit<ReportToWrite, 'signal'> & {
 type SentDigest = { readonly place: Place; readonly run: string };
 
 /**
- * Sends a digest of the last published run of each of these places, with all that changed since the run of the digest
- * before: so nothing that was published meanwhile is missing. A place that is new here begins with a run of the last day.
- * A sender that throws is asked again the next time, without end. Throws the first error, after all places.
+ * Sends a digest of the last published run of each of these places, with all changes since the run of the previous digest:
+ * so it covers runs published between them. The first digest of a place is of a run of the last day. A digest whose
+ * sender throws is sent again by the next call. Throws the first error, after all places.
  */
 export async function sendDigests(options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const places = [...new Set(options.places)];
@@ -194,12 +194,12 @@ export async function sendDigests(options: SendDigestsOptions): Promise<readonly
 
 const DAY_MS = 86_400_000;
 
-/** `run`: of which run a digest was last sent; null if of none. It never expires, as the runs do not. */
+/** `run`: the run of the last digest; null if none was sent. Never expires, as runs do not. */
 const markSchema = z.object({ version: z.literal(1), run: z.nullable(z.string()) });
 
 /**
- * That a digest is sent is recorded first, by one of two processes, and taken back if it was not: whoever is killed in
- * between sends none.
+ * The digest is recorded before it is sent, so that one of two processes sends it; the record is undone if sending fails.
+ * A process that is killed in between sends nothing.
  */
 async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<readonly SentDigest[]> {
   const { store, send, now } = options;
@@ -208,13 +208,13 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   const mark = await findStored(store, key, markSchema);
   const last = mark?.value.run ?? null;
   if (latest === undefined || last === latest.run) return [];
-  // An old run is no news: what is published next is.
+  // An old run is not news.
   const isOld = last === null && now() - Date.parse(latest.startedAt) > DAY_MS;
   const digest = isOld ? undefined : await digestOf(place, latest.run, last ?? undefined, options);
   const record = (run: string | null, etag: string | undefined) =>
     store.put(key, printStored({ version: 1, run }), { condition: ifUnchanged(etag) });
   const recorded = await record(latest.run, mark?.etag);
-  // Somebody else is at it.
+  // Another process sends it.
   if (recorded.kind !== 'stored' || digest === undefined) return [];
   try {
     await send(digest);
@@ -225,7 +225,7 @@ async function sendOfPlace(place: Place, options: SendDigestsOptions): Promise<r
   return [{ place, run: latest.run }];
 }
 
-/** Undefined if the run is damaged, or was pruned meanwhile: there is nothing to say of it. */
+/** Undefined if the run is damaged, or was pruned meanwhile. */
 async function digestOf(
   place: Place,
   run: string,
@@ -243,11 +243,11 @@ type FailuresOptions = {
   readonly store: Store;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Called with how many failures there were in `OFTEN_MS`, from the third on, and where the store itself is away. */
+  /** Called with the number of failures within `OFTEN_MS`, from the third on, and if the store itself is unavailable. */
   readonly onOften: (times: number) => void;
 };
 
-/** A look fails now and then, and the next one makes up for it: three times in this time it needs somebody. */
+/** A single failure is repaired by the next call; `OFTEN` failures within this time need a person. */
 const OFTEN_MS = 70 * 60_000;
 const OFTEN = 3;
 
@@ -255,7 +255,7 @@ const KEY = 'work/report-failures.json';
 
 const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
-/** How often writing the report or sending digests failed lately, over all processes. */
+/** Counts recent failures of the report and the digests, over all processes. */
 export function createFailures({ store, now, onOften }: FailuresOptions) {
   async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
     const stored = await findStored(store, KEY, schema);
@@ -264,12 +264,12 @@ export function createFailures({ store, now, onOften }: FailuresOptions) {
     return before;
   }
   return {
-    /** Something failed just now. */
+    /** Records a failure. */
     async add(): Promise<void> {
       const before = await change((atMs) => [...atMs, now()]).catch(() => Array(OFTEN).fill(0));
       if (before.length + 1 >= OFTEN) onOften(before.length + 1);
     },
-    /** Work whose process may be killed: a failure for as long as it has not ended. */
+    /** Runs work whose process may be killed: recorded as a failure until it ends. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       const at = now();
       const before = await change((atMs) => [...atMs, at]).catch(() => []);

@@ -1,4 +1,4 @@
-/** The addresses of things in the platform, by their kinds, with `{id}`: the setting PLATFORM_LINKS. */
+/** The addresses of things in the platform, by kind, with `{id}`: the setting PLATFORM_LINKS. */
 
 import {
   type Flag,
@@ -9,10 +9,10 @@ import {
   wrongFlags,
 } from '../model/rules/index.ts';
 
-/** `which` stands after a noun of things that have it, `meaning` is a sentence. */
+/** `which` follows a noun (`cards that are hidden`); `meaning` is a sentence. */
 const words = (label: string, which: string, meaning: string) => ({ label, which, meaning });
 
-/** What each flag is called, and what it says of a thing: on the page, in its counts and in a digest. */
+/** The words for each flag: on the page, in its counts and in a digest. */
 export const flagWords = {
   broken_links: words('broken links', 'with broken links', flagMeanings.broken_links),
   invalid: words('invalid', 'that are invalid', flagMeanings.invalid),
@@ -28,28 +28,28 @@ export const flagWords = {
   oldest: words(
     'oldest',
     'left unchanged the longest',
-    'It is among the hundred that were changed the longest time ago.',
+    'It is among the hundred that have not been changed for the longest time.',
   ),
   without_access: words('without access', 'without access', 'The token may not open it.'),
 } as const satisfies Readonly<Record<CalculationFlag | CardFlag, object>>;
 
 /**
- * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:
- * whoever shows them escapes them. Times are epoch milliseconds; ids are texts of digits. A list holds all there is
- * where there are at most `MAX_WHOLE` records of its source; otherwise the top of it, and `total` says of how many.
+ * Everything that the page shows, as one JSON value inside the page. Texts are as the platform sent them: the page
+ * escapes them. Times are epoch milliseconds; ids are texts of digits. A list is complete if its source has at most
+ * `MAX_WHOLE` records; otherwise it holds the first of them, and `total` is how many there are.
  */
 export type ReportFacts = {
   readonly writtenAt: number;
-  /** The host of the platform that the newest run came from. */
+  /** The platform's host, from the newest run. */
   readonly platform: string | undefined;
   readonly links: PlatformLinks;
   /** Every place with a published run, in the order of the sources. */
   readonly snapshots: readonly SnapshotFacts[];
-  /** What could not be read, in words: a damaged manifest, changes that have expired. The rest of the report holds. */
+  /** What could not be read, in words: a damaged manifest, changes that have expired. The report shows the rest. */
   readonly faults: readonly string[];
-  /** The runs that all figures of records are of, by their places, and when these were the last ones. */
+  /** The runs, by place, that all figures of records are computed from, and when these were the last runs. */
   readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
-  /** The sources of which no whole run is published: their places are shown instead, and there may be more. */
+  /** The sources without a published full run: their narrowed places are shown instead, and there may be more records. */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations?: CalculationFacts | undefined;
   readonly cards?: CardFacts | undefined;
@@ -62,17 +62,17 @@ export type ReportFacts = {
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
-  /** The operations that the platform throttles alone, in words, where the budget was read. */
+  /** The operations that the platform throttles individually, in words; empty if the budget was not read. */
   readonly throttled: readonly string[];
 };
 
-/** The most records of a source that are listed whole. */
+/** Maximum records of a source for a complete list. */
 export const MAX_WHOLE = 50_000;
 
-/** The most entries of a list that is not whole. */
+/** Maximum entries of an incomplete list. */
 export const MAX_LISTED = 1_000;
 
-/** A list of records, a column each, all of the same length. */
+/** A list of records as columns, all of the same length. */
 type Listed<Row> = {
   readonly total: number;
   readonly isWhole: boolean;
@@ -138,20 +138,20 @@ export type FormulaUpdate = {
   readonly after: string;
 };
 
-/** What may be wrong with a calculation, or is worth knowing of it: a bit each in the column `flags`. */
+/** What may be wrong with a calculation, or is worth knowing about it: one bit each in the column `flags`. */
 export const calculationFlags = {
   ...flagBits,
   locked: 256,
   archived: 512,
   hidden: 1024,
   global: 2048,
-  /** Among the hundred that were changed the longest time ago. */
+  /** Among the hundred that have not been changed for the longest time. */
   oldest: 4096,
 } as const satisfies Readonly<Record<Flag, number>> & Numbers<string>;
 
 type CalculationFlag = keyof typeof calculationFlags;
 
-/** The same of a card. */
+/** The same for a card. */
 export const cardFlags = {
   missing_target: flagBits.missing_target,
   affected: flagBits.affected,
@@ -169,7 +169,7 @@ export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;
  * `others`. Edge `i` says that node `user[i]` uses node `used[i]`, so it breaks if that is deleted.
  */
 export type Graph = {
-  /** Things that links name and no snapshot holds: what a broken reference names, or what the token may not see. */
+  /** Things that links name but no snapshot contains: targets of broken references, or what the token may not see. */
   readonly others: readonly { readonly kind: Kind; readonly id: string }[];
   readonly user: readonly number[];
   readonly used: readonly number[];
@@ -179,38 +179,38 @@ export type Graph = {
   readonly invalid: readonly (readonly [edge: number, valid: string])[];
 };
 
-/** Calculations as the model has them: those with an id, each once. */
+/** The calculations of the model: those with an id, each once. */
 export type CalculationFacts = {
   readonly total: number;
   readonly status: Counts;
   readonly flags: Numbers<CalculationFlag>;
-  /** The uses that calculations state, by what the link says of itself. */
+  /** The uses that calculations state, by the validity of the link. */
   readonly links: Counts;
-  /** How many of these are not VALID: the graph has those among what is listed. */
+  /** How many of these are not VALID. The graph has those between listed things. */
   readonly brokenLinks: number;
-  /** Of those that are listed with broken links, or as invalid; undefined if no whole run of them is published. */
+  /** For listed calculations with broken links or that are invalid; undefined if no full run of them is published. */
   readonly brokenSince: BrokenSince | undefined;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
-  /** If it is not whole: the first `MAX_LISTED`, and the first with each flag but `global` and `hidden`. */
+  /** If incomplete: the first `MAX_LISTED`, and the first with each flag except `global` and `hidden`. */
   readonly list: Listed<
     Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> & { modified: number | null; flags: number }
   >;
 };
 
-/** When the run began in which each calculation became broken; null where it was before `beforeMs`. */
+/** When the run began in which each calculation became broken; null if that was before `beforeMs`. */
 export type BrokenSince = {
   readonly beforeMs: number;
   readonly since: readonly (readonly [id: string, ms: number | null])[];
 };
 
-/** Cards as the model has them. */
+/** The cards of the model. */
 export type CardFacts = {
   readonly total: number;
   readonly type: Counts;
   readonly chartType: Counts;
   readonly flags: Numbers<CardFlag>;
-  /** If it is not whole: the first `MAX_LISTED`, and the first with each flag. */
+  /** If incomplete: the first `MAX_LISTED`, and the first with each flag. */
   readonly list: Listed<
     Readonly<Record<'id' | 'title' | 'type' | 'dataset', string>> & {
       owner: readonly string[];
@@ -219,19 +219,19 @@ export type CardFacts = {
   >;
 };
 
-/** Datasets are known by what uses them: the platform lists none. Most cards first. */
+/** Datasets are known only from their uses, since the platform does not list them. Most cards first. */
 export type DatasetFacts = {
   readonly total: number;
   readonly list: Listed<{ id: string } & Numbers<'cards' | 'calculations' | 'broken_links'>>;
 };
 
-/** What is counted of what somebody owns. */
+/** The counts of an owner's things. */
 export const ownedCounts = [...ownedNames, ...wrongFlags] as const;
 
-/** Whoever owns a calculation, card, file or data file: those who own the most calculations and cards first. */
+/** The owners of calculations, cards, files and data files: those with the most calculations and cards first. */
 export type OwnerFacts = {
   readonly total: number;
-  /** The name is the one that a card gives; empty if none does. */
+  /** The name is from a card; empty if no card has it. */
   readonly list: Listed<
     { id: string; name: string; oldest_modified: number | null } & Numbers<(typeof ownedCounts)[number]>
   >;
@@ -243,7 +243,7 @@ export type FileFacts = {
   readonly fileType: Counts;
   readonly indexStatus: Counts;
   readonly filesets: readonly ({ readonly id: string } & Numbers<'files' | 'bytes'>)[];
-  /** If it is not whole: the largest. */
+  /** If incomplete: the largest. */
   readonly list: Listed<
     Readonly<
       Record<'fileset' | 'path' | 'type' | 'owner' | 'status', string> &
@@ -255,7 +255,7 @@ export type FileFacts = {
 export type DataFileFacts = {
   readonly total: number;
   readonly scanState: Counts;
-  /** By age of the newest revision known, or of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
+  /** By the age of the newest known revision, or else of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
   readonly age: readonly (readonly [range: string, count: number])[];
   readonly list: Listed<
     Readonly<Record<'id' | 'name' | 'scan' | 'owner', string> & Record<'size' | 'created', number | null>>
@@ -267,29 +267,29 @@ export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_appl
 
 export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'bad' | 'cached' | 'tokens'> & {
   readonly batch: string;
-  /** Undefined for a batch that the command scored: it has no job whose end is recorded. */
+  /** Undefined for a batch that the command `score` scored itself, without jobs. */
   readonly finishedAt: number | undefined;
   /** One entry named `''` for a batch without topics. */
   readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
-  /** True if it has more parts than were read: days, the most negative and failures are then those of its first texts. */
+  /** True if it has more parts than were read: `overTime`, `mostNegative` and `failures` then cover its first texts. */
   readonly isCut: boolean;
-  /** By day, where at least nine of ten texts have one: that of their first column with a date. `column`: mostly. */
+  /** By the day in the first column with a date, if at least nine of ten texts have one. `column`: its most frequent name. */
   readonly overTime:
     | {
         readonly column: string;
         readonly days: readonly { readonly day: string; readonly sentiments: Sentiments }[];
       }
     | undefined;
-  /** At most 100, by how many topics are negative. No text of a person is in the report: ids alone. */
+  /** At most 100, by how many topics are negative. The report has only ids, never the texts. */
   readonly mostNegative: readonly { readonly id: string; readonly topics: readonly string[] }[];
   /** At most 100. */
   readonly failures: readonly { readonly id: string; readonly reason: string }[];
 };
 
 export type JobFacts = {
-  /** Results were read from then on. */
+  /** Results are of this time and later. */
   readonly sinceMs: number;
-  /** True if there were more results than were read: the newest were. */
+  /** True if only the newest results were read. */
   readonly isCut: boolean;
   readonly types: readonly ({ readonly type: string } & Numbers<'done' | 'failed' | 'unknown'>)[];
   /** Unknown ones first, then failed ones, newest first: at most `MAX_LISTED`. `advice` is what to do. */
@@ -299,7 +299,7 @@ export type JobFacts = {
     })[];
 };
 
-/** The addresses of things in the platform, by their kinds, with `{id}`: the setting PLATFORM_LINKS. */
+/** The addresses of things in the platform, by kind, with `{id}`: the setting PLATFORM_LINKS. */
 export type PlatformLinks = {
   readonly [Kind in 'calculation' | 'card' | 'dataset' | 'data-file']?: string | undefined;
 };

@@ -15,7 +15,7 @@ import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.
 
 export type ReportToWrite = {
   readonly store: Store;
-  /** The operations that the platform throttles alone, in words. Default: none is known. */
+  /** The operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -47,8 +47,8 @@ export async function writeReport(
 }
 
 /**
- * The report as one HTML file in UTF-8, which needs nothing besides. Its policy lets nothing in from outside: the one
- * script and the one style are named by their hashes. The facts are packed, so no text of the platform is in the markup.
+ * The report as one self-contained HTML file in UTF-8. Its policy loads nothing from outside: its one script and one
+ * style are named by their hashes. The facts are compressed, so the markup contains no text of the platform.
  */
 export async function printPage(facts: ReportFacts): Promise<Buffer> {
   const { script, style } = await pageCode();
@@ -78,7 +78,7 @@ export async function printPage(facts: ReportFacts): Promise<Buffer> {
 
 const pack = promisify(deflateRaw);
 
-/** Empty: a browser would ask the server for one otherwise. */
+/** Empty, so that a browser does not request one from the server. */
 const ICON = 'data:,';
 
 const policyFor = (script: string, style: string): string =>
@@ -114,7 +114,7 @@ const BUNDLER = '../../build/bundle-page.ts';
 export const savePageCode = (folder: string, code: PageCode): Promise<void> =>
   writeFile(join(folder, basename(CODE_FILE)), JSON.stringify(code));
 
-/** The flags of which the list has the first. */
+/** The flags whose first calculations are always in the list. */
 const { locked, archived, oldest } = calculationFlags;
 const figuresOfCalculations = { ...flagBits, locked, archived, oldest };
 
@@ -123,7 +123,7 @@ type Flagged<F extends string> = {
   readonly list: { readonly columns: { readonly id: readonly string[]; readonly flags: readonly number[] } };
 };
 
-/** The figures of the report for machines; null where nothing is published. Datasets and owners as in SQL. */
+/** The figures of the report for machines; null where nothing is published. Datasets and owners have the columns of SQL. */
 export function figuresOf(facts: ReportFacts) {
   const { model, calculations, cards, datasets, owners, files, dataFiles, jobs } = facts;
   return {
@@ -147,7 +147,7 @@ export function figuresOf(facts: ReportFacts) {
   };
 }
 
-/** How many things have each flag, and the first of them: the list has `MAX_LISTED`, whether it is whole or not. */
+/** How many things have each flag, and the ids of the first `MAX_LISTED` of them. */
 function flagFigures<F extends string>(
   { flags, list: { columns } }: Flagged<NoInfer<F>>,
   bits: Readonly<Record<F, number>>,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { recordOf } from '../base/json/index.ts';
 import { findStored, type Store } from '../store/index.ts';
 
-/** The page, and what is said of it: written after the page. */
+/** The page, and the object that describes it, which is written after the page. */
 export const REPORT_PAGE_KEY = 'report/latest.html';
 export const REPORT_KEY = 'report/latest.json';
 
@@ -14,7 +14,7 @@ const storedReportSchema = z.object({
   runs: recordOf(z.string()),
 });
 
-/** What is said of the newest report in a store: `report/latest.json`. */
+/** `report/latest.json`: which runs the newest report shows. */
 export type StoredReport = z.infer<typeof storedReportSchema>;
 
 /** The newest report of a store; undefined if none was written. Throws `StoredObjectError` if it is damaged. */

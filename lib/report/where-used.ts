@@ -25,10 +25,10 @@ import { type Source, sourceDefinitions, sources } from '../snapshot/sources/ind
 import type { Store } from '../store/index.ts';
 import { type FindableKind, sourcesNaming } from './findable-kinds.ts';
 
-/** A thing. Of a calculation its name, of a card its title. */
+/** A thing. `name` is a calculation's name, or a card's title. */
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
 
-/** How a dependent was reached: `RELATION` the thing named, over a link that says `valid` if that is not VALID. */
+/** How a dependent was reached: it has `relation` to the thing named. `valid`: what the link says if it is not VALID. */
 export type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
 /** Something that would break if the thing were deleted. */
@@ -36,30 +36,30 @@ export type Dependent = Description &
   Named & {
     /** How many uses away: 1 uses the thing itself. */
     readonly hop: number;
-    /** The first of `waysTotal`, all from one hop nearer. */
+    /** The first of `waysTotal`, all from things one hop nearer. */
     readonly ways: readonly Way[];
     readonly waysTotal: number;
   };
 
-/** A thing with the id, and what depends on it. */
+/** A thing with the requested id, and what depends on it. */
 export type UsedThing = Description &
   Named & {
-    /** False if no record of it was found, and only links name it. No snapshot has records of datasets and FileSets. */
+    /** False if only links name it. No snapshot has records of datasets and FileSets. */
     readonly inSnapshot: boolean;
-    /** How many records of other things name it, and how many of these do so by a link that is not VALID. */
+    /** How many records of other things name it, and how many of these by a link that is not VALID. */
     readonly links: number;
     readonly broken: number;
-    /** What a file or directory lies in. */
+    /** The FileSet of a file or directory. */
     readonly fileset: string | null;
-    /** How many things depend on it, by how many uses away they are, and by kind. */
+    /** How many things depend on it: in total, by hops, and by kind. */
     readonly total: number;
     readonly hops: readonly number[];
     readonly kinds: Readonly<Record<string, number>>;
-    /** The columns that a calculation, or all calculations of a dataset, read, as far as formulas are known; sorted. */
+    /** The columns that a calculation, or all calculations of a dataset, read, if their formulas are known; sorted. */
     readonly columns: readonly string[];
-    /** True if more of them are further away than `hops` allowed. */
+    /** True if `hops` excluded some that are further away. */
     readonly isCut: boolean;
-    /** Nearest first: those that fit into the limit. */
+    /** Nearest first, at most `most`. */
     readonly dependents: readonly Dependent[];
   };
 
@@ -85,29 +85,28 @@ export type WhereUsed = {
     readonly run: string;
     readonly startedAt: string;
     readonly records: number;
-    /** What the platform refused to give it, such as the cards of a dataset. */
+    /** How many ids the platform refused, such as datasets whose cards it did not list. */
     readonly missing: number;
   }[];
-  /** What would have been searched, but is not published. */
+  /** Sources that would be searched, but have no published run. */
   readonly unpublished: readonly Source[];
-  /** Of how many calculations the formula is known, whose columns are found; undefined if no column was asked for. */
+  /** How many calculations have a known formula, whose columns are found; undefined if the model was not searched. */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
   /** The same in a line. */
   readonly formulasNote: string | undefined;
-  /** Everything that has the id: none if it is not known. */
+  /** Everything that has the id; empty if it is unknown. */
   readonly found: readonly UsedThing[];
-  /** What may have been meant, if nothing was found. */
+  /** Similar ids and names, if nothing was found. */
   readonly hints: readonly Named[];
 };
 
 /**
- * What has an id, and what depends on it over several hops, by the last published runs. Throws `StoredObjectError` that
- * names what is damaged of them.
+ * Finds what has an id, and what depends on it over several hops, in the last published runs. Throws `StoredObjectError`
+ * with the damaged object.
  */
 export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
-/** What is searched for. */
 type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
@@ -158,7 +157,7 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
   return found;
 }
 
-/** The columns with a name, which may stand in backticks, or with an id: their nodes. */
+/** The nodes of the columns with a name, which may be in backticks, or with an id. */
 function columnsNamed({ id, dataset }: Search, { things }: Model): readonly number[] {
   const wanted = canonicalId(id.replace(/^`(.*)`$/s, '$1'));
   const of = dataset === undefined ? undefined : canonicalId(dataset);
@@ -173,7 +172,7 @@ function columnsNamed({ id, dataset }: Search, { things }: Model): readonly numb
   return found;
 }
 
-/** The names of the columns that a calculation reads, or the calculations of a dataset. */
+/** The names of the columns that a calculation, or the calculations of a dataset, read. */
 function columnsRead(asked: number, { things, graph: { user, used } }: Model): readonly string[] {
   const { kind, id } = things.thingAt(asked);
   const found = new Set<string>();
@@ -187,7 +186,7 @@ function columnsRead(asked: number, { things, graph: { user, used } }: Model): r
   return [...found].sort();
 }
 
-/** A thing, and what depends on it. What is listed is described by the columns of its record. */
+/** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
 async function usedNode(
   node: number,
   model: Model,
@@ -204,7 +203,7 @@ async function usedNode(
   const said = await describeNodes(model, columns, new Set([node, ...nodes]));
   const shown = (each: number) => ({
     ...(said.get(each) ?? { name: null, type: null, owner: null }),
-    // What was asked for, and what uses it: no other kinds.
+    // Only kinds that can be found here.
     ...(things.thingAt(each) as Pick<UsedThing, 'kind' | 'id'>),
   });
   const ways = waysTo(edges, graph, shown);
@@ -227,7 +226,7 @@ async function usedNode(
   };
 }
 
-/** How many other things' records name a thing, also by a link that is broken. */
+/** How many records of other things name a thing, and how many of these by a broken link. */
 function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) {
   let links = 0;
   let broken = 0;
@@ -240,7 +239,7 @@ function namings({ user, used, staterAt, isBrokenAt }: UsesGraph, node: number) 
   return { links, broken };
 }
 
-/** The most ways to a dependent that are named. */
+/** Maximum ways that are listed of a dependent. */
 const MAX_WAYS = 5;
 
 /** How each thing was reached, by its node. */
@@ -259,12 +258,12 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
   return ways;
 }
 
-/** A thing while what lies in it is found. */
+/** A thing whose dependents are being collected. */
 type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
 
 /**
- * The data files, FileSets, files and directories with an id or path, and the files in them: nothing else is known to
- * depend on a file. One pass over the runs; memory holds what is listed.
+ * The data files, FileSets, files and directories with an id or path, and the files in them: no other dependents of a
+ * file are known. One pass over the runs; memory holds only what is listed.
  */
 async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
@@ -300,7 +299,7 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
         add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
       if (!isAsked('file')) continue;
       const own = pathOf(file.name ?? '');
-      // A directory need not have a record of its own.
+      // A directory may have no record.
       const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
       if (own === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
@@ -310,7 +309,7 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
   return [...found.values()];
 }
 
-/** Without slashes at its end; the root is the empty path. */
+/** A path without slashes at its end; the root is the empty path. */
 const pathOf = (path: string): string => path.replace(/\/+$/, '');
 
 const unused = () => ({
@@ -330,10 +329,10 @@ const unused = () => ({
 });
 
 const MAX_HINTS = 5;
-/** Fewer characters begin too many ids. */
+/** Fewer characters match too many ids. */
 const MIN_START = 3;
 
-/** Things that have the id as their name, whatever its case, or as the start of theirs; at most five. */
+/** Things whose name is the requested id, ignoring case, or whose id starts with it; at most five. */
 async function hintsFor(search: Search): Promise<readonly Named[]> {
   const wanted = search.id.toLowerCase();
   const isStart = (id: string) => wanted.length >= MIN_START && id.toLowerCase().startsWith(wanted);

@@ -73,7 +73,7 @@ test('everything can be reached and used by the keyboard alone', async () => {
   await page.getByRole('heading', { name }).waitFor();
   await tabTo(page, /^what it uses$/);
   await page.keyboard.press('Enter');
-  await page.getByText(/^It stands on/).waitFor();
+  await page.getByText(/^It depends on/).waitFor();
   await tabTo(page, /^Picture by hops$/);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');

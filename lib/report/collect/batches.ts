@@ -6,18 +6,18 @@ import { createCountedValues, createLargest } from './records.ts';
 import { membersOf, type Reading, shownText, textIn } from './values.ts';
 
 type BatchesToRead = Reading & {
-  /** When the last job of a batch ended, epoch milliseconds, as far as that is known. */
+  /** When the last job of a batch ended, epoch milliseconds, if that is known. */
   readonly ends: ReadonlyMap<string, number>;
 };
 
 const MAX_TOPICS = 200;
 
-/** The most parts that are read of one batch, and of all: the first of each, of 100 texts each. */
+/** Maximum parts, of 100 texts each, that are read of one batch and of all batches: the first of each. */
 const MAX_PARTS = 1_000;
 const MAX_OF_ALL = 3_000;
 const AT_ONCE = 16;
 
-/** The batches that have ended, the latest first as far as that is known, then by their names. */
+/** The batches that have ended: the latest first, those without a known end by name after them. */
 export async function readBatches(options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const { store, ends, addFault, signal } = options;
   const room = { parts: MAX_OF_ALL };
@@ -36,7 +36,7 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
 /** How many parts may still be read. */
 type Room = { parts: number };
 
-/** None as long as it has no summary: it has not ended. */
+/** Empty if the batch has no summary: it has not ended. */
 async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const summary = await findSummary(options.store, batch);
   if (summary === undefined) return [];
@@ -62,7 +62,7 @@ async function readBatch(batch: string, room: Room, options: BatchesToRead): Pro
   return [facts];
 }
 
-/** Counts by sentiment, as a summary has them. */
+/** The counts of a summary by sentiment. */
 function sentimentsOf(counts: Readonly<Record<string, number>>): Sentiments {
   const sum = noSentiments();
   for (const [sentiment, count] of Object.entries(counts)) sum[sentimentName(sentiment)] += count;
@@ -89,7 +89,7 @@ type ScoredRow = Awaited<ReturnType<typeof readScores>>[number];
 
 const MAX_NAMED = 100;
 
-/** What the rows of a batch say beyond its summary. */
+/** Collects facts from the rows of a batch that its summary does not have. */
 function createScoredRows() {
   const negative = createLargest<BatchFacts['mostNegative'][number]>(MAX_NAMED);
   const failures: BatchFacts['failures'][number][] = [];
@@ -115,7 +115,7 @@ function createScoredRows() {
   };
 }
 
-/** The sentiments of a row by topic; that of the text as a whole, if it has no topics, by ''. */
+/** The sentiments of a row by topic; without topics, the sentiment of the text under ''. */
 function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Record<string, Name>> {
   const named = Object.entries(membersOf(topicSentiments)).filter(([, value]) => textIn(value) !== undefined);
   const all = named.length > 0 || textIn(sentiment) === undefined ? named : [['', sentiment] as const];
@@ -123,10 +123,10 @@ function sentimentsIn({ topicSentiments, sentiment }: ScoredRow): Readonly<Recor
 }
 
 const MAX_DAYS = 4_000;
-/** The share of rows that must have a date. */
-const SHARE = 0.9;
+/** The minimum share of rows with a date. */
+const MIN_DATED_SHARE = 0.9;
 
-/** Counts sentiments by day, where the rows have one. */
+/** Counts sentiments by day, if the rows have dates. */
 function createDays() {
   const days = new Map<string, SentimentCounts>();
   const columns = createCountedValues();
@@ -144,7 +144,7 @@ function createDays() {
     },
     facts(): BatchFacts['overTime'] {
       const [best] = columns.counts().values;
-      if (best === undefined || dates < SHARE * rows) return undefined;
+      if (best === undefined || dates < MIN_DATED_SHARE * rows) return undefined;
       const sorted = [...days].toSorted(([a], [b]) => (a < b ? -1 : 1));
       return {
         column: shownText(best[0]),

@@ -43,17 +43,17 @@ type FactsToCollect = {
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Where things are in the platform. Default: nowhere. */
+  /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
-  /** The operations that the platform throttles alone, in words. Default: none is known. */
+  /** The operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** Default: `MAX_WHOLE` and `MAX_LISTED`. */
   readonly limits?: ListLimits;
 };
 
 /**
- * Reads what the report shows. What is missing or damaged becomes a fault, and the rest holds; only a store that is away
- * and an abort are thrown. Memory grows with the model alone: see `computeModel`.
+ * Reads what the report shows. What is missing or damaged becomes a fault, and the rest is shown; throws only if the
+ * store is unavailable, or on abort. Memory grows only with the model: see `computeModel`.
  */
 export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
   readAgain(
@@ -94,7 +94,7 @@ type ThingFacts = Pick<
   'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'files' | 'dataFiles' | 'graph'
 >;
 
-/** What the model and the records that it is of say of things: nothing if any of these is damaged. */
+/** The facts of the model and of its records; none if any of these is damaged. */
 async function readThings(
   { store, now, signal, limits = listLimits }: FactsToCollect,
   addFault: Reading['addFault'],
@@ -122,7 +122,7 @@ async function readThings(
       files: columns.files && (await readFiles(show)),
       dataFiles: columns['data-files'] && (await readDataFiles(show, now())),
     };
-    // The garbage collector would free it late: it does not see how much it is.
+    // The garbage collector would free it late, since it does not see its size.
     freeMemory(model.graph.user);
     return facts;
   } catch (error) {
@@ -132,23 +132,23 @@ async function readThings(
   }
 }
 
-/** The model, and the records that it is of. */
+/** The model and its records. */
 type ThingsToShow = RecordsToShow & { readonly model: Model };
 
-/** What is shown, and the nodes of what is listed, in the order of the list. */
+/** Facts, and the nodes of what they list, in the order of the list. */
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
 
-/** A calculation that is listed, or may be. */
+/** A calculation that may be listed. */
 type Calculation = ReturnType<ReturnType<typeof readCalculation>> &
   Readonly<Record<'node' | 'place' | 'flags', number>> & {
     readonly modified: number | null;
     readonly isChosen: boolean;
   };
 
-/** How many are called the oldest. */
+/** How many have the flag `oldest`. */
 const OLDEST = 100;
 
-/** So many calculations are global or hidden that nobody looks for those that are. */
+/** Global and hidden calculations are so common that they get no places in an incomplete list. */
 const { global: _, hidden: __, oldest: OLD, ...listedFlags } = calculationFlags;
 const wantedFlags = Object.keys(listedFlags) as (keyof typeof listedFlags)[];
 
@@ -196,7 +196,7 @@ async function readCalculations(options: ThingsToShow): Promise<Shown<Calculatio
 
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);
 
-/** What the records of a row group say of themselves, as bits. */
+/** The flags in the records of a row group, as bits. */
 function readOwn(group: RowGroup): (row: number) => number {
   const columns: { readonly bit: number; readonly values: (row: number) => unknown }[] = [];
   for (const name of ['locked', 'archived', 'hidden', 'global'] as const)
@@ -214,10 +214,10 @@ const readCalculation = textsOf({
   status: ['status', countedEnum, NOT_STATED],
 });
 
-/** What the links of calculations say of themselves. */
+/** Counts the validity of the links of calculations. */
 function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLinks'> {
   const values = createCountedValues();
-  // Of a link's text, once for all that say the same.
+  // One text for all links that say the same.
   const names = new Map<string | null, string>([[null, NOT_STATED]]);
   let brokenLinks = 0;
   for (let edge = 0; edge < graph.user.length; edge += 1) {
@@ -234,7 +234,7 @@ function linksIn(graph: UsesGraph): Pick<CalculationFacts, 'links' | 'brokenLink
 
 const DAY_MS = 86_400_000;
 
-/** What was counted by days since 1970, by months: oldest first. */
+/** Sums counts by day since 1970 to counts by month, oldest first. */
 function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModified'] {
   const months = new Map<string, number>();
   for (const [day, count] of [...days].sort(([a], [b]) => a - b)) {
@@ -246,7 +246,7 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
-/** Counts the cards of the model, and lists them. A card that several datasets list is as its first record says. */
+/** Counts the cards of the model, and lists them. Of a card that several datasets list, the first record counts. */
 async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
@@ -297,7 +297,7 @@ const readCard = textsOf({
   listedFor: ['_datasetid', idText],
 });
 
-/** Lists the datasets that are used, those with the most cards first. */
+/** Lists the used datasets, those with the most cards first. */
 function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
   const total = datasets.length;
   const listed = datasets
@@ -311,7 +311,7 @@ function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<Da
   };
 }
 
-/** Lists whoever owns something, those who own the most calculations and cards first. */
+/** Lists the owners, those with the most calculations and cards first. */
 function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
   const total = owners.length;
   const rows = owners
@@ -322,20 +322,20 @@ function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
   return { total, list: { total, isWhole: total <= whole, columns } };
 }
 
-/** The most edges of a graph, and the most things in it that no snapshot holds. */
+/** Maximum edges of a graph, and things in it that no snapshot contains. */
 const MAX_EDGES = 1_000_000;
 const MAX_OTHERS = 50_000;
 
 /**
- * The uses among what is listed, whose nodes are given in the order of the lists, and of things that no snapshot holds.
- * What is in a snapshot, but not in its list, is left out, and so are uses beyond the first million.
+ * The uses between listed things, whose nodes are given in the order of the lists, and things that no snapshot contains.
+ * Things that a snapshot contains but no list has are left out, and so are uses beyond the first million.
  */
 function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Graph {
-  // Of each node its number in the graph, and 1 more: 0 is none.
+  // The number of each node in the graph plus 1; 0: not in the graph.
   const numbers = new Uint32Array(things.count);
   for (const [number, node] of listed.entries()) numbers[node] = number + 1;
   const others: Graph['others'][number][] = [];
-  // A dataset is held by no snapshot.
+  // No snapshot contains datasets.
   const isOther = (node: number) => things.kindAt(node) !== 'dataset' && ((flags[node] ?? 0) & HELD) === 0;
   const isShown = (node: number) => (numbers[node] ?? 0) !== 0 || isOther(node);
 

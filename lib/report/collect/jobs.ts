@@ -8,7 +8,7 @@ import { addOdd, type Members, membersOf, NOT_STATED, type Reading, shownText, t
 
 type JobsToRead = Reading & {
   readonly nowMs: number;
-  /** The most results that are read of each type. Default: 5,000. */
+  /** Maximum results that are read of each type. Default: 5,000. */
   readonly most?: number;
 };
 
@@ -16,13 +16,13 @@ type Attention = JobFacts['attention'][number];
 
 const DAY_MS = 86_400_000;
 
-/** Of how many days results are read, by the day on which a job was first claimed, and how many of each type. */
+/** How many days of results are read, by the day of a job's first claim, and how many results of each type. */
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
 /**
- * The results of jobs of the last thirty days, of each type the newest days; and when the last job of each batch ended, as
- * far as they were read.
+ * Reads the results of jobs of the last thirty days, the newest days of each type first; and when the last job of each
+ * batch ended, as far as its results were read.
  */
 export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESULTS }: JobsToRead) {
   const tally = createTally();
@@ -32,7 +32,7 @@ export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESU
   let isCut = false;
   for await (const folder of store.folders('results/', { signal })) {
     let read = 0;
-    // A clock may be ahead, so a day may have begun elsewhere.
+    // Another clock may be ahead: the next day may have begun there.
     for (let dayMs = today + DAY_MS; dayMs >= sinceMs && read <= most; dayMs -= DAY_MS) {
       const wanted = { type: folder.split('/')[1], day: new Date(dayMs).toISOString().slice(0, 10), signal };
       for await (const { key, value = {} } of storedResults(withoutResponses(store), wanted)) {
@@ -97,14 +97,14 @@ function reasonOf({ error }: Members): string {
   return shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': '));
 }
 
-/** Unknown ones before all failed ones, each newest first. */
+/** Unknown jobs before failed ones, each newest first. */
 const rankOf = ({ status, finishedAt }: Pick<Attention, 'status' | 'finishedAt'>): number =>
   finishedAt + (status === 'unknown' ? 1e15 : 0);
 
-/** A text in JSON cannot hold this: its quotes would be escaped. */
+/** No text in JSON contains this: its quotes would be escaped. */
 const RESPONSE = Buffer.from(',"response":');
 
-/** A store whose results end where their responses begin, which come last and may be large. */
+/** A store whose results lack their responses, which are the last member and may be large. */
 const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => ({
   list,
   async get(...asked) {
@@ -117,11 +117,11 @@ const withoutResponses = ({ list, get }: Store): Pick<Store, 'list' | 'get'> => 
 const MAX_UPDATES = 1_000;
 const AT_ONCE = 16;
 
-/** The most characters of a formula, and of all together: the newest come first. */
+/** Maximum characters of a formula, and of all formulas: the newest come first. */
 const MAX_FORMULA_LENGTH = 20_000;
 const MAX_CHARACTERS = 1_000_000;
 
-/** An update of a calculation, and the key of the one before it. */
+/** An update of a calculation, and the key of the previous one. */
 type Update = {
   readonly key: string;
   readonly earlier: string | undefined;
@@ -129,10 +129,10 @@ type Update = {
   readonly at: number;
 };
 
-/** The formulas that were stored when we set them, newest first. */
+/** The formulas that our updates stored, newest first. */
 export async function readFormulas(
   options: Reading & {
-    /** The most updates. Default: 1,000. */
+    /** Maximum updates. Default: 1,000. */
     readonly most?: number;
   },
 ): Promise<readonly FormulaUpdate[]> {
@@ -154,7 +154,7 @@ export async function readFormulas(
   for await (const each of readAhead({ items, read, concurrency: AT_ONCE, signal })) {
     const { key, id, at, calculation } = each;
     const expression = textIn(calculation?.['expression']);
-    // Without a calculation: it was deleted meanwhile.
+    // Without a calculation, the object was deleted meanwhile.
     if (calculation !== undefined && expression === undefined) odd.push(key);
     if (expression === undefined) continue;
     const before = each.before === undefined ? null : shownText(each.before, MAX_FORMULA_LENGTH);
@@ -168,7 +168,7 @@ export async function readFormulas(
   return found;
 }
 
-/** No members if it is something else. */
+/** The logged calculation; without members if the object is damaged. */
 async function calculationOf(store: Store, key: string | undefined): Promise<Members | undefined> {
   try {
     return key === undefined ? undefined : (await findFormula(store, key))?.calculation;

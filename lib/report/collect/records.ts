@@ -6,7 +6,7 @@ import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
 
-/** Counts files, and lists them: of very many the largest. */
+/** Counts files, and lists them; if there are very many, the largest. */
 export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   const { whole, top } = options.limits;
   const isWhole = recordsOf(options, 'files') <= whole;
@@ -14,7 +14,7 @@ export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
   const indexStatus = createCountedValues();
   const filesets = new Map<string, { id: string; files: number; bytes: number }>();
   const listed = createLargest<FileRow>(isWhole ? whole : top);
-  // A whole list takes all, whatever their sizes.
+  // A complete list takes files of any size.
   const rankOf = ({ size }: Pick<FileRow, 'size'>) => (isWhole ? 0 : (size ?? -1));
   let total = 0;
   let bytes = 0;
@@ -60,7 +60,7 @@ type FileRow = ReturnType<ReturnType<typeof readFile>> & {
   readonly size: number | null;
 };
 
-/** Reads some texts of each row of a group, by their names. */
+/** Returns a reader of some text columns of a row group, by member name. */
 export const textsOf =
   <N extends string>(wanted: Readonly<Record<N, ListedText>>) =>
   (group: RowGroup) => {
@@ -73,10 +73,10 @@ export const textsOf =
       Object.fromEntries(texts.map(([name, at]) => [name, at(row)])) as Record<N, string>;
   };
 
-/** The same of a value of a list. */
+/** The text of a column of words, such as a status, in lower case: `NOT_STATED` if it is empty. */
 export const countedEnum = (utf8: Uint8Array): string => shownText(spelled(asText(utf8)) || NOT_STATED);
 
-/** An id, however it was written. */
+/** An id in its canonical form. */
 export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
 
 const readFile = textsOf({
@@ -99,7 +99,7 @@ const RANGES = [
 
 type DataFileColumns = DataFileFacts['list']['columns'];
 
-/** Counts data files, and lists them: of very many the first. */
+/** Counts data files, and lists them; if there are very many, the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
   const most = recordsOf(options, 'data-files') <= whole ? whole : top;
@@ -149,7 +149,7 @@ const sizeIn = (value: unknown): number | null => {
 
 const ISO = new RegExp(ISO_TIME);
 
-/** As SQL has it in `created_at`. */
+/** Epoch milliseconds, as SQL computes `created_at`. */
 function momentIn(text: string): number | null {
   const [found, , zone] = ISO.exec(text) ?? [];
   return found === undefined ? null : Date.parse(zone === undefined ? `${text}Z` : text) || null;
@@ -160,12 +160,12 @@ function rangeOf(ms: number | null, nowMs: number): string {
   return RANGES.find(([, below]) => nowMs - ms < below)?.[0] ?? NOT_STATED;
 }
 
-/** How many records a list may have and still be whole, and how many a list has that is not. */
+/** `whole`: maximum records of a complete list; `top`: records of an incomplete one. */
 export type ListLimits = { readonly whole: number; readonly top: number };
 
 export const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
-/** The records of a source, and how many of them to list. */
+/** The records to read, and how many of them to list. */
 export type RecordsToShow = {
   readonly columns: ModelColumns;
   readonly limits: ListLimits;
@@ -177,8 +177,9 @@ const recordsOf = ({ columns }: RecordsToShow, source: Source): number =>
   (columns[source]?.parts ?? []).reduce((sum, { count }) => sum + count, 0);
 
 /**
- * The rows that `see` returns something for (it gets their places among the rows too), with what `read` makes of them. `read`
- * is called once for a group with any such row: so columns that are only listed are not read of others. Default: all rows.
+ * The rows for which `see` returns a value (it also gets the position of the row), merged with what `read` returns for
+ * them. `read` is called only for a group with such a row: so columns that are only listed are not read for others.
+ * Default: all rows.
  */
 export function chosenRows<Seen extends object, Said extends object>(
   { group, rows }: { readonly group: RowGroup; readonly rows?: Uint32Array },
@@ -186,7 +187,7 @@ export function chosenRows<Seen extends object, Said extends object>(
   read: (group: RowGroup) => (row: number) => Said,
 ): readonly (Seen & Said)[] {
   const chosen: { readonly row: number; readonly seen: Seen }[] = [];
-  // Not by its entries: each would be an object, a million of them.
+  // Not `entries()`, which would allocate an object for each of a million rows.
   for (let place = 0; place < (rows?.length ?? group.rows); place += 1) {
     const row = rows?.[place] ?? place;
     const seen = see(row, place);
@@ -197,18 +198,18 @@ export function chosenRows<Seen extends object, Said extends object>(
   return chosen.map(({ row, seen }) => ({ ...seen, ...saidAt(row) }));
 }
 
-/** A text that is listed: its column, what is made of it, and what stands where it is missing. Default: nothing. */
+/** A listed text: its column, how it is read, and its value if it is missing. Default: empty. */
 type ListedText = readonly [column: string, read: (utf8: Uint8Array) => string, missing?: string];
 
-/** The members of rows as columns. */
+/** Turns rows into columns. */
 export const columnsOf = <R extends object, N extends keyof R>(rows: readonly R[], names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as {
     readonly [Name in N]: readonly R[Name][];
   };
 
 /**
- * Counts things by their flags, and says of one after another whether it is listed: all are if there are at most `whole`,
- * or else the first `top`, and the first `top` with each of the flags `wanted`.
+ * Counts things by their flags, and decides for each whether it is listed: all if there are at most `whole`, otherwise
+ * the first `top`, and the first `top` with each of the flags `wanted`.
  */
 export function createFlags<F extends string>(
   bits: Readonly<Record<F, number>>,
@@ -239,28 +240,27 @@ export function createFlags<F extends string>(
   };
 }
 
-/** How many values are listed. */
-const LISTED = 50;
+const MAX_VALUES = 50;
 
-/** A text of a column, such as a status, as it is counted: `NOT_STATED` if it is empty. */
+/** A text as it is counted: `NOT_STATED` if it is empty. */
 const countedText = (utf8: Uint8Array): string => shownText(asText(utf8) || NOT_STATED);
 
-/** Counts how often each value occurs; none, as `NOT_STATED`. */
+/** Counts how often each value occurs; null counts as `NOT_STATED`. */
 export function createCountedValues() {
   const counted = new Map<string, number>();
   return {
     add: (value: string | null = NOT_STATED, count = 1): void =>
       void counted.set(value ?? NOT_STATED, (counted.get(value ?? NOT_STATED) ?? 0) + count),
-    /** Most frequent first; of those that are not listed how many there are. */
+    /** Most frequent first; `others` is the sum of those that are not listed. */
     counts(): Counts {
       const sorted = [...counted].sort(([, a], [, b]) => b - a);
-      const others = sorted.slice(LISTED).reduce((sum, [, count]) => sum + count, 0);
-      return { values: sorted.slice(0, LISTED), others };
+      const others = sorted.slice(MAX_VALUES).reduce((sum, [, count]) => sum + count, 0);
+      return { values: sorted.slice(0, MAX_VALUES), others };
     },
   };
 }
 
-/** Holds the `most` entries of the highest size; of equal ones, those that came first. */
+/** Holds the `most` entries of the largest size; of equal ones, the first. */
 export function createLargest<T>(most: number) {
   const held: { readonly size: number; readonly at: number; readonly value: T }[] = [];
   let added = 0;
@@ -271,12 +271,12 @@ export function createLargest<T>(most: number) {
     if (held.length === most) limit = held.at(-1)?.size ?? limit;
   };
   return {
-    /** True if an entry of this size would be held now. */
+    /** True if an entry of this size would be added. */
     mayAdd: (size: number) => size > limit || held.length < most,
     add(size: number, value: T) {
       held.push({ size, at: added, value });
       added += 1;
-      // Sorted now and then, so that an entry costs little.
+      // Sorted only now and then, so that adding is cheap.
       if (held.length >= 2 * most + 16) trim();
     },
     /** The largest first. */

@@ -31,10 +31,10 @@ import {
 } from '../facts.ts';
 import { membersOf, type Reading, shownText } from './values.ts';
 
-/** How many runs of a place the history holds. */
-const RUNS = 30;
+/** Maximum runs in the history of a place. */
+const MAX_RUNS = 30;
 
-/** Every place with a published run, in the order of the sources. What is damaged of one becomes a fault. */
+/** Every place with a published run, in the order of the sources. Damaged objects become faults. */
 export async function readSnapshots(options: Reading) {
   const found: NonNullable<Awaited<ReturnType<typeof readSnapshot>>>[] = [];
   for (const place of await placesIn(options.store)) {
@@ -75,14 +75,14 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
   return { manifest, manifests, facts };
 }
 
-/** Of the last published runs, newest first. */
+/** The manifests of the last published runs, newest first. */
 async function readManifests(
   place: Place,
   published: readonly PublishedRun[],
   { store, signal, orFault }: ReadingPlace,
 ): Promise<readonly Manifest[]> {
   const manifests: Manifest[] = [];
-  for (const { run, manifest: key } of published.slice(0, RUNS)) {
+  for (const { run, manifest: key } of published.slice(0, MAX_RUNS)) {
     signal.throwIfAborted();
     const manifest = await manifestOf(store, key, { place, run }).catch(orFault);
     if (manifest !== undefined) manifests.push(manifest);
@@ -101,12 +101,12 @@ function runFacts(manifest: Manifest): RunFacts {
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };
 }
 
-/** The most characters of a value, of all changes of a place, and the most fields of a record. */
+/** Limits: characters of a value, characters of all changes of a place, fields of a record. */
 const MAX_VALUE_LENGTH = 2_000;
 const MAX_CHARACTERS = 1_000_000;
 const MAX_FIELDS = 50;
 
-/** What changed in the last published run; undefined if it was compared with none, or if the changes have expired. */
+/** What changed in the last published run; undefined if it was not compared, or if the changes have expired. */
 export async function readChanges(
   options: Reading & { readonly place: Place; readonly manifest: Manifest },
 ): Promise<ChangesFacts | undefined> {
@@ -137,11 +137,11 @@ export async function readChanges(
   return facts;
 }
 
-/** How much of a change is shown. */
+/** Maximum fields of a record, and characters of a value, that are shown. */
 type ChangeLimits = { readonly fields: number; readonly value: number };
 
 /**
- * A change with the label of its record, and of a record that changed its fields with their values as JSON. Throws
+ * A change with the label of its record and, if the record changed, its fields with their values as JSON. Throws
  * `StoredObjectError` if a line is not a change of a record.
  */
 export function shownChange(
@@ -172,21 +172,21 @@ export function shownChange(
 }
 
 type SinceToRead = Reading & {
-  /** Of the published runs of all calculations, newest first. */
+  /** The manifests of the published full runs of calculations, newest first. */
   readonly manifests: readonly Manifest[];
-  /** Those of the newest. */
+  /** The calculations of the newest. */
   readonly calculations: ReportFacts['calculations'];
 };
 
-/** What a calculation's own record says. */
+/** The flags that a calculation's own record sets. */
 const BROKEN = flagBits.broken_links | flagBits.invalid;
 
-/** The most changes that are looked through: about a second. */
+/** Maximum changes that are read, which takes about a second. */
 const MAX_CHANGES = 50_000;
 
 /**
- * The run in which each calculation became broken: the newest that added it, or changed it from one that was sound. Goes
- * back from run to run, as far as what changed from one to the next is stored.
+ * Finds the run in which each calculation became broken: the newest that added it, or changed it from a valid one. Reads
+ * runs backwards as long as the changes between them are stored.
  */
 export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince> {
   const { store, manifests, calculations, addFault, signal } = options;
@@ -221,7 +221,7 @@ export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince
 
 const startOf = (run = ''): number => Date.parse(runOfId(run).startedAt) || 0;
 
-/** True if a record that is broken after a change was not before it. */
+/** True if a record that is broken after the change was not broken before it. */
 function becameBroken(change: Change): boolean {
   if (change.change !== 'changed') return change.change === 'added';
   if (!change.fields.includes('links') && !change.fields.includes('status')) return false;

@@ -1,16 +1,14 @@
 import type { Store } from '../../store/index.ts';
 
-/** What everything is read with that the report shows. */
+/** How the facts of the report are read. */
 export type Reading = {
   readonly store: Store;
-  /** Receives what is missing or damaged, in words: the rest is read. */
+  /** Receives what is missing or damaged, in words; the rest is still read. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
 };
 
-/*
- * What a record says, whatever it sends: each value of another type counts as absent.
- */
+/* Reading values of any shape: a value of another type counts as absent. */
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -18,16 +16,16 @@ export type Members = Readonly<Record<string, unknown>>;
 export const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};
 
-/** What a value that a record lacks is counted under. */
+/** What a missing value is counted under. */
 export const NOT_STATED = 'unknown';
 
 const MAX_LENGTH = 300;
 
-/** A text of the platform as the report holds it: of at most `most` characters, and a mark if some are left out. */
+/** A text of the platform, cut at `most` characters with an ellipsis. */
 export function shownText(text: string, most: number = MAX_LENGTH): string {
   if (text.length <= most) return text;
   const cut = text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '');
-  // A copy: a piece of a text would keep the whole of it in memory.
+  // A copy: a slice would keep the full text in memory.
   return Buffer.from(`${cut}…`, 'utf16le').toString('utf16le');
 }
 
@@ -35,7 +33,7 @@ export function shownText(text: string, most: number = MAX_LENGTH): string {
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** Reports objects that are not what they should be, if any, by the first. */
+/** Reports unexpected objects, if any, by the first of them. */
 export function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
   if (odd.length > 0)
     addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);

@@ -27,20 +27,20 @@ import { compareKeys, type Store, StoredObjectError, unlessDamaged } from '../..
 import { flagWords, linkTo, type PlatformLinks } from '../facts.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
 
-/** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
+/** A message for people: a subject in ASCII of fewer than 100 characters, and lines of text. */
 export type PrintedDigest = { readonly subject: string; readonly text: string };
 
 /** Sends a message to all its receivers. Throws if none of them got it. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
 type PrintOptions = {
-  /** The store's, as SYNC_STORE names it. */
+  /** The location of the store, as in SYNC_STORE. */
   readonly location: string;
-  /** Whether a report is stored there. */
+  /** Whether the store has a report. */
   readonly hasReport: boolean;
 };
 
-/** Puts a digest into words. */
+/** Prints a digest. */
 export function printDigest(digest: Digest, { location, hasReport }: PrintOptions): PrintedDigest {
   const { manifest, compared, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;
@@ -60,7 +60,7 @@ export function printDigest(digest: Digest, { location, hasReport }: PrintOption
     ...sectionOf('Added', changes?.added),
     ...sectionOf('Changed', changes?.changed),
     ...(manifest.missing.length === 0 ? [] : ['', `Could not be read: ${count(manifest.missing.length)}`]),
-    ...sectionOf('Could be read the time before', newlyMissing),
+    ...sectionOf('No longer readable', newlyMissing),
     '',
     ...(hasReport
       ? [`Report: ${location}/${REPORT_PAGE_KEY}`, 'A link to it: npx platform-sync report --link']
@@ -76,9 +76,9 @@ export function printDigest(digest: Digest, { location, hasReport }: PrintOption
 const wrongLine = (broken: BrokenThings | null): string =>
   broken === null
     ? 'What is broken is not known: see the faults of the report.'
-    : `Wrong in all: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
+    : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
 
-/** Apart, as the report and SQL count them. */
+/** Calculations and cards separately, as the report and SQL count them. */
 const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
   [counted(calculations, 'calculation'), ...(cards === 0 ? [] : [counted(cards, 'card')])].join(' and ');
 
@@ -132,7 +132,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
     return total === 0 ? [] : [`${count(total)} ${flagWords[flag].which}`];
   });
   const changed = compared === null ? `${count(records)} records` : countsOf(compared);
-  // What is worse comes first: of more there is no room.
+  // What is worse comes first; the rest may not fit.
   const what = [...newly.map((each, at) => `${at === 0 ? 'new: ' : ''}${each}`), changed].reduce(
     (all, each) => (all.length + each.length < MAX_WHAT ? `${all}, ${each}` : all),
   );
@@ -143,12 +143,12 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
 
 const MAX_LINE_LENGTH = 400;
 
-/** What follows a scheme, but in the lines of our own that end with an address. */
+/** `://` after a scheme, except in our own lines that end with an address. */
 const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
 
 /**
- * A line that does in a terminal and in a mail program what any other does: no control characters, nothing that turns
- * its direction, and no address that becomes a link by itself.
+ * A line that is safe in a terminal and in a mail program: no control characters, nothing that reverses its direction,
+ * and no address that becomes a link.
  */
 export const safeLine = (line: string): string =>
   shownText(line, MAX_LINE_LENGTH)
@@ -170,9 +170,9 @@ export type Digest = {
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
   /** Undefined if it is compared with none. */
   readonly changes: FirstChanges | undefined;
-  /** What is wrong by the model, and was not; null if that is not known, undefined for a source that it does not depend on. */
+  /** What is wrong by the model, and is new; null if that is unknown, undefined for a source that it does not depend on. */
   readonly broken: BrokenThings | null | undefined;
-  /** What could not be read, and could be the time before; undefined if the run before is not known. */
+  /** What could not be read, but could be in the run before; undefined if that run is unknown. */
   readonly newlyMissing: First | undefined;
 };
 
@@ -182,15 +182,15 @@ type CollectOptions = {
   readonly run: string;
   /** The run to compare it with, if it is still published. Default: the one that it was compared with. */
   readonly old?: string | undefined;
-  /** In its place: the run that was the last one then, in epoch milliseconds. */
+  /** Instead of `old`: compare with the run that was the last one at this time, epoch milliseconds. */
   readonly sinceMs?: number | undefined;
-  /** Where things are in the platform. Default: nowhere. */
+  /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Reads what is said of a run; memory is that of one model. What it cannot be compared with is left out. Throws
+ * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out. Throws
  * `StoredObjectError` if the run itself is damaged.
  */
 export async function collectDigest({ old, sinceMs, run, ...options }: CollectOptions): Promise<Digest> {
@@ -217,10 +217,10 @@ export async function collectDigest({ old, sinceMs, run, ...options }: CollectOp
 
 const COMPARING_BYTES = 128_000_000;
 
-/** Of a record that changed, its name and a field. */
+/** Lines of a changed record: its name and a field. */
 const MAX_LINES = 2;
 
-/** Fields of any source whose change people want to know of. */
+/** Fields of any source whose changes are listed first. */
 const NOTABLE = new Set(
   'archived datasourceId expression links locked name owner path scanState status title'.split(' '),
 );
@@ -236,7 +236,7 @@ const changeCounts = ({ added, removed, changed }: FirstChanges) => ({
   changed: changed.total,
 });
 
-/** The first of each kind; of what changed, those first that people look for. */
+/** The first changes of each kind; of changed records, those with notable fields first. */
 async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
   const none = () => ({ total: 0, items: [] as (readonly string[])[] });
   const first = { removed: none(), added: none(), notable: none(), others: none() };
@@ -252,7 +252,7 @@ async function firstChanges(source: Source, changes: AsyncIterable<Change>) {
 
 function cut(lines: readonly string[]): readonly string[] {
   const more = lines.length - MAX_LINES;
-  // One that is left out takes as much room as the line that says so.
+  // The line that says that one is left out takes as much room as that one.
   return more <= 1 ? lines : [...lines.slice(0, MAX_LINES), `  and ${more} more fields`];
 }
 
@@ -265,7 +265,7 @@ function newlyMissing({ missing }: Manifest, before: Pick<Manifest, 'missing'>):
   };
 }
 
-/** The run that a run is compared with; undefined if there is none, or if it is damaged. */
+/** The run that a run is compared with; undefined if it is missing or damaged. */
 async function runBefore(store: Store, place: Place, before: PublishedRun | undefined) {
   if (before === undefined) return undefined;
   const { run, manifest: key } = before;
@@ -273,10 +273,10 @@ async function runBefore(store: Store, place: Place, before: PublishedRun | unde
   return manifest && { place, source: sourceOf(place), manifest, key };
 }
 
-/** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
+/** The first items of a list, each as lines in the platform's text: `safeLine` makes them safe. */
 type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
 
-/** By flag: how many calculations and how many cards have it, and which of them had not; undefined if that is not known. */
+/** By flag: how many calculations and cards have it, and those that did not have it before; undefined if that is unknown. */
 type BrokenThings = Readonly<
   Record<
     BrokenFlag,
@@ -287,18 +287,18 @@ type BrokenThings = Readonly<
 type RunsToJudge = {
   readonly store: Store;
   readonly run: LastRun;
-  /** The run that it is compared with. */
+  /** The run to compare with. */
   readonly before: LastRun | undefined;
   readonly links?: PlatformLinks | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The most that are listed of anything. */
+/** Maximum items of a list. */
 const MAX_LISTED = 6;
 
 /**
- * What the model over a run says is wrong, and did not say over the run before, with the same runs of the other sources:
- * the last ones. Undefined for a source that no flag depends on, null if any of these is damaged: the report names it.
+ * What is wrong by the model over a run, and was not by the model over the run before; both with the last runs of the
+ * other sources. Undefined for a source that no flag depends on, null if any of these is damaged: the report names it.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
   if (!isStating(options.run.source)) return undefined;
@@ -307,7 +307,7 @@ export async function brokenThings(options: RunsToJudge): Promise<BrokenThings |
 
 async function judge({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
   const { runs: last } = await lastRuns(store, sources.filter(isStating));
-  // A narrowed run is judged with those of the other narrowed places, but for a whole one.
+  // A narrowed run is judged with the runs of the other narrowed places, but not with a full one.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),
   );
@@ -318,7 +318,7 @@ async function judge({ store, run, before, links = {}, signal }: RunsToJudge): P
       signal,
     });
   const modelOver = async (one: LastRun) => modelOf(await computeModel(columnsOver(one)));
-  // Of the first, memory holds what is wrong only.
+  // Memory holds only what is wrong in the first model.
   const known = before && brokenIn(await modelOver(before));
   const model = await modelOver(run);
   const all = brokenIn(model);
@@ -361,7 +361,7 @@ function brokenIn(model: Model) {
   });
 }
 
-/** A thing with its owner, and the first of its uses that says why it has the flag. */
+/** A thing with its owner, and the first of its uses that explains the flag. */
 function linesOf(
   model: Model,
   node: number,
@@ -382,7 +382,7 @@ function linesOf(
     if (flag === 'broken_links' && isBrokenAt(edge) && staterAt(edge) === node)
       return [first, `  ${stated}: ${validityAt(edge)}`];
     if (flag === 'missing_target' && by === node && of !== node && isMissing(of ?? node))
-      return [first, `  ${stated}, which no snapshot holds`];
+      return [first, `  ${stated}, which no snapshot contains`];
   }
   return [first];
 }

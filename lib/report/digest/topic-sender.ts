@@ -7,7 +7,7 @@ type TopicSenderOptions = {
   /** ARNs; each is in its own region. */
   readonly topics: readonly string[];
   readonly environment: AwsEnvironment;
-  /** Called for a topic that did not accept a message that another one did. */
+  /** Called for a topic that did not accept a message that another topic accepted. */
   readonly warn: (what: string, err: unknown) => void;
 };
 
@@ -24,7 +24,7 @@ export function createTopicSender({ topics, environment, warn }: TopicSenderOpti
     );
     const errors = tried.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
     if (errors.length === tried.length) throw errors[0] ?? new Error('expected a topic, got none');
-    // Repeated for one, it would come twice to the others.
+    // A retry for one topic would send the message twice to the others.
     for (const error of errors) warn('a topic got no digest', error);
   };
 }
@@ -36,8 +36,8 @@ const clientFor = (topic: string, environment: AwsEnvironment) =>
   });
 
 /**
- * Text for everybody, except that a Slack channel gets it as Amazon Q Developer in chat applications wants it: that one
- * subscribes by https, and drops any other text. Source: "Custom notifications" in its guide.
+ * Plain text for all subscribers, but for https the format of Amazon Q Developer in chat applications, which serves Slack
+ * channels and drops any other text. Source: "Custom notifications" in its guide.
  */
 function messageOf({ subject, text }: PrintedDigest) {
   const content = {
@@ -55,5 +55,5 @@ function messageOf({ subject, text }: PrintedDigest) {
   };
 }
 
-/** Of the 8,000 characters that a description may have. */
+/** A description may have 8,000 characters. */
 const MAX_CODE_LENGTH = 7_900;

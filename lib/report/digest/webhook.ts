@@ -20,13 +20,13 @@ export function webhookBody(
 
 const CARD_TYPE = 'application/vnd.microsoft.card.adaptive';
 
-/** Of the 40,000 characters after which Slack cuts a message. */
+/** Slack cuts a message after 40,000 characters. */
 const MAX_SLACK_TEXT = 30_000;
 
-/** Of the 28 KB that Teams takes, in bytes of the lines' text: each is JSON of its own besides. */
+/** Bytes of text: Teams takes 28 KB, with the JSON around each line. */
 const MAX_TEAMS_BYTES = 12_000;
 
-/** Its lines, as many as there is room for. */
+/** The lines of a text that fit. */
 function cardLines(text: string): readonly { readonly text: string }[] {
   let left = MAX_TEAMS_BYTES;
   const lines = text.split('\n').map((line) => (line === '' ? ' ' : line));
@@ -39,14 +39,14 @@ function cardLines(text: string): readonly { readonly text: string }[] {
 
 const BYTES_AROUND = 60;
 
-/** A text run has no markup, so that a name stays what it is. */
+/** A text run has no markup, so names are shown as they are. */
 const textBlock = (one: { readonly text: string }) => ({
   type: 'RichTextBlock',
   spacing: 'None',
   inlines: [{ type: 'TextRun', ...one }],
 });
 
-/** As code of at most so many characters, in which no name becomes a mention or a link. */
+/** Text as code of at most so many characters, so that no name becomes a mention or a link. */
 export function slackCode(text: string, longest: number): string {
   const code = slackText(text).replaceAll('`', "'");
   const cut = code.length > longest ? `${code.slice(0, longest).replace(/&[a-z]*$/, '')}…` : code;

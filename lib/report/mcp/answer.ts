@@ -1,40 +1,40 @@
 import { shortened, shownJson } from '../../base/index.ts';
 
-/** The most bytes of a tool's result as it is sent, with everything in it. */
+/** Maximum bytes of a tool's result as it is sent. */
 export const MAX_RESULT_BYTES = 100_000;
 
-/** For what the protocol puts around a result, and for the cursor. */
+/** For the protocol's envelope, and for the cursor. */
 const RESERVED_BYTES = 2_000;
 
-/** What a result is: `more` is continued by its cursor, `cut` is not. */
+/** The status of a result: `more` continues with its cursor, `cut` does not. */
 export const READ_STATUSES = ['complete', 'more', 'cut'] as const;
 
-/** The same of jobs that are to be sent. */
+/** The status of a result of a tool that sends jobs. */
 export const SEND_STATUSES = ['planned', 'sent', 'incomplete'] as const;
 
 type Status = (typeof READ_STATUSES | typeof SEND_STATUSES)[number];
 
-/** What a tool returns. */
+/** What a tool returns, before it is cut to `MAX_RESULT_BYTES`. */
 export type ToolResult = {
-  /** Default: by what fits. */
+  /** Default: depends on what fits. */
   readonly status?: Status;
-  /** Ours. */
+  /** Trusted members. */
   readonly head?: object;
-  /** The platform's or somebody else's. Of lists in it the first items that fit are shown; a value that does not fit is null. */
+  /** Untrusted: from the platform or other people. Lists are cut to the items that fit; another value that does not fit is null. */
   readonly data: object;
-  /** True if something was left out before. */
+  /** True if the tool itself left something out. */
   readonly isCut?: boolean;
   /** The cursor that continues after so many items of the first list of `data`; undefined at its end. */
   readonly cursorAfter?: (shown: number) => string | undefined;
 };
 
-/** A value as JSON in which nothing can move a cursor or reverse a text, once it is parsed too. */
+/** JSON without control characters or reversed text, even after it is parsed. */
 const safeJson = (value: unknown): string => shownJson(JSON.stringify(value ?? null), '\\\\');
 
 /** The bytes of a value in a result. */
 export const bytesOf = (value: unknown): number => Buffer.byteLength(safeJson(value));
 
-/** What a client gets: `status` says what it is, and everything in `data` fits. */
+/** What a client gets. */
 type Answer = { readonly status: Status; readonly data: object; readonly nextCursor?: string };
 
 export function answerOf({ status, head, data, isCut = false, cursorAfter }: ToolResult): Answer {
@@ -42,7 +42,7 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   const names = members.map(([name, value]) => [name, Array.isArray(value) ? [] : null]);
   let left = MAX_RESULT_BYTES - RESERVED_BYTES - bytesOf({ ...head, data: Object.fromEntries(names) });
   const fits = (value: unknown) => {
-    // Beside its comma. What comes after the first that does not fit is left out too.
+    // With its comma. Everything after the first item that does not fit is left out too.
     left -= bytesOf(value) + 1;
     return left >= 0;
   };
@@ -57,7 +57,7 @@ export function answerOf({ status, head, data, isCut = false, cursorAfter }: Too
   return JSON.parse(safeJson(answer)) as Answer;
 }
 
-/** The texts within a value, each of at most `most` characters. */
+/** A value with its texts cut at `most` characters. */
 export const withShortTexts = <T>(value: T, most: number): T =>
   JSON.parse(JSON.stringify(value), (_, each: unknown) =>
     typeof each === 'string' ? shortened(each, most) : each,

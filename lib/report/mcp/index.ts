@@ -1,4 +1,4 @@
-/* A Model Context Protocol server, through which an assistant reads the last snapshots. The protocol's SDK is optional, and is loaded when the server starts. */
+/* A Model Context Protocol server: assistants read the last snapshots by it. The protocol's SDK is loaded when it starts. */
 
 import { loadPeer } from '../../base/index.ts';
 

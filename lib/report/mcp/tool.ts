@@ -8,23 +8,23 @@ import type { Store } from '../../store/index.ts';
 import type { Tables } from '../../tables/index.ts';
 import { bytesOf, type ToolResult, withShortTexts } from './answer.ts';
 
-/** What a call of a tool works with. */
+/** The context of one call. */
 export type ToolCall = McpContext & {
-  /** Aborted when the client cancels the call or is gone, or its time is over. */
+  /** Aborted when the client cancels the call or disconnects, or after `MAX_SECONDS`. */
   readonly signal: AbortSignal;
   /** Shows the client what the call is doing. */
   readonly say: (words: string) => void;
 };
 
-/** A tool cannot do what was asked; the message says why, and what to do. */
+/** A tool cannot do what was requested; the message says why, and what to do. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** The most seconds of a call that reads, of one that sends, and of any whose client does not ask for progress. */
+/** Maximum seconds of a call that reads, of one that sends, and of any call without progress messages. */
 export const MAX_SECONDS = { reads: 20, sends: 60, silent: 10 } as const;
 
-/** Reads the store and nothing else: no request to the platform. */
+/** Annotations of a tool that only reads the store and sends no request to the platform. */
 export const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -32,7 +32,7 @@ export const READS = {
   openWorldHint: false,
 };
 
-/** Sends jobs, which may change what the platform has; the same call again sends nothing. */
+/** Annotations of a tool that sends jobs, which may change the platform; the same call again sends nothing. */
 export const SENDS: typeof READS = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -42,12 +42,12 @@ export const SENDS: typeof READS = {
 
 export type JsonSchema = Record<string, unknown>;
 
-/** A tool, whatever its arguments are. */
+/** A tool of the server. */
 export type Tool = {
   readonly title: string;
-  /** What it does, and of what it returns that which its names do not say. */
+  /** What it does and returns, for the assistant. */
   readonly description: string;
-  /** What a call of the tool may do, as the protocol names it. */
+  /** What a call may do, in the protocol's terms. */
   readonly annotations: typeof READS;
   readonly inputSchema: () => JsonSchema;
   /** What to do instead of a call that took too long. */
@@ -63,7 +63,7 @@ type Running<I extends z.ZodMiniType> = {
   readonly run: (args: z.output<I>, call: ToolCall) => Promise<ToolResult>;
 };
 
-/** Makes a tool of the schema of its arguments and of what it does. */
+/** Creates a tool from the schema of its arguments and the function that runs it. */
 export function defineTool<I extends z.ZodMiniType>({ input, run, ...tool }: ToolParts & Running<I>): Tool {
   return {
     annotations: READS,
@@ -89,15 +89,15 @@ function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
   );
 }
 
-/** `at`: how many items came before; `most`: the most that are of use, those before, of this page, and one more. */
+/** `at`: items on earlier pages; `most`: the items needed, those of earlier pages and of this one, and one more. */
 type Page = { readonly at: number; readonly most: number };
 
 type Listed = Pick<ToolResult, 'head' | 'isCut'> & {
-  /** From the first that no page before had. */
+  /** The items after those of earlier pages. */
   readonly items: readonly unknown[];
-  /** What stands beside the list in `data`. */
+  /** Other members of `data`. */
   readonly data?: object;
-  /** Names what the list is of: over something else a cursor is of no use. */
+  /** Names the runs that the list is from: a cursor is valid only for these. */
   readonly over?: string;
 };
 
@@ -108,7 +108,7 @@ type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly run: (args: z.output<z.ZodMiniObject<Input>>, page: Page, call: ToolCall) => Promise<Listed>;
 };
 
-/** The most characters of a text in an item, and in one that is large all the same. */
+/** Maximum characters of a text in an item, and in an item that would still be large. */
 const MAX_TEXTS_LENGTH = [1_000, 40] as const;
 const LARGE_BYTES = 30_000;
 
@@ -119,7 +119,7 @@ const cursorInput = described(
   'nextCursor of the result before',
 );
 
-/** Makes a tool that returns a list, page by page. */
+/** Creates a tool that returns a list, page by page. */
 export const defineList = <const Input extends z.core.$ZodShape>({
   input,
   list,
@@ -152,28 +152,28 @@ function shownItem(item: unknown): unknown {
   return bytesOf(usual) < LARGE_BYTES ? usual : short;
 }
 
-/** A text among the arguments, of at most `most` characters: `expected` says both. */
+/** A text argument of at most `most` characters; `expected` says so in words. */
 export function textInput(expected: string, most: number) {
   return z.string({ error: expected }).check(z.maxLength(most, { error: expected }));
 }
 
-/** A whole number among the arguments. */
+/** A whole-number argument. */
 export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
   const isOpen = most === Number.MAX_SAFE_INTEGER;
   const error = `a whole number ${isOpen ? `of at least ${least}` : `from ${least} to ${most}`}`;
   return z.number({ error }).check(z.int({ error }), z.gte(least, { error }), z.lte(most, { error }));
 }
 
-/** One of some names among the arguments. */
+/** An argument that is one of some names. */
 export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
 
-/** A value that is described to the client. */
+/** Adds a description for the client to a schema. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
   return schema.check(z.describe(description)) as S;
 }
 
-/** The last published runs of these sources. Throws `ToolError` that says what to do if there are none. */
+/** The last published runs of these sources. Throws `ToolError` if there are none. */
 export async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
   const { runs } = await lastRuns(store, wanted);
   if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
@@ -185,34 +185,34 @@ export const nothingPublished = ({ location }: Store, what: string, source = 'ca
     `${what} has been published in ${location}: check SYNC_STORE, or take a snapshot with platform-sync snapshot ${source}`,
   );
 
-/** What the tools work with. Nothing of it sends a request to the platform. */
+/** What the tools work with. None of it sends a request to the platform. */
 export type McpContext = {
-  /** The store that is set. Throws what opening it throws, at each call anew. */
+  /** The store in the settings. Each call throws what opening it throws. */
   readonly store: () => Promise<Store>;
   /** SQL over it. Throws `PeerMissingError`. */
   readonly tables: () => Promise<Tables>;
   /** The ledger, if a table is set. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
-  /** Puts jobs on the queue. Absent: the server only reads. */
+  /** Puts jobs on the queue. Default: the server only reads. */
   readonly submission?: Submission | undefined;
-  /** What a person can do about an error, where its message does not say so. */
+  /** What a person can do about an error, if its message does not say so. */
   readonly adviceOn: (error: unknown) => string | undefined;
-  /** Removes from a text what must not be shown: tokens and passwords of the settings. */
+  /** Removes the tokens and passwords of the settings from a text. */
   readonly hide: (text: string) => string;
   /** Epoch milliseconds. */
   readonly now: () => number;
 };
 
-/** How jobs come onto the queue. */
+/** Puts jobs on the queue. */
 export type Submission = {
   /**
-   * The jobs of a text with one job a line, each with its id, or everything that is wrong with them. Throws what it lacks to
-   * send anything, such as a queue that is not set.
+   * Parses a text with one job a line: the jobs with their ids, or all faults. Throws if nothing can be sent, for example
+   * if no queue is set.
    */
   readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
-  /** `error` is undefined if all are certainly on the queue. */
+  /** `error` is undefined if all jobs are certainly on the queue. */
   readonly send: (jobs: readonly CheckedJob[], signal: AbortSignal) => Promise<SentJobs>;
-  /** Requests a second that may leave now; undefined where no platform is set. */
+  /** Requests a second that the pace allows now; undefined if no platform is set. */
   readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
 };
 

@@ -14,7 +14,7 @@ import { HealthView } from './views/health.tsx';
 import { JobsView } from './views/jobs.tsx';
 import { WhereUsedView } from './views/where-used.tsx';
 
-/** What is no list. */
+/** The views that are not lists. */
 const overview = {
   health: HealthView,
   changes: ChangesView,
@@ -25,7 +25,7 @@ const overview = {
 
 const OVERVIEW = Object.keys(overview) as (keyof typeof overview)[];
 
-/** The whole page: the view that is shown, which is also what is printed. */
+/** The page: header, navigation and one view, which is also what is printed. */
 export function App({ facts }: { readonly facts: ReportFacts }) {
   const report = useMemo(() => createReport(facts), [facts]);
   const shown = useShown();
@@ -36,7 +36,7 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   )?.[1];
   return (
     <ReportContext.Provider value={report}>
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place, which the address must not name */}
+      {/* biome-ignore lint/a11y/useValidAnchor: it skips to the content without changing the address */}
       <a class="skip" href="#content" onClick={(event) => skipTo(event, main.current)}>
         Skip to the content
       </a>
@@ -57,7 +57,7 @@ export function App({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** One of the lists, if the view is one. */
+/** The list of a view, if it is a list. */
 function ListView({ view, params }: Shown) {
   const report = useReport();
   const found = useMemo(() => listOf(view, report), [view, report]);
@@ -67,9 +67,9 @@ function ListView({ view, params }: Shown) {
     <div class="view">
       <h2>{viewTitles[view]}</h2>
       {list === undefined ? (
-        <Empty command={command}>No snapshot of them was published yet.</Empty>
+        <Empty command={command}>No snapshot of them has been published yet.</Empty>
       ) : list.ids.length === 0 ? (
-        <Empty>{list.empty ?? `The last snapshot holds no ${list.one}.`}</Empty>
+        <Empty>{list.empty ?? `The last snapshot has no ${list.one}.`}</Empty>
       ) : (
         <ListTable key={view} view={view} list={list} params={params} />
       )}
@@ -101,7 +101,7 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
   );
 }
 
-/** Links to all parts of the page, the lists with how many there are. */
+/** Links to all views; lists show their totals. */
 function Navigation({ view, facts }: { readonly view: View; readonly facts: ReportFacts }) {
   const totals: Partial<Record<View, number | undefined>> = {
     broken: facts.calculations?.brokenLinks,
@@ -124,7 +124,7 @@ function Navigation({ view, facts }: { readonly view: View; readonly facts: Repo
   );
 }
 
-/** Names the window after the view, and takes the focus to it once the reader has chosen another one. */
+/** Titles the window after the view, and moves the focus to the view when it changes. */
 function useTitle(view: View, main: { readonly current: HTMLElement | null }): void {
   const last = useRef(view);
   useEffect(() => {

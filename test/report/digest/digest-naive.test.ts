@@ -104,7 +104,7 @@ test('a calculation that is removed makes what used it miss a target, and affect
   expect(broken).toMatchObject({
     broken_links: { calculations: 0, cards: 0, newly: { total: 0, items: [] } },
     missing_target: {
-      newly: { items: [['calculation Margin (2)', '  refers to calculation 1, which no snapshot holds']] },
+      newly: { items: [['calculation Margin (2)', '  refers to calculation 1, which no snapshot contains']] },
     },
     affected: { newly: { items: [['calculation Ratio (3)']] } },
   });

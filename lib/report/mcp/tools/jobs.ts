@@ -6,15 +6,15 @@ import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/in
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** Those first that somebody must look at. */
+/** In this order: those that need a person first. */
 const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
 
-/** The most jobs that can be paged through. */
+/** Maximum jobs of all pages. */
 const MAX_JOBS = 5_000;
 
-/** `jobs`: how jobs ended, those first that somebody must look at. */
+/** `jobs`: the outcomes of jobs, those that need a person first. */
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
@@ -91,7 +91,7 @@ async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall):
   }
 }
 
-/** By status, and then by time: no time has so many milliseconds. */
+/** By status, and then by time, which is always below 1e15. */
 const rankOf = ({ status, finishedAt, startedAt }: ShownJob): number =>
   (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATUSES.indexOf(status);
 
@@ -100,7 +100,7 @@ const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
 
 type ShownJob = ReturnType<typeof shownJob>;
 
-/** A job as the ledger or a stored result has it: whatever that holds. */
+/** A job from the ledger or a stored result, whose members may be anything. */
 function shownJob({ id, type, status, attempts, startedAt, finishedAt, error }: Record<string, unknown>) {
   const known = STATUSES.find((each) => each === status) ?? 'unknown';
   const { kind, message } = (error ?? {}) as { readonly kind?: unknown; readonly message?: unknown };
@@ -122,10 +122,10 @@ const textIn = (value: unknown): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** The most runs of a place that are looked at. */
+/** Maximum runs of a place that are read. */
 const MAX_RUNS = 50;
 
-/** The runs of snapshots that began since then, after the last published one of their place, and were not published. */
+/** The runs that began since then, after the last published run of their place, and were not published. */
 async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
   const store = await open();
   const runs: object[] = [];
@@ -142,7 +142,7 @@ async function badRuns(sinceMs: number, { store: open, signal }: ToolCall) {
   return { runs, faults };
 }
 
-/** What a person does about a run: each command is given the place and the run. */
+/** What a person does about a run. Each command takes the place and the run. */
 const RUN_ADVICE = {
   refused: {
     say: 'The run published before it stays the last one. Find out why this one was refused; if what it holds is right, publish it with --force, or else take the snapshot again',

@@ -48,7 +48,7 @@ async function rowsOf(
     ...bounds,
     signal,
     onReading: say,
-    // Memory holds no more of them than a result.
+    // Memory holds only the rows of one result.
     wants(row) {
       left -= bytesOf(row);
       return left >= 0;

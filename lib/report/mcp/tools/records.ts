@@ -24,14 +24,14 @@ import {
   textInput,
 } from '../tool.ts';
 
-/** What the model finds in records, since the platform lists none. */
+/** Tables of the model: the platform does not list these. */
 const MODELLED = ['datasets', 'owners'] as const;
 
 const SEARCHED = [...sources, ...MODELLED] as const;
 
 const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
 
-/** `search`: records by the text that people know them by. */
+/** `search`: records by name, title, path or id. */
 export const search = defineList({
   title: 'Search names and ids',
   description:
@@ -59,7 +59,7 @@ export const search = defineList({
   },
 });
 
-/** What matches, run by run and in the order of the parts, and then the datasets and owners by their ids. */
+/** The matches: records run by run in the order of the parts, then datasets and owners by id. */
 async function* matchesOf(
   {
     text,
@@ -93,7 +93,7 @@ async function* matchesOf(
 
 const plain = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** A dataset or an owner: whatever the model counted, by the names of its columns. */
+/** A dataset or an owner, with the counts of the model by column. */
 function rowOf(row: Dataset | Owner) {
   const counts = Object.entries(row).flatMap(([column, count]) =>
     typeof count === 'number' && column !== 'node' ? [[column, count] as const] : [],
@@ -102,13 +102,13 @@ function rowOf(row: Dataset | Owner) {
   return { key, label, counts: Object.fromEntries(counts) };
 }
 
-/** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
+/** An id can have several records: a card one for each dataset that it uses, a file one for each FileSet. */
 const MAX_RECORDS = 20;
 
-/** Of a larger record, `tooLarge` says how to see it. */
+/** For a larger record, `tooLarge` says how to read it. */
 const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
-/** `get`: one record as it is stored. */
+/** `get`: a record as it is stored. */
 export const get = defineTool({
   title: 'Get a record',
   description:
@@ -131,7 +131,6 @@ export const get = defineTool({
     const records: object[] = [];
     const flagsAt = await flagsIn(source, call);
     for await (const line of linesIn(runs, id, call)) {
-      // More are left out.
       if (records.push({ ...describeRecord(line, fields), ...flagsAt(line.key) }) > MAX_RECORDS) break;
     }
     if (records.length > 0)
@@ -143,7 +142,7 @@ export const get = defineTool({
   },
 });
 
-/** The flags that the model has for a record, by its key, if its source has any. */
+/** Returns the model's flags of a record by its key; none if its source has no flags. */
 async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
   if (!isStating(source)) return () => ({});
   const { model } = await openModel({ store: await store(), now, signal });
@@ -170,7 +169,7 @@ async function* linesIn(runs: readonly LastRun[], id: string, call: ToolCall): A
 const MAX_KEY_LENGTH = 1_000;
 const MAX_NAMES = 100;
 
-/** A record, or the fields of it that were asked for; of one that does not fit, what can be asked for instead. */
+/** A record, or its requested fields; if it does not fit, what to request instead. */
 function describeRecord({ run, key, text }: Line, fields?: readonly string[]) {
   const { place, manifest } = run;
   const about = {

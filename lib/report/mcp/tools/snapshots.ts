@@ -11,12 +11,12 @@ import { type Place, placeSchema, sourceOf, sources } from '../../../snapshot/so
 import { shownChange } from '../../collect/snapshots.ts';
 import { defineList, described, nothingPublished, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** Without a place, so many of each. */
+/** Runs of each place, if no place is given. */
 const NEWEST = 3;
-/** The most runs of a place that can be paged through. */
+/** Maximum runs of a place on all pages. */
 const MAX_RUNS = 2_000;
 
-/** `runs`: which snapshots there are, and how old they are. */
+/** `runs`: the snapshots and their age. */
 export const runs = defineList({
   title: 'Snapshots and their age',
   description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it) and why they were refused publication; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones. Call it first to learn how old the data are.`,
@@ -46,7 +46,7 @@ export const runs = defineList({
     const items = listed.slice(at).map(({ source, ...run }) => ({
       place: source,
       ...run,
-      // With one digit.
+      // With one decimal.
       ageHours: Math.round((call.now() - Date.parse(run.startedAt)) / 360_000) / 10 || 0,
     }));
     return { items, data: { faults } };
@@ -56,7 +56,7 @@ export const runs = defineList({
 const LIMITS = { fields: 20, value: 1_000 };
 /** The record, and a line a field. */
 const MAX_WORDS = 1 + LIMITS.fields;
-/** For records that are not in order. */
+/** For sorting records that are not in order. */
 const MEMORY_BYTES = 128_000_000;
 
 const runInput = z.optional(textInput('the name of a run', 100));
@@ -66,7 +66,7 @@ const shown = (source: ReturnType<typeof sourceOf>, change: Change) => ({
   words: describeChanges(source, [change]).slice(0, MAX_WORDS),
 });
 
-/** `changes`: what differs between two published runs. */
+/** `changes`: the differences between two published runs. */
 export const changes = defineList({
   title: 'What changed',
   description:

@@ -17,11 +17,11 @@ import {
   wholeInput,
 } from '../tool.ts';
 
-/** The most jobs of one call. */
+/** Maximum jobs of one call. */
 const MAX_JOBS = 500;
-/** A message to the server may have five times as much. */
+/** Characters; a message to the server may have five times as many. */
 const MAX_TEXT_LENGTH = 2_000_000;
-/** How long a token may be used. */
+/** How long a token is valid. */
 const CONFIRM_MINUTES = 10;
 const SHOWN_JOBS = 3;
 const MAX_JOB_LENGTH = 2_000;
@@ -32,7 +32,7 @@ const confirmInput = described(
   'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
 );
 
-/** `submit`: jobs onto the queue, after a dry run. */
+/** `submit`: puts jobs on the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
   description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the most calls of the platform that they take (null: not known before), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
@@ -54,7 +54,7 @@ const MAX_TEXTS = 100;
 const TEXTS = `a list of at most ${MAX_TEXTS} texts`;
 const text = z.string({ error: 'text' });
 
-/** `score`: the sentiment of texts by a job on the queue, after a dry run. */
+/** `score`: puts a job that scores texts on the queue, after a dry run. */
 export const score = defineTool({
   title: 'Score texts',
   description: `Has the sentiment of at most ${MAX_TEXTS} texts scored by a job on the queue, in two calls as submit does: the first, without confirm, returns what it costs and a token; the second, with that token, sends it. Each text is one paid call, unless an equal request scored it before. The tool jobs with the id of the job shows the scores. For a whole file: platform-sync score FILE.`,
@@ -68,7 +68,7 @@ export const score = defineTool({
     confirm: confirmInput,
   }),
   run: ({ confirm, maxCalls, ...request }, call) =>
-    // Its id is made of its content: the same request again is the same job.
+    // Its id is derived from its content: the same request again is the same job.
     submitJobs(
       { name: 'score', lines: printJson({ version: 1, type: 'score', ...request }), confirm, maxCalls },
       call,
@@ -79,14 +79,14 @@ type Plan = {
   /** The tool and every byte of its arguments. */
   readonly content: string;
   readonly jobs: readonly CheckedJob[];
-  /** Null if that is not known. */
+  /** Maximum calls of the platform; null if unknown. */
   readonly calls: number | null;
   readonly untilMs: number;
-  /** What came of it, once it was sent: it is sent once. */
+  /** Set when it is sent: it is sent only once. */
   outcome?: Promise<SentJobs>;
 };
 
-/** What was shown, by its token. */
+/** The plans that were shown, by token. */
 const plans = new Map<string, Plan>();
 
 type ToSubmit = {
@@ -99,7 +99,7 @@ type ToSubmit = {
   readonly maxCalls?: number | undefined;
 };
 
-/** Says what would be sent, with a token; or sends it, if the token for exactly this is given. */
+/** Returns what would be sent, with a token; or sends it, if given the token for exactly these arguments. */
 async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: ToolCall): Promise<ToolResult> {
   const { submission, now } = call;
   if (submission === undefined) throw new ToolError(`${name}: the server was started without --allow-submit`);
@@ -142,7 +142,7 @@ async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: To
 const refused = (faults: readonly string[]) =>
   new ToolError(`nothing was sent:\n${faults.slice(0, MAX_FAULTS).join('\n')}`);
 
-/** NaN if that is not known. */
+/** Maximum calls of a job; NaN if unknown. */
 const callsOf = ({ text: message }: CheckedJob): number => mostCallsOf(message) ?? Number.NaN;
 
 async function sendPlan(plan: Plan, { send }: Submission, { signal, hide }: ToolCall): Promise<ToolResult> {

@@ -17,7 +17,7 @@ import {
 
 const KINDS = findableKinds;
 
-/** Things with one id: of more, the others are left out. */
+/** Maximum things with the same id. */
 const MAX_THINGS = 5;
 const MAX_WAYS = 3;
 const MAX_HOPS_SHOWN = 50;
@@ -33,7 +33,7 @@ const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']):
         `${relation} ${kind} ${id}${name === null ? '' : ` (${name})`}${valid === null ? '' : `: ${valid}`}`,
     );
 
-/** `where_used`: what would break without a thing. */
+/** `where_used`: what depends on a thing. */
 export const whereUsed = defineList({
   title: 'Where used',
   description:
@@ -89,10 +89,10 @@ function notFound(id: string, { hints, formulasNote }: WhereUsed): ToolError {
   );
 }
 
-/** Longer than any formula that a person writes. */
+/** Characters: longer than any formula that people write. */
 const MAX_FORMULA_LENGTH = 20_000;
 
-/** `formula_check`: what the platform would say of a formula. */
+/** `formula_check`: whether the platform would accept a formula. */
 export const formulaCheck = defineTool({
   title: 'Check a formula',
   description:

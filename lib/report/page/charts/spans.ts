@@ -2,12 +2,12 @@ import type { BatchFacts, Sentiments } from '../../facts.ts';
 
 type Day = NonNullable<BatchFacts['overTime']>['days'][number];
 
-/** Over more days than this a bar is of a week, over more than that of a month. */
+/** Over more than `MAX_DAYS` days, a bar is a week; over more than `MAX_WEEK_DAYS`, a month. */
 const MAX_DAYS = 92;
 const MAX_WEEK_DAYS = 730;
 const DAY_MS = 86_400_000;
 
-/** Days as they are, or summed by week (from Monday) or month: each under its first day, `2026-11-23` or `2026-11`. */
+/** Days, or their sums by week (from Monday) or month, each under its first day: `2026-11-23` or `2026-11`. */
 export function spansOf(days: readonly Day[]): {
   readonly by: 'day' | 'week' | 'month';
   readonly spans: readonly Day[];

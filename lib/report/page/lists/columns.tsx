@@ -7,19 +7,19 @@ import { bytes, count, day } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 import type { Column } from './table.tsx';
 
-/* What a column shows of its values, one a row. */
+/* How columns show their values, one for each row. */
 
 type Shown = Omit<Column, 'name' | 'label'>;
 
 export const texts = (of: readonly unknown[]): Shown => ({ text: (row) => String(of[row] ?? '') });
 
-/** Texts by which rows are selected. */
+/** Texts by which rows can be filtered. */
 export const facets = (of: readonly unknown[]): Shown => {
   const text = (row: number) => String(of[row] ?? '');
   return { text, values: (row) => [text(row)] };
 };
 
-/** Where a number leads to what it counts, `hrefOf` says so. */
+/** Numbers; `hrefOf` is the address of what a number counts. */
 export const numbers = (of: readonly number[], hrefOf?: (row: number) => string | undefined): Shown => ({
   ...printed(of, count),
   ...(hrefOf && { cell: (row) => linkedTo(hrefOf(row), count(of[row] ?? 0)) }),
@@ -40,7 +40,7 @@ export const days = (of: readonly (number | null)[]): Shown => ({
   isDay: true,
 });
 
-/** Since when calculations have been broken, by their ids. */
+/** When calculations became broken, by id. */
 export function since(ids: readonly (string | undefined)[], { since: known, facts }: Report): Shown {
   const beforeMs = facts.calculations?.brokenSince?.beforeMs ?? 0;
   const at = (row: number) => known.get(ids[row] ?? '');
@@ -53,7 +53,7 @@ export function since(ids: readonly (string | undefined)[], { since: known, fact
 
 type Named = ComponentProps<typeof NodeLink>;
 
-/** Things, after their kinds if these differ. */
+/** Links to things; `withKind` puts the kind before each. */
 export const things = (at: (row: number) => Named | undefined, { withKind = false } = {}): Shown => ({
   text: (row) => at(row)?.name || (at(row)?.id ?? ''),
   cell: (row) => {
@@ -69,7 +69,7 @@ export const things = (at: (row: number) => Named | undefined, { withKind = fals
   },
 });
 
-/** Things of one kind by their ids, and by their names where they have any. */
+/** Links to things of one kind, by id and name. */
 export const named = (kind: Named['kind'], ids: readonly string[], names: readonly string[] = []): Shown =>
   things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
 
@@ -78,7 +78,7 @@ export const datasets = (of: readonly string[]): Shown => ({
   cell: (row) => (of[row] ? <NodeLink kind="dataset" id={of[row]} name={of[row]} /> : '–'),
 });
 
-/** Ids of owners, one or several a row: each leads to what else they own. */
+/** Owners by id, one or several in a row: each links to what they own. */
 export function owners(of: readonly (string | readonly string[])[], { ownerOf }: Report): Shown {
   const idsAt = (row: number) => [of[row] ?? []].flat();
   return {
@@ -95,7 +95,7 @@ export function owners(of: readonly (string | readonly string[])[], { ownerOf }:
   };
 }
 
-/** The names of flags that are bits. */
+/** Flags as badges. */
 export const badges = (of: readonly number[], bits: Bits): Shown => ({
   text: (row) => namesIn(of[row] ?? 0, bits).join(' '),
   number: (row) => of[row] ?? 0,

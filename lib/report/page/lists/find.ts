@@ -2,17 +2,17 @@
 export type Sortable = {
   readonly name: string;
   readonly text: (row: number) => string;
-  /** What it is sorted by, if not by its text. Rows without a number come last, in either direction. */
+  /** The sort key, if not the text. Rows without a number come last in both directions. */
   readonly number?: ((row: number) => number | null) | undefined;
-  /** The values of a row, any of which as `COLUMN=VALUE` selects it. Default: no value does. */
+  /** The values of a row: `COLUMN=VALUE` with any of them selects it. Default: none. */
   readonly values?: (row: number) => readonly string[];
-  /** True if the number is a time, which `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
+  /** True if the number is a time that `COLUMN.from=DAY` and `COLUMN.to=DAY` select. */
   readonly isDay?: boolean;
 };
 
 const DAY_MS = 86_400_000;
 
-/** Whether a row has what the parameters of an address ask of its columns. */
+/** Returns whether a row passes the filters in the parameters of an address. */
 export function selectedBy(columns: readonly Sortable[], params: Readonly<Record<string, string>>) {
   const tests = columns.flatMap(({ name, values, number, isDay = false }) => {
     const value = params[name];
@@ -28,7 +28,7 @@ export function selectedBy(columns: readonly Sortable[], params: Readonly<Record
   return (row: number): boolean => tests.every((test) => test(row));
 }
 
-/** The rows whose text contains all words of the query, in any case, and that pass. The texts are in lower case. */
+/** The rows whose text contains all words of the query, ignoring case, and that pass. The texts are in lower case. */
 export function matching(
   texts: readonly string[],
   query: string,
@@ -43,7 +43,7 @@ export function matching(
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** The rows in the order of a column; rows that are equal stay in the order they are in. */
+/** Sorts rows by a column; equal rows keep their order. */
 export function sorted(
   rows: readonly number[],
   { number, text }: Sortable,
@@ -57,7 +57,7 @@ export function sorted(
   });
 }
 
-/** The rows in the order in which they are shown: `sort` is the name of a column, after `-` for descending. */
+/** The rows in the order of `sort`: the name of a column, with `-` before it for descending. */
 export function inShownOrder(columns: readonly Sortable[], rows: readonly number[], sort: string) {
   const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
   return column === undefined ? rows : sorted(rows, column, sort.startsWith('-'));

@@ -8,7 +8,7 @@ import type { List } from './lists.tsx';
 import { csvOf, saveFile } from './save-csv.ts';
 import { type Column, Table } from './table.tsx';
 
-/** A list that is searched, selected from, sorted and paged. What is shown is in the address. */
+/** A list with search, filters, sorting and pages. Its state is in the address. */
 export function ListTable({
   view,
   list,
@@ -94,7 +94,7 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
       )}
       {flags.length > 0 && (
         <Chips
-          legend="Only these"
+          legend="Show only"
           chips={flags}
           isPressed={(name) => selected.includes(name)}
           onPress={(name) => set({ flag: toggle(name).join(',') })}
@@ -116,7 +116,7 @@ function ListTools({ list: { one, ids, columns, flags = [] }, params, set }: Too
   );
 }
 
-/** Selects rows by the values of a column, or by the first and last day; nothing for a column of anything else. */
+/** A filter by the values of a column, or by first and last day; nothing for other columns. */
 function Filter({
   column: { name, label, values, labelOf = (value) => value, isDay },
   length,

@@ -20,22 +20,22 @@ import type { Column } from './table.tsx';
 
 /** A list as the page shows it. Rows are numbered from 0. */
 export type List = {
-  /** What one of them is called. */
+  /** The noun for one entry. */
   readonly one: string;
   /** How many there are on the platform. */
   readonly total: number;
   readonly isWhole: boolean;
   /** Which are listed, if not all: `largest`. Default: `first`. */
   readonly which?: string;
-  /** Which order it has at first, as in an address. */
+  /** The initial order, as in an address. */
   readonly sort: string;
-  /** What to read where there is nothing. Default: that the last snapshot holds none. */
+  /** The text for an empty list. Default: that the last snapshot has none. */
   readonly empty?: string;
-  /** One a row: the search looks into these and the first column. */
+  /** One for each row. The search covers these and the first column. */
   readonly ids: readonly string[];
   /** The first names the row. */
   readonly columns: readonly Column[];
-  /** Properties by which rows can be selected; `meaning` is a sentence. */
+  /** Properties by which rows can be filtered; `meaning` is a sentence. */
   readonly flags?: readonly Flag[];
 };
 
@@ -50,7 +50,7 @@ type ListedFact = 'calculations' | 'cards' | 'datasets' | 'files' | 'dataFiles' 
 
 type ColumnsOf<N extends ListedFact> = NonNullable<ReportFacts[N]>['list']['columns'];
 
-/** A list of the facts with a name, as the page shows it. */
+/** Turns a list of the facts into a list of the page. */
 const listing =
   <N extends ListedFact>(
     name: N,
@@ -148,7 +148,7 @@ const lists = {
   })),
 
   owners: listing('owners', (columns, report) => {
-    // What is wrong is selected from what they own.
+    // A count of what is wrong links to these things.
     const ownedBy = (name: (typeof ownedCounts)[number]) => (row: number) =>
       name in ownedBits && columns[name][row] !== 0
         ? hashOf('owned', { owner: columns.id[row] ?? '', flag: name })
@@ -180,7 +180,7 @@ const lists = {
     };
   }),
 
-  /** The calculations and cards that somebody owns, with what is wrong with them. */
+  /** The calculations and cards of an owner, with what is wrong with them. */
   owned(report: Report): List | undefined {
     const { calculations, cards } = report.facts;
     if (calculations === undefined && cards === undefined) return undefined;
@@ -204,7 +204,7 @@ const lists = {
       ids,
       total,
       isWhole: ids.length === total,
-      empty: 'The last snapshots hold no calculation and no card.',
+      empty: 'The last snapshots have no calculation and no card.',
       columns: [
         { name: 'name', label: 'Name', ...things(nodeAt) },
         { name: 'kind', label: 'Kind', ...facets(kinds) },
@@ -222,17 +222,17 @@ const lists = {
     };
   },
 
-  /** The links that are not VALID: whose they are, what they name, and how much depends on whoever has them. */
+  /** The links that are not VALID: what has them, what they name, and how much depends on what has them. */
   broken(report: Report): List | undefined {
     const { facts, edges, edgeAt } = report;
     const { calculations, graph } = facts;
     if (calculations === undefined) return undefined;
     const { id, owner } = calculations.list.columns;
     const ends = graph.invalid.map(([edge]) => edgeAt(edge));
-    // A card refers by a link of the calculation that it uses.
+    // A card's reference is a link of the calculation that it uses.
     const ids = ends.map(({ user, used }) => (user?.kind === 'calculation' ? user.id : used?.id));
     const ownerOf = new Map(id.map((each, row) => [each, owner[row] ?? '']));
-    // Counted once for each node.
+    // Computed once for each node.
     const reached = new Map(graph.invalid.map(([edge]) => [graph.user[edge] ?? 0, 0]));
     for (const node of reached.keys()) reached.set(node, reach(edges.users, [node]).nodes.length);
     const reaches = graph.invalid.map(([edge]) => reached.get(graph.user[edge] ?? 0) ?? 0);
@@ -245,10 +245,10 @@ const lists = {
       ids: ends.map(({ user, used }) => `${user?.name} ${user?.id} ${used?.name} ${used?.id}`),
       empty: 'Every link of every calculation is valid.',
       columns: [
-        { name: 'user', label: 'Who refers', ...things((row) => ends[row]?.user) },
+        { name: 'user', label: 'From', ...things((row) => ends[row]?.user) },
         { name: 'relation', label: 'How', ...facets(ends.map(({ relation }) => relation)) },
-        { name: 'used', label: 'To what', ...things((row) => ends[row]?.used, { withKind: true }) },
-        { name: 'valid', label: 'The link is', ...facets(graph.invalid.map(([, valid]) => valid)) },
+        { name: 'used', label: 'To', ...things((row) => ends[row]?.used, { withKind: true }) },
+        { name: 'valid', label: 'Validity', ...facets(graph.invalid.map(([, valid]) => valid)) },
         {
           name: 'owner',
           label: 'Owner',
@@ -264,7 +264,7 @@ const lists = {
   },
 } as const satisfies Partial<Record<View, (report: Report) => List | undefined>>;
 
-/** What may be wrong with what somebody owns. Cards have the model's flags alone. */
+/** What may be wrong with an owner's things. Cards have only the model's flags. */
 const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
 const ownedBits = { broken_links, invalid, missing_target, affected, unused, locked };
 const CARD_BITS = missing_target | affected;
@@ -279,7 +279,7 @@ const flagsOf = (flags: readonly number[], bits: Bits): readonly Flag[] =>
     has: (row) => ((flags[row] ?? 0) & (bits[name] ?? 0)) !== 0,
   }));
 
-/** A list of the page, and the command that makes what it is of; undefined for a view that is none. */
+/** The list of a view, and the command that takes its snapshot; undefined for a view that is not a list. */
 export function listOf(view: View, report: Report) {
   if (!Object.hasOwn(lists, view)) return undefined;
   const source = view === 'cards' || view === 'files' || view === 'data-files' ? view : 'calculations';

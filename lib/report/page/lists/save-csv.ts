@@ -14,7 +14,7 @@ export function csvOf(columns: readonly Column[], rows: readonly number[]): stri
   return lines.map((cells) => `${cells.map((cell) => csvCell(cell, ',')).join()}\r\n`).join('');
 }
 
-/** Has the browser save a text as a file. The mark at its start tells spreadsheets that it is UTF-8. */
+/** Saves a text as a file. By the mark at its start, spreadsheets recognise UTF-8. */
 export function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv;charset=utf-8' }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });

@@ -6,26 +6,26 @@ import { count } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 import { inShownOrder, type Sortable } from './find.ts';
 
-/** A column of a list: what its cells show, and whether rows can be selected by its value. */
+/** A column of a list: what its cells show, and whether rows can be filtered by it. */
 export type Column = Sortable & {
   readonly label: string;
   /** Default: the text. */
   readonly cell?: (row: number) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** What a value is called. Default: itself. */
+  /** The label of a value. Default: the value. */
   readonly labelOf?: (value: string) => string;
 };
 
 const PAGE = 50;
 
 type Props = {
-  /** What it is a table of. */
+  /** What the rows are. */
   readonly label: string;
   readonly caption?: string;
   /** The first names the row. */
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
-  /** As in the address: the name of a column, after `-` for descending. */
+  /** As in the address: the name of a column, with `-` before it for descending. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   /** 1 is the first. */
@@ -33,7 +33,7 @@ type Props = {
   readonly onPage: (page: number) => void;
 };
 
-/** Rows in the order of a column, a page of them at a time; on paper all of them. */
+/** Rows sorted by a column, one page at a time; printed, all of them. */
 export function Table({ label, caption, columns, rows, sort, onSort, page, onPage }: Props) {
   const ordered = useMemo(() => inShownOrder(columns, rows, sort), [rows, columns, sort]);
   const size = usePrinting() ? Math.max(1, rows.length) : PAGE;
@@ -69,7 +69,7 @@ export function Table({ label, caption, columns, rows, sort, onSort, page, onPag
   );
 }
 
-/** A button that sorts by a column, and in the other direction when it is already. */
+/** A button that sorts by a column, and reverses the order if it is sorted by it. */
 function Head({
   column: { name, label, isNumber },
   sort,
@@ -112,7 +112,7 @@ function Cell({
   );
 }
 
-/** Leads from page to page of a list. */
+/** Navigation between pages of a list. */
 function Pages({
   number,
   pages,
@@ -120,7 +120,7 @@ function Pages({
 }: Pick<Props, 'onPage'> & { readonly number: number; readonly pages: number }) {
   const button = (label: string, to: number) => {
     const leads = to >= 1 && to <= pages && to !== number;
-    // Not `disabled`, which would take the focus away from whoever came to the end by it.
+    // Not `disabled`, which would drop the keyboard focus at the last page.
     return (
       <button type="button" aria-disabled={!leads} onClick={() => leads && onPage(to)}>
         {label}

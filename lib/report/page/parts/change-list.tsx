@@ -9,7 +9,7 @@ const PAGE = 20;
 
 const KINDS = ['added', 'changed', 'removed'].map((name) => ({ name, label: name }));
 
-/** The single changes of a run; more of them are shown when they are asked for. */
+/** The changes of a run; a button shows more of them. */
 export function ChangeList({
   of: { place, source },
   changes,
@@ -30,7 +30,7 @@ export function ChangeList({
   return (
     <>
       <Chips
-        legend="Only what was"
+        legend="Show only"
         chips={KINDS}
         isPressed={(name) => name === kind}
         onPress={(name) => set('kind', kind === name ? '' : name)}
@@ -92,7 +92,7 @@ function Change({ of, source }: { readonly of: ChangeFacts; readonly source: str
   );
 }
 
-/** Long texts as one with marks; short values as the one that went and the one that came. */
+/** Long texts as a diff; short values as old and new. */
 function FieldChange({
   name,
   before,
@@ -125,7 +125,7 @@ function FieldChange({
 /** The names of fields that hold epoch milliseconds. */
 const TIME = /modified|created|uploaded|time/i;
 
-/** A text without its quotation marks, a time as a date; anything else as the JSON that it is. */
+/** A text without quotation marks, a time as a date, anything else as JSON. */
 function plain(json: string, isTime: boolean): string {
   try {
     const value: unknown = JSON.parse(json);

@@ -7,16 +7,16 @@ import { NumbersTable } from './parts.tsx';
 type Props = {
   readonly title: string;
   readonly counts: Counts;
-  /** What is counted: of how many each row is a share. */
+  /** The total that shares are of. */
   readonly total: number;
-  /** Where a value leads: the list of those that have it. */
+  /** The address of the list of things with a value. */
   readonly hrefOf?: ((value: string) => string) | undefined;
 };
 
-/** How many are shown at first. */
-const MAX = 6;
+/** Values that are shown at first. */
+const SHOWN_VALUES = 6;
 
-/** How often each value occurs, as bars that are also a table. */
+/** How often each value occurs, as a table with bars. */
 export function CountsTable({ title, counts, total, hrefOf }: Props) {
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
   const rows = counts.values.map(([value, each]) => {
@@ -47,14 +47,14 @@ export function CountsTable({ title, counts, total, hrefOf }: Props) {
   return (
     <section class="panel">
       <h4>{title}</h4>
-      {rows.length === 0 ? <p class="quiet-line">None.</p> : table(title, rows.slice(0, MAX))}
-      {rows.length > MAX && (
+      {rows.length === 0 ? <p class="quiet-line">None.</p> : table(title, rows.slice(0, SHOWN_VALUES))}
+      {rows.length > SHOWN_VALUES && (
         <details>
-          <summary>{count(rows.length - MAX)} more</summary>
-          {table(`${title}, the rest`, rows.slice(MAX))}
+          <summary>{count(rows.length - SHOWN_VALUES)} more</summary>
+          {table(`${title}, the rest`, rows.slice(SHOWN_VALUES))}
         </details>
       )}
-      {counts.others > 0 && <p class="quiet-line">{count(counts.others)} have yet other values.</p>}
+      {counts.others > 0 && <p class="quiet-line">{count(counts.others)} have other values.</p>}
     </section>
   );
 }

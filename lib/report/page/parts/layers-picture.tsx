@@ -6,7 +6,7 @@ import { readable, shortened } from '../text/shown.ts';
 import { BOX_HEIGHT, BOX_WIDTH, type Box, type Line, layersOf } from './layers.ts';
 import { Scrolled } from './parts.tsx';
 
-/** What was reached, drawn in a column for each hop. Each box leads to what it stands for. */
+/** What was reached, in a column for each hop. Each box links to its thing. */
 export function LayersPicture({
   start,
   reached,

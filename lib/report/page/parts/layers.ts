@@ -1,6 +1,6 @@
 import type { Reached } from '../state/report.ts';
 
-/** A box of the picture: a node, or how many more there are in its layer. Places and sizes are in pixels. */
+/** A box of the picture: a node, or how many more its layer has. Positions and sizes are in pixels. */
 export type Box = {
   readonly x: number;
   readonly y: number;
@@ -14,13 +14,12 @@ export const BOX_WIDTH = 190;
 export const BOX_HEIGHT = 36;
 const STEP_X = BOX_WIDTH + 46;
 const STEP_Y = BOX_HEIGHT + 12;
-/** More would be read as a list. */
 const MAX_IN_LAYER = 10;
 const MAX_LAYERS = 6;
 
 /**
- * The picture of what was reached: a column for each hop, from left to right, each with at most ten boxes, and at its end
- * how many more it has. `before` is the node that a reached one was reached from.
+ * Lays out what was reached: a column for each hop, from left to right, each with at most ten boxes and a last box that
+ * says how many more there are. `before` returns the node that a node was reached from.
  */
 export function layersOf(start: number, reached: readonly Reached[], before: (of: Reached) => number) {
   const layers = Array.from({ length: Math.min(MAX_LAYERS, reached.at(-1)?.hop ?? 0) }, (_, index) =>
@@ -31,7 +30,7 @@ export function layersOf(start: number, reached: readonly Reached[], before: (of
   const first: Box = { x: 0, y: (height - BOX_HEIGHT) / 2, node: start, more: 0 };
   const boxes = [first];
   const lines: Line[] = [];
-  // Where each node is, alone or among more.
+  // The box of each node, which several may share.
   const drawn = new Map([[start, first]]);
   for (const [index, layer] of layers.entries()) {
     const top = (height - boxesIn(layer) * STEP_Y + (STEP_Y - BOX_HEIGHT)) / 2;

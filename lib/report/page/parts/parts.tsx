@@ -7,7 +7,7 @@ import { count } from '../text/numbers.ts';
 import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** What stands where there is nothing yet, with the command that makes something. */
+/** A message for an empty part, with the command that fills it. */
 export function Empty({ children, command }: Parent & { readonly command?: string }) {
   return (
     <div class="empty">
@@ -23,7 +23,7 @@ export function Empty({ children, command }: Parent & { readonly command?: strin
 
 type Parent = { readonly children: ComponentChildren };
 
-/** What is wider than a narrow window scrolls on its own, also by keyboard, so that the page never does. */
+/** Content that scrolls sideways by itself, also by keyboard, so that the page never does. */
 export function Scrolled({ label, kind = '', children }: Parent & { label: string; kind?: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -35,7 +35,7 @@ export function Scrolled({ label, kind = '', children }: Parent & { label: strin
 
 type NodeProps = { readonly kind: Kind | 'data-file'; readonly id: string; readonly name: string };
 
-/** A thing's name, or its id if it has none, which leads to what depends on it, if that is known, with a link into the platform. */
+/** A thing's name, or else its id, with a link to what depends on it, if that is known, and a link into the platform. */
 export function NodeLink({ kind, id, name }: NodeProps) {
   const text = <Text of={name === '' ? id : name} most={120} />;
   return (
@@ -46,7 +46,7 @@ export function NodeLink({ kind, id, name }: NodeProps) {
   );
 }
 
-/** An arrow that leads to a thing in the platform, where its address is known. */
+/** An arrow that links to a thing in the platform, if its address is known. */
 export function PlatformLink({ kind, id, name }: NodeProps) {
   const href = linkTo(useReport().facts.links, kind, id);
   if (href === undefined) return null;
@@ -66,7 +66,7 @@ export function PlatformLink({ kind, id, name }: NodeProps) {
   );
 }
 
-/** What is wrong with a thing, or worth knowing of it. */
+/** The flags of a thing. */
 export function Badges({ names }: { readonly names: readonly (keyof typeof flagWords)[] }) {
   return names.map((name) => (
     <span key={name} class={`badge badge-${name}`} title={flagWords[name].meaning}>
@@ -78,14 +78,14 @@ export function Badges({ names }: { readonly names: readonly (keyof typeof flagW
 type TileProps = {
   readonly label: string;
   readonly value: number;
-  /** What it counts, as a list. */
+  /** The address of what it counts. */
   readonly href: string;
-  /** `bad`: something to look at, if it is not 0. */
+  /** `bad`: needs attention if it is not 0. */
   readonly tone?: 'bad' | 'plain';
   readonly note?: string | undefined;
 };
 
-/** One number, large, that leads to what it counts. */
+/** One large number that links to what it counts. */
 export function Tile({ label, value, href, tone = 'plain', note }: TileProps) {
   return (
     <li>
@@ -105,7 +105,7 @@ type ChipsProps = {
   readonly onPress: (name: string) => void;
 };
 
-/** Buttons that stay pressed, by which something is selected. */
+/** Toggle buttons that select something. */
 export function Chips({ legend, chips, isPressed, onPress }: ChipsProps) {
   return (
     <fieldset class="chips">
@@ -119,7 +119,7 @@ export function Chips({ legend, chips, isPressed, onPress }: ChipsProps) {
   );
 }
 
-/** What was typed is shown at once; what is found follows 120 ms after the last key. */
+/** A search field. `onValue` is called 120 ms after the last keystroke. */
 export function SearchBox({
   label,
   value,
@@ -137,7 +137,7 @@ export function SearchBox({
     clearTimeout(timer.current);
     setTyped(text);
     timer.current = setTimeout(() => {
-      // Whoever followed a link meanwhile is not taken back to the list.
+      // If the reader followed a link meanwhile, do not go back to the list.
       if (location.hash === hash) onValue(text);
       setTyped(undefined);
     }, 120);
@@ -160,10 +160,10 @@ export function SearchBox({
 type NumbersProps = {
   readonly caption: string;
   readonly heads: readonly string[];
-  /** The first of each row names it. */
+  /** The first cell of a row names it. */
   readonly rows: readonly (readonly [ComponentChildren, ...ComponentChildren[]])[];
   readonly kind?: string;
-  /** False if only whoever does not see it needs the heads. */
+  /** False if the heads are only for screen readers. */
   readonly headed?: boolean;
 };
 
@@ -202,7 +202,7 @@ export function NumbersTable({ caption, heads, rows, kind = 'list', headed = tru
   );
 }
 
-/** Which colour stands for what. */
+/** What each colour means. */
 export function Legend({
   of,
 }: {

@@ -2,7 +2,7 @@ import type { SnapshotFacts } from '../../facts.ts';
 import { age, count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** A place with its last run: how old it is, what it holds, whether it is consistent, and what it could not read. */
+/** A place with its last run: its age, records, consistency, and what it could not read. */
 export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
   const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
   const { start, end } = totals;
@@ -39,7 +39,7 @@ export function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now
   );
 }
 
-/** What a newer run of a place was refused for: all figures are of the run before it. */
+/** Why a newer run of a place was refused: all figures are of the published run. */
 export function Refused({ of: { place, refused, finishedAt } }: { readonly of: SnapshotFacts }) {
   if (refused === undefined) return null;
   return (
@@ -48,7 +48,7 @@ export function Refused({ of: { place, refused, finishedAt } }: { readonly of: S
         <strong>
           A newer run of <Text of={place} /> was refused
         </strong>
-        : <Text of={refused.run} />. What is shown of it is of {time(finishedAt)}.
+        : <Text of={refused.run} />. This report shows the run of {time(finishedAt)}.
       </p>
       <ul>
         {refused.reasons.map((reason) => (

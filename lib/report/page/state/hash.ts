@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What each part of the page is called. */
+/** The titles of the views. */
 export const viewTitles = {
   health: 'Health',
   changes: 'What changed',
@@ -21,23 +21,23 @@ export type View = keyof typeof viewTitles;
 
 export type Params = Readonly<Record<string, string>>;
 
-/** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken_links`. */
+/** What is shown. It is in the address after `#`, so that it can be shared: `calculations?flag=broken_links`. */
 export type Shown = { readonly view: View; readonly params: Params };
 
-/** Reads an address's part after `#`, with or without it. Whatever it does not know is the first view. */
+/** Parses the part of an address after `#`, with or without the `#`. An unknown view is the first one. */
 export function parseHash(hash: string): Shown {
   const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
   const view = Object.hasOwn(viewTitles, name) ? (name as View) : 'health';
   return { view, params: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** The address of what is shown, with `#`. Parameters that are empty are left out. */
+/** The address of a view, with `#`. Empty parameters are left out. */
 export function hashOf(view: View, params: Params = {}): string {
   const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== ''));
   return query.size === 0 ? `#${view}` : `#${view}?${query}`;
 }
 
-/** What the address says is shown, also after it has changed. */
+/** What the address shows, updated when it changes. */
 export function useShown(): Shown {
   const [shown, setShown] = useState(() => parseHash(location.hash));
   useEffect(() => {
@@ -48,7 +48,7 @@ export function useShown(): Shown {
   return shown;
 }
 
-/** Shows something else. `replace`: without an entry in the history, for what changes with each key. */
+/** Shows something else. `replace`: without an entry in the history, for what changes with each keystroke. */
 export function show(view: View, params: Params, { replace = false } = {}): void {
   const hash = hashOf(view, params);
   if (hash === location.hash) return;

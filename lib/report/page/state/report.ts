@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import { type Adjacency, adjacencyOf, reach, relations } from '../../../model/rules/index.ts';
 import type { Graph, Kind, ReportFacts } from '../../facts.ts';
 
-/** A dataset, calculation or card. `name` is empty if none is known; `isKnown` is false if no snapshot holds it. */
+/** A dataset, calculation or card. `name` is empty if unknown; `isKnown` is false if no snapshot contains it. */
 export type Node = {
   readonly kind: Kind;
   readonly id: string;
@@ -11,7 +11,7 @@ export type Node = {
   readonly isKnown: boolean;
 };
 
-/** How many there are of each list of things. */
+/** The totals of the lists. */
 export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFiles }: ReportFacts) => ({
   calculations: calculations?.total,
   cards: cards?.total,
@@ -21,7 +21,7 @@ export const totalsOf = ({ calculations, cards, datasets, owners, files, dataFil
   'data-files': dataFiles?.total,
 });
 
-/** The facts, and what is made from them once. */
+/** The facts, and what is computed from them once. */
 export type Report = ReturnType<typeof createReport>;
 
 export function createReport(facts: ReportFacts) {
@@ -34,9 +34,9 @@ export function createReport(facts: ReportFacts) {
     nodes,
     /** The number of a node by its key. */
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
-    /** What an owner is called: the name, or else the id. */
+    /** The name of an owner, or else the id. */
     ownerOf: (id: string) => names.get(id) || id,
-    /** Since when calculations have been broken, by their ids. */
+    /** When calculations became broken, by id. */
     since: new Map(facts.calculations?.brokenSince?.since),
     edges: edgesOf(graph, nodes.length),
     edgeAt: (edge: number) => ({
@@ -47,7 +47,7 @@ export function createReport(facts: ReportFacts) {
   };
 }
 
-/** Whatever the graph's numbers stand for, in their order. */
+/** The nodes of the graph, in the order of their numbers. */
 function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonly Node[] {
   const nodes = (kind: Kind, ids: readonly string[] = [], names: readonly string[] = []): Node[] =>
     ids.map((id, row) => ({ kind, id, name: names[row] ?? '', isKnown: true }));
@@ -59,10 +59,10 @@ function nodesOf({ datasets, calculations, cards, graph }: ReportFacts): readonl
   ];
 }
 
-/** How an address names a node: `card:1234`. */
+/** A node in an address: `card:1234`. */
 export const nodeKey = ({ kind, id }: Pick<Node, 'kind' | 'id'>): string => `${kind}:${id}`;
 
-/** From each node to those that use it, what would break without it, and to those that it uses. Edges have the graph's numbers. */
+/** From each node to those that use it (what would break without it), and to those that it uses. Edges have the graph's numbers. */
 export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
   users: adjacencyOf({ nodes, from: used, to: user }),
   used: adjacencyOf({ nodes, from: user, to: used }),
@@ -70,10 +70,10 @@ export const edgesOf = ({ user, used }: Graph, nodes: number) => ({
 
 export type Direction = keyof ReturnType<typeof edgesOf>;
 
-/** A node that was reached: over which edge, one of those on a shortest way, and in how many hops. */
+/** A node that was reached, in how many hops, and by which edge of a shortest path. */
 export type Reached = { readonly node: number; readonly hop: number; readonly edge: number };
 
-/** Everything that can be reached from a node, nearest first, each once; without the node. */
+/** Everything reachable from a node, nearest first, each once; without the node. */
 export function reachedFrom(adjacency: Adjacency, start: number): readonly Reached[] {
   const { nodes, hops, edges } = reach(adjacency, [start]);
   const edgeTo = new Map<number, number>();

@@ -8,7 +8,7 @@ export const count = (value: number): string => whole.format(value);
 export const counted = (value: number, one: string, many = `${one}s`): string =>
   `${whole.format(value)} ${value === 1 ? one : many}`;
 
-/** `12.3%`; of nothing, a dash. */
+/** `12.3%`; a dash if `of` is 0. */
 export const share = (value: number, of: number): string => (of === 0 ? '–' : shares.format(value / of));
 
 /** `12.3 MB`: powers of 1,000. */
@@ -19,11 +19,11 @@ export function bytes(value: number): string {
   return `${power > 0 && scaled < 100 ? scaled.toFixed(1) : whole.format(Math.round(scaled))} ${units[power]}`;
 }
 
-/** `2026-11-22 21:04 UTC`; of no valid time, a dash. */
+/** `2026-11-22 21:04 UTC`; a dash if the time is invalid. */
 export const time = (ms: number | null | undefined): string =>
   isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : '–';
 
-/** `2026-11-22`; of no valid time, a dash. */
+/** `2026-11-22`; a dash if the time is invalid. */
 export const day = (ms: number | null | undefined): string =>
   isTime(ms) ? (new Date(ms).toISOString().split('T')[0] ?? '') : '–';
 
@@ -48,7 +48,7 @@ export function duration(ms: number): string {
     .join(' ');
 }
 
-/** How long before `now` a time was, in the largest unit: `3 hours`, `less than a minute`. */
+/** How long ago a time was, in the largest unit: `3 hours`, `less than a minute`. */
 export function age(ms: number, now: number): string {
   const minutes = Math.max(0, Math.floor((now - ms) / 60_000));
   if (minutes < 1) return 'less than a minute';

@@ -1,17 +1,17 @@
 import { diffWordsWithSpace } from 'diff';
 import { readable, shortened } from './shown.ts';
 
-/** A text of the platform: its direction is its own, and what is invisible in it is shown. */
+/** A text of the platform: its direction is isolated, and invisible characters are shown. */
 export function Text({ of, most }: { readonly of: string; readonly most?: number }) {
   const text = readable(of);
   const short = most === undefined ? text : shortened(text, most);
   return <bdi title={short === text ? undefined : text}>{short === '' ? '(no name)' : short}</bdi>;
 }
 
-/** Beyond so many characters in all a diff would take seconds: both texts are shown whole instead. */
+/** With more characters in total, a diff would take seconds: both texts are shown in full instead. */
 const MAX = 20_000;
 
-/** How one text became another, as marks of what went and what came: by colour, by a line through or under, and by name. */
+/** The difference of two texts: deletions and insertions, marked by colour, by a line through or under, and by element. */
 export function TextDiff({ before, after }: { readonly before: string; readonly after: string }) {
   if (before.length + after.length > MAX)
     return (
@@ -34,6 +34,6 @@ export function TextDiff({ before, after }: { readonly before: string; readonly 
   );
 }
 
-/** Control characters as pictures, but lines and tabs as they are. */
+/** Control characters as pictures, except line breaks and tabs. */
 const withLines = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/[^\n\t]+/g, (part) => readable(part));

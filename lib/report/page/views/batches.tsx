@@ -7,7 +7,7 @@ import { count, counted, share, time } from '../text/numbers.ts';
 import { shortened } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 
-/** Each batch of scored texts. The texts themselves are not in the report. */
+/** The batches of scored texts. The texts are not in the report. */
 export function BatchesView() {
   const { facts } = useReport();
   return (
@@ -15,7 +15,7 @@ export function BatchesView() {
       <h2>Sentiment</h2>
       {facts.batches.length === 0 ? (
         <Empty command="platform-sync score comments.csv --text comment --batch NAME">
-          No batch of texts was scored yet.
+          No batch of texts has been scored yet.
         </Empty>
       ) : (
         facts.batches.map((batch) => <Batch key={batch.batch} of={batch} />)
@@ -46,7 +46,8 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       {overTime !== undefined && overTime.days.length > 1 && <Days batch={batch} over={overTime} />}
       {isCut && (
         <p class="notice">
-          Very many texts: the counts are of all, days, the most negative and failures of the first.
+          This batch is very large: the counts are of all its texts; days, the most negative texts and
+          failures are of the first.
         </p>
       )}
       <div class="panels">
@@ -63,10 +64,10 @@ const sentiments = (['positive', 'neutral', 'negative', 'not_applicable', 'other
   colour: colours[key],
 }));
 
-/** How many have any sentiment. */
+/** How many texts have a sentiment. */
 const sumOf = (of: Sentiments): number => sentiments.reduce((sum, { key }) => sum + of[key], 0);
 
-/** How many say anything of a topic: shares are of these, since the others are neither for it nor against. */
+/** How many mention a topic: shares are of these. */
 const mentionsOf = (of: Sentiments): number => sumOf(of) - of.not_applicable;
 
 const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
@@ -91,7 +92,7 @@ const Topics = ({ topics }: Pick<BatchFacts, 'topics'>) => (
   </div>
 );
 
-/** The shares of the sentiments as one bar of parts. Its numbers stand beside it. */
+/** The shares of the sentiments as one stacked bar, beside its numbers. */
 function SentimentsBar({ of }: { readonly of: Sentiments }) {
   const total = sumOf(of);
   return (
@@ -109,7 +110,7 @@ function SentimentsBar({ of }: { readonly of: Sentiments }) {
   );
 }
 
-/** The sentiments of each day; over long spans of each week or month, so that a bar can be seen. */
+/** The sentiments by day; over longer spans by week or month, so that bars stay visible. */
 function Days({
   batch,
   over: { column, days },
@@ -168,7 +169,7 @@ function MostNegative({ of: { mostNegative } }: { readonly of: BatchFacts }) {
   );
 }
 
-/** Equal failures are one line. */
+/** The failures, one line for each reason. */
 function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   if (failed === 0) return null;
   const byReason = [...Map.groupBy(failures, ({ reason }) => reason)].sort(
@@ -197,5 +198,5 @@ function Failures({ of: { failures, failed } }: { readonly of: BatchFacts }) {
   );
 }
 
-/** So many ids stand for all that failed alike. */
+/** Ids that are shown of failures with the same reason. */
 const NAMED = 5;

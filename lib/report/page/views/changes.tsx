@@ -9,7 +9,7 @@ import { Text, TextDiff } from '../text/text.tsx';
 
 type Props = { readonly params: Params };
 
-/** What the last run of each place changed, and the last thirty, and which formulas were updated. */
+/** The changes of the last run of each place, the history of its runs, and the updates of formulas. */
 export function ChangesView({ params }: Props) {
   const { facts } = useReport();
   const compared = facts.snapshots.filter(
@@ -19,11 +19,11 @@ export function ChangesView({ params }: Props) {
     <>
       <h2>What changed</h2>
       {facts.snapshots.length === 0 && (
-        <Empty command="platform-sync snapshot calculations">No snapshot was published yet.</Empty>
+        <Empty command="platform-sync snapshot calculations">No snapshot has been published yet.</Empty>
       )}
       {facts.snapshots.length > 0 && compared.length === 0 && (
         <Empty command="platform-sync snapshot calculations">
-          Each place has one run so far. The next one shows here what it changed.
+          Each place has only one run. The changes of the next one will be here.
         </Empty>
       )}
       {compared.map((snapshot) => (
@@ -32,7 +32,7 @@ export function ChangesView({ params }: Props) {
       <h3>Formulas</h3>
       {facts.formulas.length === 0 ? (
         <Empty command="platform-sync formula set">
-          No formula was updated through platform-sync. Those that are show here, with what differs.
+          No formula has been updated with platform-sync. Updates will be here, with their differences.
         </Empty>
       ) : (
         facts.formulas.map((update) => <Formula key={`${update.calculationId} ${update.at}`} of={update} />)
@@ -55,7 +55,10 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
           <p>Nothing changed in the last {counted(history.length, 'run')}.</p>
         ))}
       {changes === undefined ? (
-        <p>What the last run changed is not stored: it was compared with nothing, or has expired.</p>
+        <p>
+          The changes of the last run are not stored: it was not compared with another run, or they have
+          expired.
+        </p>
       ) : (
         <>
           <p class="lead">
@@ -70,7 +73,7 @@ function PlaceChanges({ of, params }: Props & { readonly of: SnapshotFacts }) {
   );
 }
 
-/** What changed from run to run: what came and what differs above the line, what went below it. */
+/** What changed from run to run: added and changed records above the axis, removed ones below it. */
 function History({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const parts = (['added', 'changed', 'removed'] as const).map((name) => ({
     name,

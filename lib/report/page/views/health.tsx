@@ -9,7 +9,7 @@ import { totalsOf, useReport } from '../state/report.ts';
 import { bytes, count, share } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** Everything at a glance: each number leads to what it counts. */
+/** Everything at a glance: each number links to what it counts. */
 export function HealthView() {
   const { facts } = useReport();
   return (
@@ -26,7 +26,7 @@ export function HealthView() {
       <Panels facts={facts} />
       <h3>Snapshots</h3>
       {facts.snapshots.length === 0 ? (
-        <Empty command="platform-sync snapshot calculations">No snapshot was published yet.</Empty>
+        <Empty command="platform-sync snapshot calculations">No snapshot has been published yet.</Empty>
       ) : (
         <div class="panels panels-wide">
           {facts.snapshots.map((snapshot) => (
@@ -56,16 +56,15 @@ function Faults({ facts: { faults } }: Props) {
   );
 }
 
-/** What may be missing. */
+/** Sources of which records may be missing. */
 function Narrowed({ facts: { narrowed } }: Props) {
   if (narrowed.length === 0) return null;
   return (
     <section class="notice">
       {narrowed.map(({ source, places }) => (
         <p key={source}>
-          No whole run of <strong>{source}</strong> is published. This report shows what{' '}
-          <Text of={places.join(', ')} /> {places.length === 1 ? 'holds' : 'hold'}: what uses a thing, and
-          what is missing, may lie outside.
+          No full run of <strong>{source}</strong> is published. This report shows only{' '}
+          <Text of={places.join(', ')} />: other records may use a thing, or be what seems to be missing.
         </p>
       ))}
     </section>
@@ -93,7 +92,7 @@ const broken = [
   ['cards', flagsOf.card],
 ] as const;
 
-/** What is broken, each way by itself and in a sentence. */
+/** What is broken, by flag, each with its meaning. */
 function Broken({ facts }: Props) {
   if (facts.calculations === undefined && facts.cards === undefined) return null;
   return (
@@ -156,7 +155,7 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   );
 }
 
-/** How often each value occurs, by what it is of. */
+/** How often each value occurs, by source. */
 function Panels({ facts: { calculations, cards, files, dataFiles, graph } }: Props) {
   const to = (view: View, param: string) => (value: string) => hashOf(view, { [param]: value });
   const linksOf = (value: string) =>

@@ -6,7 +6,7 @@ import { useReport } from '../state/report.ts';
 import { count, counted, duration, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
-/** Jobs by type and outcome, those that need somebody first, and how the requests of the last runs fared. */
+/** Jobs that need attention, jobs by type and outcome, and the requests of the last runs. */
 export function JobsView() {
   const { facts } = useReport();
   const { jobs } = facts;
@@ -28,7 +28,7 @@ export function JobsView() {
       )}
       <h3>Requests</h3>
       {withRequests.length === 0 ? (
-        <Empty command="platform-sync snapshot calculations">No run was published yet.</Empty>
+        <Empty command="platform-sync snapshot calculations">No run has been published yet.</Empty>
       ) : (
         <div class="panels panels-charts">
           {withRequests.map((snapshot) => (
@@ -44,7 +44,7 @@ function Throttled({ operations }: { readonly operations: readonly string[] }) {
   if (operations.length === 0) return null;
   return (
     <section class="notice" aria-labelledby="throttled">
-      <h3 id="throttled">The platform refuses these, and nothing else</h3>
+      <h3 id="throttled">The platform throttles only these operations</h3>
       <ul>
         {operations.map((each) => (
           <li key={each}>
@@ -72,7 +72,7 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
               <li key={`${job.id} ${job.finishedAt}`} class={`panel attention-${job.status}`}>
                 <h4>
                   <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} most={80} />
-                  {others.length > 0 && ` and ${count(others.length)} more alike`}
+                  {others.length > 0 && ` and ${count(others.length)} more with the same outcome`}
                 </h4>
                 <p class="quiet-line">
                   {job.type}, attempt {count(job.attempts)}, {time(job.finishedAt)}
@@ -85,7 +85,7 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
                 </p>
                 {others.length > 0 && (
                   <details>
-                    <summary>{counted(others.length, 'more job')} that ended alike</summary>
+                    <summary>{counted(others.length, 'more job')} with the same outcome</summary>
                     <ul class="ids">
                       {others.map(({ id, finishedAt }) => (
                         <li key={`${id} ${finishedAt}`}>
@@ -101,8 +101,7 @@ function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
       </ul>
       {alike.length > most && (
         <p class="quiet-line">
-          The first {count(most)} of {counted(alike.length, 'way')} in which {count(attention.length)} jobs
-          ended.
+          The first {count(most)} of {counted(alike.length, 'outcome')} of {count(attention.length)} jobs.
         </p>
       )}
     </>
@@ -117,7 +116,7 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
       <h3>By type</h3>
       <p class="quiet-line">
         Results since {time(sinceMs)}
-        {isCut && ', the newest of them: there are more than were read'}
+        {isCut && ': only the newest, since there are more than the report reads'}
       </p>
       <Scrolled label="Jobs by type and outcome">
         <NumbersTable
@@ -130,7 +129,7 @@ function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts })
   );
 }
 
-/** The requests of each run, those that the platform throttled marked. */
+/** The requests of each run, and how many of them the platform throttled. */
 function Requests({ of: { place, history } }: { readonly of: SnapshotFacts }) {
   const sum = (name: 'requests' | 'throttled' | 'retries' | 'waitedMs') =>
     history.reduce((total, run) => total + run[name], 0);

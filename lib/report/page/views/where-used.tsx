@@ -28,7 +28,7 @@ export function WhereUsedView({ params }: { readonly params: Params }) {
       <h2>Where used</h2>
       {report.nodes.length === 0 ? (
         <Empty command="platform-sync snapshot calculations">
-          What uses what is known from snapshots of calculations and cards. None was published yet.
+          Uses are known from snapshots of calculations and cards. None has been published yet.
         </Empty>
       ) : (
         <>
@@ -101,7 +101,7 @@ function Impact({ number, node, params }: ImpactProps) {
       </h3>
       <p class="quiet-line">
         {name !== '' && <>Id {id}. </>}
-        {!isKnown && 'No snapshot holds it: it was deleted, or the token may not see it.'}
+        {!isKnown && 'No snapshot contains it: it was deleted, or the token may not see it.'}
       </p>
       <BrokenLinks number={number} node={node} />
       <Chips
@@ -129,7 +129,7 @@ function Impact({ number, node, params }: ImpactProps) {
   );
 }
 
-/** Everything that was reached, as a list that is sorted by any of its columns. */
+/** Everything that was reached, as a sortable list. */
 function ReachedTable({
   reached,
   direction,
@@ -179,7 +179,7 @@ function columnsOf(
   ];
 }
 
-/** How many broken links a node has, or lead to it: the list has them. */
+/** How many broken links a node has or is named by, with a link to their list. */
 function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>) {
   const { invalid, user, used } = useReport().facts.graph;
   const broken = invalid.filter(([edge]) => user[edge] === number || used[edge] === number).length;
@@ -195,14 +195,15 @@ function BrokenLinks({ number, node: { id, name } }: Omit<ImpactProps, 'params'>
 
 const kinds = ['dataset', 'calculation', 'card'] as const;
 
-/** What would happen if it were deleted, or what it stands on. */
+/** What would break if it were deleted, or what it depends on. */
 function impactWords(nodes: readonly (Node | undefined)[], direction: Direction): string {
   const parts = kinds.flatMap((kind) => {
     const many = nodes.filter((each) => each?.kind === kind).length;
     return many === 0 ? [] : counted(many, kind);
   });
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts.join('');
-  if (direction === 'used') return list === '' ? 'It uses nothing that is known.' : `It stands on ${list}.`;
+  if (direction === 'used')
+    return list === '' ? 'It depends on nothing that is known.' : `It depends on ${list}.`;
   return list === ''
     ? 'Nothing uses it: deleting it would break nothing that is known.'
     : `If it were deleted, ${list} would break.`;
