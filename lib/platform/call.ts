@@ -19,15 +19,15 @@ import { redact } from './redact.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
 
-/** Options for one call, all of which may be left out. */
+/** Options for one call; all are optional. */
 export type CallOptions = AttemptOptions & {
-  /** One attempt and no more, whatever its outcome: for callers that record each attempt and decide on the next. */
+  /** Makes a single attempt, for callers that record each attempt and decide on the next. Default: false. */
   readonly once?: boolean | undefined;
-  /** Receives what gives back the memory of the body, where what `read` returned holds it. Default: nothing does. */
+  /** Receives the function that releases the body's memory, where the result of `read` still uses it. Default: none. */
   readonly hold?: PlatformRequest['hold'];
 };
 
-/** Calls an endpoint: checks the input, waits for its turn, sends, retries by the policy. */
+/** Calls an endpoint: checks the input, waits for its turn, sends, and retries by the policy. */
 export type Call = {
   /** The response, validated by the endpoint's schema. Throws `PlatformError`, or the caller's abort. */
   <Input extends EndpointInput, Output>(
@@ -35,16 +35,15 @@ export type Call = {
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output>;
-  /** The response as received, complete, valid JSON of any shape: for callers that store records unchanged. */
+  /** The response as received: complete, valid JSON of any shape, for callers that store records unchanged. */
   raw<Input extends EndpointInput>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<JsonResponse>;
   /**
-   * What `read` makes of the response's bytes. It must throw `SyntaxError` on anything but complete, valid JSON, which
-   * is then fetched again where a repeat does no harm; anything else it throws is a `shape` failure. It reports what is
-   * odd about the records to `onOdd`.
+   * The result of `read` for the response's bytes. `read` must throw `SyntaxError` unless they are complete, valid JSON;
+   * the call is then repeated where that does no harm. Any other error is a `shape` failure.
    */
   read<Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
@@ -54,26 +53,27 @@ export type Call = {
   ): Promise<T>;
 };
 
-/** Makes something of a response's bytes. Reports which members of it are odd, as `oddMembers` names them. */
+/** Reads a response's bytes. Reports its odd members, as `oddMembers` names them. */
 export type ReadAnswer<T> = (body: Buffer<ArrayBuffer>, onOdd?: OnOdd) => T | Promise<T>;
 
+/** Receives the members of records that differ from the contract: `startedBy: number`. */
 export type OnOdd = (members: readonly string[]) => void;
 
 type CallParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
-  /** The platform's host, as errors name it. Absent: they do not. */
+  /** The platform's host, for errors. Absent: errors do not name it. */
   readonly host?: string | undefined;
-  /** For endpoints without a time limit of their own, in milliseconds. */
+  /** The time limit of endpoints that have none, in milliseconds. */
   readonly timeoutMs: number;
-  /** The method that the platform takes an operation by, where it has refused the other one. Default: none has been. */
+  /** The method that the platform accepts for an operation, where it has refused the other one. */
   readonly methods?: Map<string, PlatformRequest['method']>;
   readonly inHand?: InHand | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
 };
 
-/** Makes the one function that all operations go through. */
+/** Creates the function that all operations go through. */
 export function createCall(given: CallParts): Call {
   const client = { methods: new Map(), ...given, observe: notifyAll([given.observe]), wasReached: false };
   const reportOdd = ({ operation, attempts: attempt }: CallContext, members: readonly string[]) => {
@@ -87,12 +87,13 @@ export function createCall(given: CallParts): Call {
   ): Promise<Done<T>> => {
     let odd: readonly string[] = [];
     const own = {
-      ...{ timeoutMs: client.timeoutMs, hold: options.hold },
+      timeoutMs: client.timeoutMs,
+      hold: options.hold,
       read: (body: Buffer<ArrayBuffer>) => read(body, (members) => (odd = members)),
     };
     const prepared = prepareCall(endpoint, input, own);
     using _ = client.inHand?.hold(prepared.context);
-    // What `read` returned comes back untouched: the one place where its type is asserted.
+    // The result of `read` is returned unchanged: the one place where its type is asserted.
     const { operation } = prepared.context;
     const done = await traced('call', { operation }, () => sendUntilDone(prepared, client, options));
     reportOdd(done.context, odd);
@@ -177,7 +178,7 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
-/** What ran cannot be fetched again, so that its response is read however many values it holds. */
+/** A response that cannot be fetched again is read whatever its number of values. */
 const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
 
@@ -212,13 +213,17 @@ async function sendUntilDone(
       continue;
     }
     if (isStatus(failure, 405) && otherMethod !== undefined && !isOtherMethod) {
-      // Nothing was done, and it is remembered by which of them the platform takes the operation.
+      // Nothing was executed. The accepted method is remembered for later calls.
       isOtherMethod = true;
       client.methods.set(call.operation, method === otherMethod ? prepared.method : otherMethod);
       continue;
     }
     const decision = decideRetry({
-      ...{ failure, attempt, limits, mayRepeat: request.mayRepeat, wasReached: client.wasReached },
+      failure,
+      attempt,
+      limits,
+      mayRepeat: request.mayRepeat,
+      wasReached: client.wasReached,
       elapsedMs: now() - startedMs,
       random: client.random(),
     });
@@ -252,10 +257,12 @@ function shapeErrorOf(
   return new PlatformError({ kind: 'shape', faults: shapeFaults(error, json, { hide, isPrivate }) }, context);
 }
 
-/** The first faults, each with its record. If `isPrivate`, a fault names the kind of a value, and quotes none. */
+/** The first faults, each with its record. If `isPrivate`, a fault gives the type of a value and does not quote it. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>
   faultsOf(error, json, {
-    ...{ place: placeIn(json), hide, most: MAX_FAULTS },
+    place: placeIn(json),
+    hide,
+    most: MAX_FAULTS,
     ...(isPrivate ? { show: kindOf } : {}),
   }).map((fault) => shortened(fault, MAX_FAULT_LENGTH));
 
@@ -283,20 +290,20 @@ const kindOf = (value: unknown): string =>
 
 type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Whose call it is: urgent ones leave before the calls of large batches. Default: `normal`. */
+  /** Urgent calls leave before the calls of large batches. Default: `normal`. */
   readonly priority?: Priority | undefined;
-  /** An abort stops the call only until its request has left: for callers that must know the response. Default: false. */
+  /** An abort no longer stops the call once its request has left: for callers that must know the response. Default: false. */
   readonly finishes?: boolean | undefined;
   /**
    * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call ends with
-   * that error. The attempt may still not leave, if its turn is too far off or the caller aborts: `onLeave` shows that.
+   * that error. If the turn is too far off or the caller aborts, the attempt still does not leave: `onLeave` is the proof.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
-  /** Called in the attempt's turn, at the moment it leaves. If it throws, it does not, and the call ends with that error. */
+  /** Called in the attempt's turn, just before it leaves. If it throws, nothing is sent, and the call ends with that error. */
   readonly onLeave?: (() => void) | undefined;
 };
 
-/** Holds a call that a stop does not give up from the moment it leaves until it has ended, within `timeoutMs`. */
+/** Holds a call that a stop must not abort, from the moment it leaves until it has ended, within `timeoutMs`. */
 export type HoldLeft = (call: { readonly operation: string; readonly timeoutMs: number }) => Disposable;
 
 type AttemptParts = {
@@ -336,14 +343,14 @@ async function makeAttempt(
   }
 }
 
-/** Whether the platform took the request up: a success, or a fault that it found in the request itself. */
+/** Whether the platform accepted the call: it succeeded, or the platform found a fault in the request itself. */
 function isAccepted(result: AttemptResult): boolean {
   if (result.kind === 'response') return true;
   const { failure } = result;
   return failure.kind === 'status' && [400, 404, 409, 422].includes(failure.status);
 }
 
-/** A 429, or a 503 that says when to come back. */
+/** A 429, or a 503 with `Retry-After`. */
 const isThrottled = (failure: PlatformFailure): failure is StatusFailure =>
   failure.kind === 'status' &&
   (failure.status === 429 || (failure.status === 503 && failure.retryAfterMs !== undefined));

@@ -15,12 +15,15 @@ import { type CalculationRow, type FileRecord, totalIn } from './records.ts';
 
 type Id = string | number | bigint;
 
-/** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
+/**
+ * The platform's seven operations, as `createPlatform` and `openPlatform` return them. Every method throws
+ * `PlatformError`, or passes the caller's abort through.
+ */
 export type Platform = ReturnType<typeof operations>;
 
 /** The operations over any `call`: the real one, or a fake in a test. */
 export const operations = (call: Call) => ({
-  /** The one call that all of these go through: any endpoint, validated or as received. */
+  /** The call that all of these go through: any endpoint, validated or as received. */
   call,
   calculations: {
     /** One page of at most 5,000 rows. */
@@ -46,7 +49,7 @@ export const operations = (call: Call) => ({
       call(listCards, { path: { datasetId }, query: { drill } }, options),
   },
   functions: {
-    /** Never sent twice. A failed execution is returned like any other: look at its `status`. */
+    /** Never sent twice. A failed execution is returned like any other: check its `status`. */
     run: ({ packageId, version, functionName, ...body }: FunctionCall, options?: CallOptions) =>
       call(runFunction, { path: { packageId, version, functionName }, body }, options),
   },
@@ -66,18 +69,19 @@ export const operations = (call: Call) => ({
   },
 });
 
-/** One page of a list: its rows, and what the platform says about the whole list, which is only a hint. */
+/** One page of a list: its rows, and what the platform reports about the list, which is only a hint. */
 export type Page<Row> = {
+  /** In the order of the platform; at most `limit` of the search. */
   readonly rows: readonly Row[];
-  /** How many rows there are in all, if the platform reports it. */
+  /** The number of rows in all; undefined if the platform does not report it. */
   readonly total: number | undefined;
-  /** True if the platform says that rows may be missing. */
+  /** True if the platform reports that rows may be missing. */
   readonly degraded: boolean;
 };
 
-/** Options for a list: those of each of its calls, and how far it may go. */
+/** Options for a list: those of each of its calls, and the maximum number of pages. */
 export type PagesOptions = CallOptions & {
-  /** A limit that no genuine list reaches; beyond it, the list is an error. Default 100,000 pages. */
+  /** A limit that no genuine list reaches. Beyond it the list throws `PlatformError` (`endless`). Default 100,000. */
   readonly maxPages?: number;
 };
 
@@ -85,7 +89,7 @@ const MAX_PAGES = 100_000;
 
 /**
  * Pages of calculations by offset. Ends at a page that is empty or repeats the one before, and at a short one that says
- * that no more follow. Rows can be missed while others are deleted: a snapshot's scan notices that, this list does not.
+ * that no more follow. Rows can be missed while others are deleted: a snapshot's scan detects that, this list does not.
  */
 async function* calculationPages(
   call: Call,
@@ -110,7 +114,9 @@ async function* calculationPages(
 }
 
 const pageOf = ({ results, totalHits, degraded }: CalculationsResponse): Page<CalculationRow> => ({
-  ...{ rows: results ?? [], total: totalIn(totalHits) ?? undefined, degraded: degraded === true },
+  rows: results ?? [],
+  total: totalIn(totalHits) ?? undefined,
+  degraded: degraded === true,
 });
 
 /**
@@ -141,7 +147,7 @@ async function* filePages(
 }
 
 function refuseEndless(pages: number, maxPages: number, operation: string, about: string): void {
-  // No list would ever reach a limit of NaN: such a limit ends the list at once.
+  // The comparison is false for NaN: an invalid limit ends the list at once.
   if (pages < maxPages) return;
   throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }

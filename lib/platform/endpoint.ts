@@ -3,7 +3,7 @@ import type { RecordsIn } from './records.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** What a caller passes to an endpoint: the values for its path, its query and its body. */
+/** A caller's values for an endpoint's path, query and body. */
 export type EndpointInput = {
   readonly path?: Part | undefined;
   readonly query?: Part | undefined;
@@ -15,24 +15,24 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly name: string;
   readonly summary: string;
   readonly method: 'GET' | 'POST';
-  /** What some platforms take it by instead, and refuse `method` with 405, which proves that nothing was done. */
+  /** The method of platforms that refuse `method` with 405, which proves that nothing was executed. */
   readonly otherMethod?: 'PUT';
   /** With `{name}` for each value of `input.path`. */
   readonly path: `/api/${string}`;
   /** Checks the input before anything is sent; its output is what is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
-  /** What the answer to this input must have, and nothing else: the rest is kept as it came. */
+  /** Checks what the response to this input must have; everything else is kept as received. */
   readonly output: (input: Input) => z.ZodMiniType<Output, unknown>;
-  /** The records of an answer, or the members of one that is itself a record. */
+  /** Where the records of a response are, or the members of a response that is itself a record. */
   readonly records: RecordsIn | Pick<RecordsIn, 'members'>;
-  /** A body that is an answer although it is not JSON: one without a byte, or any but a page. Default: none is. */
+  /** A body that is valid although it is not JSON: an empty one, or any except an HTML page. Default: none. */
   readonly otherBody?: 'empty' | 'any';
-  /** True if doing it twice does no harm: a read, or a call whose only cost is its price. */
+  /** True if repeating it does no harm: a read, or a call whose only cost is its price. */
   readonly mayRepeat: boolean;
-  /** True if what is sent is private, such as a text to score: no error quotes a response, which may quote the text. */
+  /** True if the input is private, such as a text to score: no error quotes a response, which may quote the text. */
   readonly isPrivate?: true;
-  /** Which record a response is about, for errors about its shape: `calculation 12`. */
+  /** The record that a call is about, for errors: `calculation 12`. */
   readonly about: (input: Input) => string;
-  /** Its own time limit for one attempt, in milliseconds. Default: the limit in the settings. */
+  /** The time limit for one attempt, in milliseconds. Default: the client's `timeoutMs`. */
   readonly timeoutMs?: number;
 };

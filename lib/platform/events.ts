@@ -1,32 +1,36 @@
 import type { PlatformFailure } from './failure.ts';
 
-/** What happened to a call, reported as it happens: the source of logs, progress and metrics. */
+/** An event of a call, reported as it happens: the source of logs, progress and metrics. */
 export type PlatformEvent = {
   readonly operation: string;
-  /** 1 is the first; of a retry, the one that failed. */
+  /** 1 is the first; of a `retry` event, the attempt that failed. */
   readonly attempt: number;
 } & (
   | {
       readonly kind: 'request';
-      /** The HTTP status, or undefined if there was no response. */
+      /** The HTTP status; undefined if there was no response. */
       readonly status: number | undefined;
       /** Absent if the response was complete and not an error. */
       readonly failure?: PlatformFailure;
+      /** From leaving to the response's last byte, in milliseconds. */
       readonly durationMs: number;
       /** The size of the decoded body. */
       readonly sizeBytes: number;
     }
+  /** The pace delayed the attempt, in milliseconds. */
   | { readonly kind: 'waited'; readonly waitedMs: number }
+  /** The platform responded with 429, or with 503 and `Retry-After`. */
   | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined }
+  /** The attempt failed, and the next one follows after `delayMs`. */
   | { readonly kind: 'retry'; readonly delayMs: number; readonly failure: PlatformFailure }
-  /** Members of the answer are not as the contract has them: `startedBy: number`. They were kept, and changed nothing. */
+  /** Members of the response differ from the contract: `startedBy: number`. They are kept, and have no effect. */
   | { readonly kind: 'odd'; readonly members: readonly string[] }
 );
 
-/** Called for each event at once; what it throws is ignored. */
+/** Called synchronously for each event; errors that it throws are ignored. */
 export type Observe = (event: PlatformEvent) => void;
 
-/** Sums of what was observed; `waitedMs` counts waits for the pace only, not backoff. */
+/** Sums of events; `waitedMs` counts waits for the pace only, not backoff. */
 export type CallCounts = {
   readonly requests: number;
   readonly retries: number;

@@ -1,17 +1,17 @@
 import { PAUSED } from '../pace/index.ts';
 
-/** Everything that can go wrong with a call, as data. Closed: a switch over `kind` covers it. */
+/** Everything that can go wrong with a call, as data. Times in milliseconds. Closed: a switch over `kind` covers it. */
 export type PlatformFailure =
-  /** The caller's own input was refused before anything was sent; every fault is listed. */
+  /** The caller's input is invalid: nothing was sent. Every fault is listed. */
   | { readonly kind: 'input'; readonly faults: readonly string[] }
-  /** The pace would not let the call leave within the longest wait allowed. `isPaused`: a person paused it. */
+  /** The call's turn is beyond the maximum wait. `isPaused`: an operator paused the budget. */
   | {
       readonly kind: 'wait';
       readonly waitMs: number;
       readonly maxWaitMs: number;
       readonly isPaused?: boolean;
     }
-  /** The platform responded with an error. `reference` is its own (`toe`), `detail` its message, shortened. */
+  /** The platform responded with an error. `reference` is the platform's (`toe`), `detail` its message, shortened. */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -30,15 +30,16 @@ export type PlatformFailure =
     }
   /** The body ended early or is not valid JSON. */
   | { readonly kind: 'cut'; readonly detail: string }
+  /** The decompressed body exceeds `maxResponseBytes`. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** One attempt took too long; `phase` says how far it got, and `proxy` through what, if that is not direct. */
+  /** One attempt took too long. `phase` is how far it got, `proxy` the proxy in between, if any. */
   | {
       readonly kind: 'timeout';
       readonly timeoutMs: number;
       readonly phase: ConnectionPhase;
       readonly proxy?: string;
     }
-  /** No connection, or it broke; only in `exchange` may the platform have acted. `proxyStatus`: the proxy refused. */
+  /** No connection, or a broken one. Only in `exchange` may the platform have acted. `proxyStatus`: the proxy refused. */
   | {
       readonly kind: 'connection';
       readonly phase: ConnectionPhase;
@@ -48,16 +49,17 @@ export type PlatformFailure =
     }
   /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
-  /** A list continued beyond the limit on its pages, or on those in a row that are `empty`. */
+  /** A list exceeded the maximum number of pages, or of `empty` pages in a row. */
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };
 
+/** A failure with an HTTP status. */
 export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 
 /** True if the platform refused the call with this status. */
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
   failure.kind === 'status' && failure.status === status;
 
-/** How far a connection came before it failed: the name, TCP, TLS, or the request itself, which may have arrived. */
+/** How far a connection got before it failed: the name, TCP, TLS, or the request itself, which may have arrived. */
 export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
@@ -92,7 +94,7 @@ export const isUnreached = (failure: PlatformFailure): boolean =>
     ? failure.phase !== 'exchange' && failure.proxyStatus === undefined
     : failure.kind === 'timeout' && failure.phase !== 'exchange';
 
-/** Describes the failure for people: what came back, and what it usually means. */
+/** Describes the failure for people: what was received, and what it usually means. */
 export function describeFailure(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'input':

@@ -13,29 +13,31 @@ import type { TokenSource } from './token.ts';
 export type PlatformOptions = {
   /** The instance's origin, such as `https://acme.example.com`. */
   readonly baseUrl: string;
+  /** See `fixedToken` and `secretToken`. */
   readonly token: TokenSource;
-  /** Default `X-SERVICE-Developer-Token`. */
+  /** The header that carries the token. Default `X-SERVICE-Developer-Token`. */
   readonly tokenHeader?: string;
-  /** Decides when calls leave; share one among all clients of a process. */
+  /** Decides when calls leave (see `createLocalPace`); share one among all clients of a process. */
   readonly pace: Pace;
   /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Bytes of a decompressed body. Default 100 MiB; what is parsed and can be fetched again has at most a million values. */
+  /** Bytes of a decompressed body. Default 100 MiB. A response that is parsed and can be fetched again has at most a million values. */
   readonly maxResponseBytes?: number;
-  /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: its own. */
+  /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: one of 32 MiB. */
   readonly bodies?: BodyBudget;
+  /** Overrides of the limits of retries. Default: 8 retries and 5 minutes a call (see `RetryLimits`). */
   readonly retry?: Partial<RetryLimits>;
-  /** Called for everything that happens to a call; errors that it throws are ignored. */
+  /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
-  /** Holds each call from its beginning to its end. Default: nothing does. */
+  /** Holds each call from its beginning to its end. Default: none. */
   readonly inHand?: InHand | undefined;
-  /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
+  /** Holds each call that has left and must not be aborted by a stop. Default: none. */
   readonly holdLeft?: HoldLeft | undefined;
-  /** Where `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE` are looked up. Default: nowhere. */
+  /** Holds `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */
   readonly proxyEnv?: NetworkEnvironment;
 };
 
-/** Makes calls, without the operations over them: one for each limits of retries, all over the same connections. */
+/** Opens the calls of a client. Returns a function that takes limits of retries: all its calls share connections. */
 export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimits>) => Call {
   const parts = {
     send: createTransport({

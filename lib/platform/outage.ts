@@ -4,7 +4,7 @@ import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';
 import { PlatformError } from './platform-error.ts';
 
-/** What a call's end says about the platform; `failure`: undefined if it succeeded. A refusal is an answer, too. */
+/** What a call shows about the platform; `failure` is undefined if it succeeded. A rejected call was answered, too. */
 export function callOutcome(failure: PlatformFailure | undefined): CallOutcome {
   switch (failure?.kind) {
     case undefined:
@@ -35,10 +35,10 @@ function statusOutcome(status: number): CallOutcome {
   return status >= 500 ? 'server errors' : 'answered';
 }
 
-/** A read of one row is fast: longer means that the platform is away. */
+/** A read of one row is fast: a longer one means that the platform is unavailable. */
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Reads one calculation, which any token may do or is refused with an answer: nothing that a job does depends on it. */
+/** Reads one calculation, which any token may do or is rejected with a response. No job depends on it. Never throws. */
 export async function probePlatform(call: Call): Promise<CallOutcome> {
   const body = { sort: { field: 'id', ascending: true }, limit: 1 };
   try {

@@ -1,7 +1,7 @@
 import { messageOf } from '../base/index.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
-/** Where an error came from: the operation, what it was about, the host, and how many attempts were made. */
+/** Where an error came from: the operation, its record, the host, and the number of attempts. */
 export type CallContext = {
   readonly operation: string;
   readonly about: string;
@@ -11,14 +11,21 @@ export type CallContext = {
 };
 
 /**
- * The one error of the client. `failure` says what happened, `sent` whether the platform may have acted on any of
- * the attempts. Neither it nor its `cause` ever holds the token or a whole body.
+ * The error of the client. `failure` is what happened, as a union on `kind`; `sent` is whether the platform may have
+ * acted on any of the attempts. Neither the error nor its `cause` contains the token or a complete body.
+ *
+ * ```ts
+ * if (error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 404) return undefined;
+ * ```
  */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';
   readonly failure: PlatformFailure;
+  /** Whether the platform may have acted on any of the attempts. */
   readonly sent: boolean;
+  /** The operation's name, such as `searchFiles`. */
   readonly operation: string;
+  /** How many attempts were made; 0 if the input was invalid. */
   readonly attempts: number;
 
   constructor(

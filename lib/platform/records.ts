@@ -11,9 +11,9 @@ import { anyRecord } from '../base/json/index.ts';
 type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'none';
 
 /** The types that the contract and its practice give each member of a record, besides what names it. */
-export type Members = Readonly<Record<string, readonly JsonType[]>>;
+type Members = Readonly<Record<string, readonly JsonType[]>>;
 
-/** The members that a record may have: as they came, of any type, null or absent. A misspelt one does not compile. */
+/** The members that a record may have: as received, of any type, null or absent. A misspelt one does not compile. */
 type Sent<M extends Members> = { readonly [Name in keyof M]?: unknown };
 
 /** The types of members by what they are. Ids are digits as a number or as text, times epoch milliseconds or ISO text. */
@@ -36,17 +36,17 @@ export const calculationRow = {
   /** VALID or INVALID. */ status: TYPES.text,
   /** The id that an older interface of the platform has for it. */ legacyId: TYPES.maybeText,
   /** The id of the user who owns it: digits, as a number or as text. */ owner: TYPES.idOrTime,
-  /** When it was changed last: epoch milliseconds or ISO text. */ lastModified: TYPES.idOrTime,
-  /** When it was made: epoch milliseconds or ISO text. */ created: TYPES.idOrTime,
+  /** When it was last changed: epoch milliseconds or ISO text. */ lastModified: TYPES.idOrTime,
+  /** When it was created: epoch milliseconds or ISO text. */ created: TYPES.idOrTime,
   /** Whether it is offered on every dataset. */ global: TYPES.flag,
   /** Whether only its owner or an administrator may change it. */ locked: TYPES.flag,
-  /** Whether it was put aside. */ archived: TYPES.flag,
+  /** Whether it is archived. */ archived: TYPES.flag,
   /** Where it is saved and used: `{resource: {type, id}, visible, active, valid}` each. */ links: TYPES.list,
   /** The ids of what it is linked to, in lists by type: DATA_SOURCE, CARD, FUNCTION_TEMPLATE. */ activeLinks:
     TYPES.object,
 } as const satisfies Members;
 
-/** A calculation as the search returns it: without its expression. */
+/** A calculation as the search returns it, without its expression. Members besides `id` are as received. */
 export type CalculationRow = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculationRow>;
 
 export const calculation = {
@@ -67,24 +67,24 @@ export const calculation = {
   /** As in a row of a search; null where there is none. */ activeLinks: TYPES.maybeObject,
 } as const satisfies Members;
 
-/** A complete calculation: a named formula over the columns of a dataset. */
+/** A complete calculation: a named formula over the columns of a dataset. Members besides `id` are as received. */
 export type Calculation = { /** Digits of any length. */ readonly id: Id } & Sent<typeof calculation>;
 
 export const file = {
-  /** Where it lies in the FileSet, with its name. */ path: TYPES.text,
+  /** Its path in the FileSet, with its name. */ path: TYPES.text,
   /** The last part of the path. */ name: TYPES.text,
   /** DIRECTORY, TEXT, DOCUMENT, IMAGE, AUDIO, VIDEO, OTHER or UNKNOWN. */ fileType: TYPES.text,
-  /** When it was made: ISO text or epoch milliseconds. */ created: TYPES.idOrTime,
+  /** When it was created: ISO text or epoch milliseconds. */ created: TYPES.idOrTime,
   /** The media type, such as text/csv; null for a directory. */ contentType: TYPES.maybeText,
   /** The hash of the content; null for a directory. */ hash: TYPES.maybeText,
   /** Of the hash: SHA_1, SHA_256_HEX, MD5 or UNKNOWN. */ hashAlgorithm: TYPES.maybeText,
-  /** An address that holds for a short time only. */ downloadUrl: TYPES.maybeText,
-  /** The connector that it came by; null for an upload. */ connectorKey: TYPES.maybeText,
+  /** An address that is valid for a short time. */ downloadUrl: TYPES.maybeText,
+  /** The connector that delivered it; null for an upload. */ connectorKey: TYPES.maybeText,
   /** PENDING, QUEUED, IN_PROGRESS, RAG_RECEIVED, COMPLETED, FAILED, SKIPPED or UNKNOWN. */ indexStatus:
     TYPES.maybeText,
   /** Why it was not indexed. */ indexReason: TYPES.maybeText,
   /** In bytes; null for a directory. */ size: TYPES.maybeNumber,
-  /** The id of the user who made it: digits, as a number or as text. */ createdBy: TYPES.maybeIdOrTime,
+  /** The id of the user who created it: digits, as a number or as text. */ createdBy: TYPES.maybeIdOrTime,
 } as const satisfies Members;
 
 /** A file or directory of a FileSet. `size` in bytes, null for a directory. */
@@ -119,13 +119,13 @@ export const execution = {
   /** Its output: any JSON; null or absent if it returned nothing. */ result: TYPES.any,
 } as const satisfies Members;
 
-/** One run of a code function. HTTP 200 says nothing about its success: look at `status`. */
+/** One run of a code function. HTTP 200 does not mean success: check `status`. */
 export type FunctionExecution = {
   /** SUCCESS, FAILED, RESULT_TYPE_FAILURE, OUTPUT_UNDEFINED, RUNNING or UNDEFINED. */ readonly status: string;
 } & Sent<typeof execution>;
 
 export const sentiment = {
-  /** DEFAULT, or what topics were asked by. */ type: TYPES.text,
+  /** DEFAULT, or the kind of the request with topics. */ type: TYPES.text,
   /** The model that read the text. */ model: TYPES.text,
   /** positive, negative, neutral or not_applicable, in either case; null if topics were asked. */ sentiment:
     TYPES.maybeText,
@@ -143,7 +143,7 @@ export type Sentiment = Omit<Sent<typeof sentiment>, 'topicSentiments'> & {
   readonly topicSentiments?: Readonly<Record<string, unknown>>;
 };
 
-/** How many tokens a sentiment took; 0 where the platform does not say. */
+/** The tokens that a sentiment used; 0 where the platform does not report them. */
 export function tokensOf(given: Sentiment | undefined) {
   const { inputTokens, outputTokens, totalTokens, reasoningTokens } = Object(given?.modelProviderUsage ?? {});
   return {
@@ -156,8 +156,8 @@ export function tokensOf(given: Sentiment | undefined) {
 
 export const dataFile = {
   /** Its name. */ name: TYPES.text,
-  /** When it was made: epoch milliseconds or ISO text. */ datetimeCreated: TYPES.idOrTime,
-  /** The id of the user who answers for it: digits, as a number or as text. */ responsibleUserId:
+  /** When it was created: epoch milliseconds or ISO text. */ datetimeCreated: TYPES.idOrTime,
+  /** The id of the user who is responsible for it: digits, as a number or as text. */ responsibleUserId:
     TYPES.maybeIdOrTime,
   /** Its newest revision, if metadata was expanded. */ currentRevision: TYPES.maybeObject,
   /** All of its revisions, if revisions were expanded. */ revisions: TYPES.maybeList,
@@ -167,9 +167,9 @@ export const dataFile = {
 /** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = { /** Digits of any length. */ readonly dataFileId: Id } & Sent<typeof dataFile>;
 
-/** Where the records of an answer are, and what names them: what lists, scans and jobs read answers by. */
+/** Where the records of a response are, and what names them: lists, scans and jobs read responses by it. */
 export type RecordsIn = {
-  /** The member that is the list. Default: the answer itself is the list, or the only record. */
+  /** The member that is the list. Default: the response itself is the list, or the only record. */
   readonly member?: string;
   /** The fields that may name a record: the first that has a key does. */
   readonly keys: readonly string[];
@@ -202,7 +202,7 @@ export function recordIn<Name extends string, M extends Members>({
   >;
 }
 
-/** Schema of an answer about the record that was asked for, which need not name it in this field, but names no other. */
+/** Schema of a response about one record: it need not name the record in this field, but must name no other. */
 export const aboutRecord = <Name extends string, M extends Members>(
   answer: z.ZodMiniType<Readonly<Record<string, unknown>>, unknown>,
   field: Name,
@@ -222,10 +222,10 @@ export function totalIn(value: unknown): number | null {
   return total >= 0 && total < Number.POSITIVE_INFINITY ? total : null;
 }
 
-/** What an error says, whatever its status. */
+/** The members of an error, whatever its status. */
 const ERROR_MEMBERS = ['message', 'errorMessage', 'errorCode', 'toe'];
 
-/** Whether an answer says that there is nothing to list: no list, no error, and no total, or one of rows `before` it. */
+/** Whether a response has nothing to list: no list, no error, and no total beyond the rows `before` it. */
 export const isNothing = (
   member: (name: string) => unknown,
   {
@@ -237,16 +237,16 @@ export const isNothing = (
   [list, ...ERROR_MEMBERS].every((name) => (member(name) ?? null) === null) &&
   (totalIn(total) ?? 0) <= before;
 
-/** An answer of a list: null has no members. */
+/** A response with a list: null counts as an object without members. */
 export const nullAsEmpty = z.transform((given: unknown) => given ?? {});
 
-/** Any answer, with the members of an object or without any. */
+/** Any response: the members of an object, or none. */
 export const anyAnswer = z.transform(
   (given: unknown): Readonly<Record<string, unknown>> =>
     anyRecord().safeParse(given).success ? Object(given) : {},
 );
 
-/** The members that are not as the contract has them, each with the types that came: `startedBy: number`. */
+/** The members that differ from the contract, each with the types received: `startedBy: number`. */
 export const oddMembers = (
   members: Members,
   typesOf: (name: string) => readonly string[],
@@ -258,7 +258,7 @@ export const oddMembers = (
     return odd.length === 0 ? [] : [`${name}: ${odd.join(', ')}`];
   });
 
-/** The same of the records in a parsed answer. */
+/** The odd members of the records in a parsed response. */
 export function oddIn(
   { member, members }: Pick<RecordsIn, 'member' | 'members'>,
   answer: unknown,
@@ -292,11 +292,12 @@ export type Id = string;
 export function compareIds(a: Id, b: Id): number {
   // Without signs, the longer text is the higher id; at equal length, the order of the texts decides.
   if (!a.startsWith('-') && !b.startsWith('-')) return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
-  const [left, right] = [BigInt(a), BigInt(b)];
+  const left = BigInt(a);
+  const right = BigInt(b);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Real ids have 20 digits at most; reading, comparing and storing longer ones costs more and more. */
+/** Real ids have at most 20 digits; reading, comparing and storing longer ones costs more and more. */
 export const MAX_ID_DIGITS = 64;
 
 const DIGITS = new RegExp(`^-?\\d{1,${MAX_ID_DIGITS}}$`);

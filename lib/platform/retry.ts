@@ -1,18 +1,19 @@
 import { type BackoffLimits, backoffMs } from '../base/index.ts';
 import { isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 
-/** How far retries go. Defaults: `defaultRetryLimits`. */
+/** The limits of retries. Times in milliseconds. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
-  /** Retries after a temporary failure, the first attempt not counted. */
+  /** Retries after a temporary failure, without the first attempt. Default 8. */
   readonly maxRetries: number;
-  /** Retries after a response that is not the platform's: a gateway's temporary page, or a permanently wrong address. */
+  /** Retries after a response that is not the platform's: a gateway's temporary page, or a permanently wrong address. Default 4. */
   readonly maxMisdirectedRetries: number;
-  /** All attempts and waits of one call together, in milliseconds. */
+  /** All attempts and waits of one call together. Default 300,000. */
   readonly budgetMs: number;
   /** The same, and the limit to connect, while this client has never reached the platform. Default: `budgetMs`. */
   readonly unreachedMs?: number | undefined;
 };
 
+/** 8 retries, 4 misdirected ones, backoff from 250 ms to 20 s, 5 minutes in all. */
 export const defaultRetryLimits: RetryLimits = {
   maxRetries: 8,
   maxMisdirectedRetries: 4,
@@ -21,12 +22,13 @@ export const defaultRetryLimits: RetryLimits = {
   budgetMs: 300_000,
 };
 
+/** What a decision about a retry is based on. */
 export type RetryFacts = {
   readonly failure: PlatformFailure;
   readonly mayRepeat: boolean;
   readonly attempt: number;
   readonly elapsedMs: number;
-  /** The platform has been connected to by this client. Default: true. */
+  /** This client has reached the platform before. Default: true. */
   readonly wasReached?: boolean;
   readonly random: number;
   readonly limits: RetryLimits;
@@ -38,7 +40,7 @@ type RetryDecision =
 
 /**
  * The whole retry policy. Failures that may be temporary are retried, but only on proof that the platform did not act,
- * or where a repeat does no harm. `Retry-After` beats backoff, and a wait that would end past the budget is not begun.
+ * or where a repeat does no harm. `Retry-After` beats backoff. A wait that would end past the budget is not started.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;
@@ -54,7 +56,7 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
 
 function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   switch (failure.kind) {
-    // A 429 and a refused wait are limited only by the time budget: they say when to come back.
+    // A 429 and a rejected wait are limited only by the time budget: they give the time of the next attempt.
     case 'wait':
       return Number.POSITIVE_INFINITY;
     case 'status':

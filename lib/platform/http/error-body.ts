@@ -1,18 +1,17 @@
 import { type Hide, MAX_READ } from '../../base/index.ts';
 import { parseJson } from '../../base/json/index.ts';
 
-/** What an error body says: the platform's message and its reference (`toe`, or `errorCode`). */
+/** The platform's message and its reference (`toe`, or `errorCode`) in an error body. */
 type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const MAX_DETAIL_LENGTH = 300;
 
-/** What no private text looks like. */
+/** A reference: no private text looks like it. */
 const REFERENCE = /^\d+$|^[A-Z0-9]+(?:[-_][A-Z0-9]+)+$/;
 
 /**
- * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON string, an HTML
- * page, plain text, or nothing.
- * Never throws. `hideToken` is for the reference if that looks like one.
+ * Reads `{status, statusReason, path?, message, toe}`, `{errorCode, errorMessage}`, `{message}`, a bare JSON string, an
+ * HTML page, plain text, or nothing. Never throws. A reference is passed through `hideToken` only, all else through `hide`.
  */
 export function readErrorBody(
   text: string,
@@ -61,15 +60,15 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** The longest that a `Retry-After` makes a call wait. */
+/** The maximum wait for a `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 900_000;
 
-/** A wait that no platform means. */
+/** A longer wait is ignored: no platform means it. */
 const ABSURD_MS = 365 * 86_400_000;
 
 /**
- * Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most 15 minutes; undefined for one that asks for no time to
- * come. A date counts from the response's own `Date`, or without one from now, in epoch milliseconds.
+ * Milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most 15 minutes; undefined if it is invalid or in the past.
+ * A date counts from the response's `Date`, or without one from `nowMs`, in epoch milliseconds.
  */
 export function parseRetryAfter(
   {
@@ -95,7 +94,7 @@ const DAY_FIRST =
 const DAY_LAST =
   /^[a-z]{3} (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})(?: gmt)?$/i;
 
-/** Epoch milliseconds of a date in any form of HTTP (RFC 9110, 5.6.7), whatever the zone of this machine; NaN for none. */
+/** Epoch milliseconds of a date in any form of HTTP (RFC 9110, 5.6.7), in UTC; NaN if it is invalid. */
 function parseHttpDate(text: string, nowMs: number): number {
   const {
     day = '',

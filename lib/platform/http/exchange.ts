@@ -12,9 +12,9 @@ type ExchangeRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** For connecting through a proxy, which no signal can end; the signal ends everything else. */
+  /** The limit to connect through a proxy, which no signal can abort; the signal aborts everything else. */
   readonly timeoutMs: number;
-  /** True for a connection of its own: a reused one may be closing at the other end, which leaves an unknown outcome. */
+  /** True for a new connection: a reused one may be closing at the other end, which leaves an unknown outcome. */
   readonly fresh: boolean;
 };
 
@@ -25,7 +25,7 @@ export type ExchangeResponse = {
   readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown };
 };
 
-/** Sends one request and returns the response's head. Throws what the connection throws; the phases show how far it got. */
+/** Sends one request and returns the response's head. Throws errors of the connection; the phases show how far it got. */
 export type Exchange = (
   request: ExchangeRequest,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ function createAgents(proxyEnv: NetworkEnvironment = {}, maxIdleMs: number) {
   return { reused: of(true), fresh: of(false) };
 }
 
-/** Follows a socket to the point where the platform may act; a phase is earlier only if the socket is known not to be there. */
+/** Reports the phases of a socket up to the point where the platform may act; when in doubt, the later phase. */
 function watchPhases(socket: Socket, onPhase: (phase: ConnectionPhase) => void): void {
   const isSecuring = () => 'secureConnecting' in socket && socket.secureConnecting === true;
   const report = () => {

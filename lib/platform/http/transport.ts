@@ -10,6 +10,7 @@ import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 
+/** One request to the platform, without its token. */
 export type PlatformRequest = {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly target: string;
@@ -20,28 +21,30 @@ export type PlatformRequest = {
   readonly connectMs?: number | undefined;
   /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
-  /** What is sent is private, and a response may quote it: no failure quotes the response. */
+  /** The request is private, and a response may quote it: no failure quotes the response. */
   readonly isPrivate: boolean;
-  /** Makes the response from the decoded body. Throws `SyntaxError` on anything but complete, valid JSON. */
+  /** Reads the decoded body. Throws `SyntaxError` unless it is complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
   /** See `Endpoint`. */
   readonly otherBody?: 'empty' | 'any' | undefined;
-  /** Receives what gives back the memory of the body that was read, where it stays in use. Default: nothing stays. */
+  /** Receives the function that releases the body's memory, where it stays in use. Default: released at once. */
   readonly hold?: ((release: () => void) => void) | undefined;
 };
 
 type ReadResponse<T> = (body: Buffer<ArrayBuffer>) => T | Promise<T>;
 
+/** A response as text, and parsed. */
 export type JsonResponse = { readonly text: string; readonly json: unknown };
 
+/** Parses a body. Throws `SyntaxError` unless it is complete, valid JSON in UTF-8. */
 export const readAsJson = (body: Buffer): JsonResponse => {
   const text = decodeText(body);
-  // Parsed, it takes enough without its bytes.
+  // The parsed value takes enough memory without the bytes.
   freeMemory(body);
   return { text, json: parseJson(text) };
 };
 
-/** The same, unless it holds more values than memory should: then it throws `JsonLimitError`, before it is parsed. */
+/** The same with a limit on the number of values: beyond it, throws `JsonLimitError` before parsing. */
 export const readAsBoundedJson = (body: Buffer): JsonResponse => {
   refuseManyValues(body);
   return readAsJson(body);
@@ -59,13 +62,14 @@ export type AttemptResult = {
 /** Makes one attempt. Throws only the caller's own abort. */
 export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
 
+/** Options for a transport. */
 export type TransportOptions = {
   readonly baseUrl: URL;
   readonly tokenHeader: string;
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
   readonly exchange: Exchange;
-  /** What the platform is reached through (see `proxyOf`); undefined: nothing. */
+  /** The proxy in between (see `proxyOf`); undefined: none. */
   readonly proxy?: string | undefined;
   /** Epoch milliseconds, for `Retry-After` dates in responses without a `Date`. */
   readonly now: () => number;
@@ -74,7 +78,7 @@ export type TransportOptions = {
 /** An error body is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** One time limit covers the whole exchange, up to the body's last byte. */
+/** Creates the function that makes attempts. One time limit covers an exchange up to the body's last byte. */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
@@ -163,7 +167,7 @@ type ReadOptions = TransportOptions & {
   readonly read: ReadResponse<unknown>;
   readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
-  /** The same for what is no content: headers, and the reference of an error. */
+  /** The same for text that is not content: headers, and the reference of an error. */
   readonly hideToken: Hide;
 };
 
@@ -202,7 +206,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
 /** A part of a response is not a response, even if it happens to be valid JSON: no range was requested. */
 const PARTIAL_CONTENT = 206;
 
-/** The body of an error, as far as it can be read: the status is known already, and says more than a broken body. */
+/** The body of an error; empty if it cannot be read: the status is known, and means more than a broken body. */
 async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   const read = await readBody(head, MAX_ERROR_BYTES).catch(() => undefined);
   return read?.kind === 'whole' ? read.body : Buffer.alloc(0);
@@ -226,7 +230,8 @@ async function readJson(
   const titled = title === undefined ? {} : { title };
   const contentType = shortened(hideToken(given), MAX_HEADER_LENGTH);
   const notJson: AttemptResult = {
-    ...{ kind: 'failure', ...seen },
+    kind: 'failure',
+    ...seen,
     failure: { kind: 'not-json', status, contentType, ...titled },
   };
   const isPage = title !== undefined || PAGE_TYPE.test(given);
@@ -252,12 +257,12 @@ async function readJson(
 }
 
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
-/** How JSON comes besides. */
+/** Other content types of JSON. */
 const PLAIN_TYPE = /^$|^text\/(plain|json|javascript)\b|^application\/(octet-stream|javascript|x-json)\b/i;
-/** What a login or a block is shown by. */
+/** Content types of login and block pages. */
 const PAGE_TYPE = /^\w+\/([\w.-]+\+)?(html|xml)\b/i;
 
-/** The beginning of a body as text, for what is no JSON. */
+/** The beginning of a body that is not JSON, as text. */
 const startOf = (body: Buffer): string => body.toString('utf8', 0, MAX_ERROR_BYTES);
 
 /** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
@@ -281,7 +286,7 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
 
 const MAX_HEADER_LENGTH = 300;
 
-/** Node's parser adds the bytes that it could not read, which may contain anything that the server wrote. */
+/** Node's parser adds the bytes that it could not read, which may contain anything from the server. */
 function withoutPacket(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
   return error;
@@ -340,7 +345,7 @@ async function readBody(
       response.body.destroy();
       return { kind: 'too-large', readBytes };
     }
-    // Nothing more is read meanwhile, so the sender waits too.
+    // Nothing is read meanwhile, so the sender waits too.
     await makeRoom?.(chunk.byteLength);
     gathered.add(chunk);
   }
@@ -371,26 +376,28 @@ function through(createDecoder: () => Transform): Decode {
 }
 
 /**
- * Bounds the memory of the bodies that are being received: once it is used up a body waits, and so does its sender. One
- * at a time may take more than there is, so memory holds the budget and at most one body of the largest size.
+ * Bounds the memory of bodies that are being received: once it is used up, a body waits, and so does its sender. One body
+ * at a time may exceed it, so memory holds the budget and at most one body of the maximum size.
  */
 export type BodyBudget = {
   readonly open: () => BodyShare;
 };
 
+/** The part of the budget that one body uses. */
 export type BodyShare = {
-  /** Takes so many bytes more, once there is room. Throws when the signal is aborted. */
+  /** Takes this many bytes more, once there is room. Throws when the signal is aborted. */
   readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
 };
 
-/** More than the pages of calculations that a scan has under way. */
+/** More than the pages of calculations that a scan has in flight. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** What each body has beside the budget: most are smaller, and never wait for a large one. */
+/** The memory of each body outside the budget: most bodies are smaller, and never wait for a large one. */
 const FREE_BYTES = 1024 * 1024;
 
-export function createBodyBudget(mostBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
+/** Creates a budget; `freeBytes` of each body do not count. */
+export function createBodyBudget(maxBytes = MAX_BYTES, freeBytes = FREE_BYTES): BodyBudget {
   const closed = new EventEmitter().setMaxListeners(0);
   let usedBytes = 0;
   let over: object | undefined;
@@ -401,7 +408,7 @@ export function createBodyBudget(mostBytes = MAX_BYTES, freeBytes = FREE_BYTES):
         async take(bytes, signal) {
           const counted = Math.max(0, bytes - own.freeBytes);
           own.freeBytes -= bytes - counted;
-          while (counted > 0 && own !== over && usedBytes + counted > mostBytes) {
+          while (counted > 0 && own !== over && usedBytes + counted > maxBytes) {
             if (over === undefined) over = own;
             else await once(closed, 'body', { signal });
           }

@@ -3,6 +3,7 @@ import { anyRecord, filledText, uuid } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { anyAnswer, type Sentiment, sentiment } from '../records.ts';
 
+/** Schema of a topic's name. */
 export const topicName = z.string({ error: 'a topic name' }).check(
   z.regex(/^[A-Za-z][A-Za-z0-9_]{0,99}$/, {
     error: 'a topic name: a letter, then letters, digits or underscores, 1 to 100 in all',
@@ -23,8 +24,7 @@ const body = z.strictObject({
     .array(z.looseObject({ type: filledText, text: z.optional(z.string()) }), { error: 'a list of messages' })
     .check(z.minLength(1, { error: 'at least one message' })),
   topics: z.optional(
-    // The length is checked last: zod would otherwise check it before it looks at the topics, and leave out their
-    // faults.
+    // The length is checked last: checked first, zod would not report the faults of the topics.
     z.array(topic, { error: 'a list of topics' }).check(
       z.refine((topics) => new Set(topics.map((each) => each.topic)).size === topics.length, {
         error: 'topics with different names',
@@ -42,13 +42,13 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-/** One text to score: by topic if topics are given (at most 50), otherwise overall. */
+/** One text to score: by topic if `topics` are given (at most 50), otherwise overall. Each request costs credits. */
 export type SentimentRequest = { readonly text: string } & Omit<
   z.input<typeof body>,
   'input' | 'targetedSentiment' | 'simpleSentiment'
 >;
 
-/** What the platform says of each topic, null where it says nothing: the text was scored, and paid for. */
+/** The sentiment of each topic, null for a topic without one: the text was scored and paid for. */
 const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknown> =>
   z.pipe(
     anyAnswer,
@@ -57,12 +57,12 @@ const sentimentOf = (topics: readonly string[]): z.ZodMiniType<Sentiment, unknow
       const isNamed = anyRecord().safeParse(sent).success;
       const odd = isNamed || (sent ?? null) === null ? {} : { _topicSentiments: sent };
       if (topics.length === 0 && !isNamed) return { ...rest, ...odd } as Sentiment;
-      return { ...rest, ...odd, topicSentiments: asAsked(isNamed ? Object(sent) : {}, topics) };
+      return { ...rest, ...odd, topicSentiments: byTopic(isNamed ? Object(sent) : {}, topics) };
     }),
   );
 
-/** Values by the topics that were asked, each under its own name or else by that in another letter case; and all others. */
-function asAsked(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
+/** The values of the requested topics, by their exact name or else in another letter case; and all other values. */
+function byTopic(named: Readonly<Record<string, unknown>>, topics: readonly string[]) {
   const values = new Map(Object.entries(named));
   const other = (topic: string) =>
     Object.keys(named).find(

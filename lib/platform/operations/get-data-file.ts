@@ -3,6 +3,7 @@ import { anyRecord } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aboutRecord, type DataFile, dataFile, type Id, idSchema } from '../records.ts';
 
+/** What `expand` may add to a data file. */
 export const expandNames = ['revisions', 'metadata'] as const;
 
 const input = z.strictObject({
@@ -10,9 +11,10 @@ const input = z.strictObject({
   query: z.optional(z.strictObject({ expand: z.optional(z.string({ error: 'names separated by commas' })) })),
 });
 
+/** How data files are named in responses. */
 export const dataFiles = { keys: ['dataFileId'], keyIs: 'integer', members: dataFile } as const;
 
-/** The metadata of this data file, which need not say whose it is. */
+/** Schema of the metadata of this data file, which need not contain its id. */
 export const dataFileOf = (id: Id) =>
   aboutRecord<'dataFileId', typeof dataFile>(anyRecord(), 'dataFileId', id);
 

@@ -13,12 +13,12 @@ const input = z.strictObject({
   body,
 });
 
-/** Which function is called, by its package (a UUID), version and name, and with which variables. */
+/** The function to run, by its package (a UUID), version and name, with its `inputVariables` and `settings`. */
 export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
- * How an execution ended: `failed` ran, and has had its effects. `unknown` is what the platform could not determine, what
- * still runs, and every word that we do not know.
+ * How an execution ended. `failed` ran and has had its effects. `unknown`: the platform could not determine it, it still
+ * runs, or its status is not in the contract.
  */
 export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
   const word = typeof status === 'string' ? status.trim().toUpperCase() : '';
@@ -26,16 +26,16 @@ export function endOfExecution(status: unknown): 'done' | 'failed' | 'unknown' {
   return word === 'FAILED' || word === 'RESULT_TYPE_FAILURE' ? 'failed' : 'unknown';
 }
 
-/** What an execution says in its log, `stdout` or `stderr`, or in `errorInformation`: as texts, whatever shape it has. */
+/** The lines of an execution's log, `stdout` or `stderr`, or of its `errorInformation`: as texts, whatever their shape. */
 export function linesIn(given: unknown, name: 'log' | 'errorMessages'): readonly string[] {
-  const said: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;
-  const lines: readonly unknown[] = Array.isArray(said) ? said : [said ?? []].flat();
+  const found: unknown = typeof given === 'object' ? Object(given ?? {})[name] : given;
+  const lines: readonly unknown[] = Array.isArray(found) ? found : [found ?? []].flat();
   return lines.map((line) => (typeof line === 'string' ? line : printJson(line)));
 }
 
 /**
  * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function
- * may run for 5 minutes: hence its own time limit. HTTP 200 does not mean success: look at `status`.
+ * may run for 5 minutes: hence its own time limit. HTTP 200 does not mean success: check `status`.
  */
 export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   name: 'runFunction',

@@ -15,6 +15,7 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
+/** How calculations are named in responses. */
 export const calculationRows = {
   member: 'results',
   keys: ['id'],
@@ -31,6 +32,7 @@ const calculationsResponse = z.looseObject({
 
 /** The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` decides the order. */
 export type CalculationSearch = z.input<typeof body>;
+/** A response of the search; only its rows are checked. */
 export type CalculationsResponse = z.infer<typeof calculationsResponse>;
 
 /** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` are hints. */

@@ -38,9 +38,10 @@ const query = z.strictObject({
 
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
+/** How files are named in responses. */
 export const fileRows = { member: 'files', keys: ['id'], keyIs: 'text', members: file } as const;
 
-/** The cursor and the total in a `pageContext`, each null if there is none. Throws `Error` for a cursor that is neither. */
+/** The cursor and the total in a `pageContext`, each null if missing. Throws `Error` for an invalid cursor. */
 export function pageContextOf(given: unknown): {
   readonly next: string | null;
   readonly total: number | null;
@@ -60,7 +61,7 @@ const filesResponse = z.looseObject({
   ),
 });
 
-/** A search of files, without `next`: the directory, filters, dates and the order. */
+/** A search of files: the directory, filters, dates and the order. `limit` is 1 to 5000 rows a page. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
 type FilesResponse = z.infer<typeof filesResponse>;
 
