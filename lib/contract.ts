@@ -60,7 +60,7 @@ export {
 /** The names of the platform's operations. */
 export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
 
-/** What every deployed function finds in its environment. */
+/** The variables that every deployed function has. */
 export type CommonEnvironment = Readonly<
   Record<
     | 'PLATFORM_BASE_URL'

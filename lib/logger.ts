@@ -4,7 +4,7 @@ import { boundedLine, currentIds } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
- * `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it. Each has the ids of what is being
+ * `timestamp` follows RFC 3339, so Lambda takes both from the line and adds nothing. Each line has the ids of what is being
  * done (`traced`), unless it says otherwise.
  */
 export const createLogger = (level: string, write: (line: string) => void): Logger =>
@@ -20,13 +20,13 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
     { write: (line: string) => write(boundedLine(line.trimEnd())) },
   );
 
-/** A line about a failure that no time heals names the part, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
+/** Names the part in a line about a lasting failure, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
   const failure = lastingFailure(line['err']);
   return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.part}` };
 }
 
-/** `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. A refusal has no stack. */
+/** An error as fields. `type` is our class's name: pino's is the constructor's, `e` in a minified bundle. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // The name is an own property of our errors.
@@ -39,7 +39,7 @@ function describeError(error: unknown): unknown {
   return { ...facts, type: error.name, ...errors };
 }
 
-/** What somebody else responded, or did not; a job that is refused or handed back; or what only carries one. */
+/** Whether an error is a response from outside, a refused or requeued job, or wraps one: it needs no stack. */
 function isRefusal(error: Error): boolean {
   if (error.cause instanceof Error && error.cause !== error && error.cause.message === error.message)
     return isRefusal(error.cause);

@@ -33,7 +33,7 @@ const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : pl
 
 export const DEFAULT_STORE = './platform-sync-data';
 
-/** Where the store is: an address of S3 or a folder. Throws `SettingsError` for a home folder that is not there. */
+/** Where the store is: an address in S3 or a folder. Throws `SettingsError` if `~` is used and there is no home folder. */
 export const storePlace = (given: Places): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
@@ -67,9 +67,9 @@ function systemHome(): string | undefined {
 }
 
 /**
- * The settings with the places of what is not set: a file in the store, or, for a store in S3, one of this host. The
- * queues are in the table's file. A queue in SQS has other workers, whose ledger the file would not be: then there is none.
- * Throws `SettingsError` where one needs a home folder, and there is none.
+ * The settings with defaults for the places: a file in the store, or, for a store in S3, a file of this host. The
+ * queues are in the table's file. A queue in SQS has other workers, which would not share the file: then there is no default.
+ * Throws `SettingsError` if a default needs a home folder and there is none.
  */
 export function withPlaces(set: Places): Places {
   const store = storePlace(set);
@@ -83,7 +83,7 @@ export function withPlaces(set: Places): Places {
     ...(set.SYNC_STORE ? { SYNC_STORE: store } : {}),
     ...Object.fromEntries(written),
   };
-  // What is empty is not set.
+  // An empty value counts as not set.
   const queue = given.SYNC_QUEUE_URL || undefined;
   const isSqs = queue !== fileIn(queue);
   const table = given.SYNC_TABLE || (isSqs ? undefined : `sqlite:${fileOf(store, given)}`);
@@ -97,7 +97,7 @@ export function withPlaces(set: Places): Places {
   };
 }
 
-/** Says so if the table is a file that only commands of this host share, although others may use the store. */
+/** Warns if the table is a file that only commands of this host share, although others may use the store. */
 export function warnOfThisHost(given: Places, err: (text: string) => void): void {
   if (given.SYNC_STORE?.startsWith('s3://') && !given.SYNC_TABLE && withPlaces(given).SYNC_TABLE)
     err(OF_THIS_HOST);
@@ -112,7 +112,7 @@ function fileOf(store: string, given: Places): string {
   return join(stateFolder(given), `${name}.db`);
 }
 
-/** Where what is of this user and host is stored. */
+/** The folder for state of this user and host. */
 export function stateFolder(places: Places, platform: NodeJS.Platform = process.platform): string {
   const { XDG_STATE_HOME: given } = places;
   const words = STATE_FOLDERS[platform] ?? ['.local', 'state'];

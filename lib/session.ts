@@ -35,7 +35,7 @@ export type Session = {
   readonly settings: Settings;
   readonly call: Call;
   readonly callWith: (retry: Partial<RetryLimits>) => Call;
-  /** Stops jobs while the platform is away: shared by the fleet if there is a table. */
+  /** Stops jobs while the platform is unavailable: shared by the fleet if there is a table. */
   readonly breaker: Breaker;
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
@@ -51,24 +51,24 @@ type SessionOptions = {
   /** Receives the lines of the log, unless `log` does. */
   readonly err: (line: string) => void;
   readonly log?: ((line: string) => void) | undefined;
-  /** Anything if somebody watches, and waits for it. Default: nobody does. */
+  /** Anything if a person watches at a terminal. Default: none does. */
   readonly screen?: object | undefined;
   /** How many slots of the fleet's budget are reserved at once: `single` by callers that can wait, such as a snapshot. */
   readonly reserve?: 'single' | 'batch';
   readonly inHand?: InHand;
   /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
   readonly isAlone?: boolean;
-  /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
+  /** Holds each sent call that a stop does not cancel. Default: none is held. */
   readonly holdLeft?: HoldLeft;
   readonly observe?: Observe;
-  /** Called when jobs are stopped since the platform is away, or refuses the token. */
+  /** Called when jobs are stopped because the platform is unavailable or refuses the token. */
   readonly onAway?: ((open: OpenBreaker) => void) | undefined;
 };
 
-/** How long somebody waits to learn that the platform cannot be reached at its address. */
+/** How long to try, while a person waits, before reporting that the platform cannot be reached. */
 const MAX_UNREACHED_MS = 6_000;
 
-/** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
+/** Opens a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
   const { environment, err } = given;
   const settings = readSettings(environment);
@@ -114,7 +114,7 @@ export function openSession(given: SessionOptions): Session {
   };
 }
 
-/** The store, and the check that the table is its own. */
+/** The store, and the check that it names this table. */
 function storedIn({ SYNC_STORE, SYNC_TABLE: table }: Settings, { environment, isAlone }: SessionOptions) {
   const store = once(() => openStore(SYNC_STORE, { s3: environment }));
   // The exported client has a table and no store.
@@ -148,7 +148,7 @@ const breakerOf = ({ host, budget, logger }: Parts, call: Call, onAway: SessionO
     probe: () => probePlatform(call),
     clock: { now: Date.now, steady: () => performance.now(), sleep },
     onOpen(open) {
-      logger.warn({ host, open }, 'the platform is away: no jobs are taken');
+      logger.warn({ host, open }, 'the platform is unavailable: no jobs are taken');
       onAway?.(open);
     },
     onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
@@ -191,7 +191,7 @@ function tokenOf(
   return token === undefined ? openStoredToken({ place, environment }) : fixedToken(token);
 }
 
-/** Logs calls: problems as warnings, everything else at lower levels; of odd answers the first one of each operation. */
+/** Logs calls: problems as warnings, the rest at lower levels; only the first odd response of each operation. */
 function logCalls(logger: Logger): Observe {
   const odd = new Set<string>();
   return ({ kind, ...facts }) => {

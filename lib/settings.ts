@@ -90,7 +90,7 @@ function tokenFaults(given: Environment): readonly string[] {
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
 
-/** Glue's tables are made of objects in S3, and a directory does not encrypt. */
+/** Glue's tables need objects in S3, and a directory does not encrypt. */
 function storeFaults(given: Environment): readonly string[] {
   const { SYNC_STORE: store } = given;
   const names = ['SYNC_GLUE_DATABASE', 'SYNC_ENCRYPTION'] as const satisfies readonly SettingName[];

@@ -32,12 +32,12 @@ export async function runCommandLine(
   let { environment } = given;
   let hide = hideSecrets(environment);
   let toPaste = (hint: string) => hint;
-  // A secret at the end must not be cut in two, where nobody would recognize it.
+  // A secret at the end must not be cut in two: it would not be recognized and hidden.
   const err = (text: string) =>
     given.err(shortened(hide(toPaste(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
-    // Once a command begins, that of its file of settings too.
+    // After a command begins, with its settings file.
     get environment() {
       return environment;
     },
@@ -77,7 +77,7 @@ export async function runCommandLine(
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
-  // Whatever the command made of it, not all of its results are where they were to go.
+  // Some results were not written, however the command ended.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
 }
 
@@ -87,7 +87,7 @@ async function checkStoreOf(command: Command, { environment, openStore }: Termin
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
-/** Whether what a command prints is words for people, among them lines to paste: not rows, formulas or files. */
+/** Whether the output of a command is for people and may have lines to paste, unlike rows, formulas or files. */
 const printsHints = (path: string): boolean =>
   /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
     path,
@@ -136,7 +136,7 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
 
 /** The version of the package that this file is in. */
 export function packageVersion(): string {
-  // By its own name, since sources and what is built of them lie in different folders.
+  // By its own name, since the sources and the built package are in different folders.
   const { version }: { readonly version: string } = createRequire(import.meta.url)(
     'platform-sync/package.json',
   );
@@ -154,7 +154,7 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** For a command that does nothing but lead to others: their names. */
+/** For a command that only has others below it: their names. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`

@@ -38,7 +38,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(rows[2]).toMatch(/^old +sco {0,2}re +sent +1 +2026-11-20T09:00:00.000Z +-$/);
   expect(rows.slice(3)).toEqual([
     expect.stringMatching(
-      /^on the queue: (nothing|.* queued, \d+ in hand or put back for later, \d+ sent with a delay)$/,
+      /^on the queue: (nothing|.* queued, \d+ being worked on or delayed, \d+ sent with a delay)$/,
     ),
     expect.stringMatching(/^dead letters: \d+$/),
   ]);

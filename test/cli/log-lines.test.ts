@@ -38,18 +38,18 @@ describe('people read', () => {
     logger.warn({ operation: 'listCards', attempt: 1, delayMs: 2_130, failure: refused }, 'retry');
     logger.warn(
       { host: 'acme.example.com', open: { cause: 'unreachable' } },
-      'the platform is away: no jobs are taken',
+      'the platform is unavailable: no jobs are taken',
     );
     logger.warn(
       { host: 'acme.example.com', open: { cause: 'refused token' } },
-      'the platform is away: no jobs are taken',
+      'the platform is unavailable: no jobs are taken',
     );
     pass(3_661_000);
     logger.info({ host: 'acme.example.com', open: {} }, 'the platform is back');
 
     expect(shown).toEqual([
       '12:00:00 warning: listCards: no connection could be made (ECONNREFUSED); trying again in 2.1 s',
-      '12:00:00 warning: acme.example.com is away (unreachable): no jobs are taken until it is back',
+      '12:00:00 warning: acme.example.com is unavailable (unreachable): no jobs are taken until it is back',
       '12:00:00 warning: acme.example.com refuses the token of this worker or of another one: no jobs are taken until it accepts one',
       '13:01:01 info: acme.example.com is back',
     ]);

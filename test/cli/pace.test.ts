@@ -70,7 +70,7 @@ test('shows that the platform is away, why, and when it is probed next', async (
   const json = JSON.parse((await pace(['--json'])).out);
 
   expect(lines[0]).toBe(
-    'the platform has been away since 2026-11-21T09:00:00.000Z (unreachable): workers take no jobs until a probe succeeds; the next one is due at 2026-11-21T09:05:10.000Z',
+    'the platform has been unavailable since 2026-11-21T09:00:00.000Z (unreachable): workers take no jobs until a probe succeeds; the next one is due at 2026-11-21T09:05:10.000Z',
   );
   expect(json.breaker).toEqual({
     since: '2026-11-21T09:00:00.000Z',

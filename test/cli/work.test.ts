@@ -41,7 +41,7 @@ test('reports a failed job and a refused message, exits 3, and shows a line a jo
   expect(err).toMatch(/^\d\d:\d\d:\d\d warning: a message was refused \(refused\/.+\): /m);
   expect(err).not.toMatch(/^\{|\bat .*\.ts:/m);
   // A message that is delivered again while its job runs is handed back.
-  expect(out).toMatch(/^jobs: 1 done, 1 failed, 0 unknown, 1 refused; [01] handed back, 0 not handled$/);
+  expect(out).toMatch(/^jobs: 1 done, 1 failed, 0 unknown, 1 refused; [01] requeued, 0 not handled$/);
 });
 
 /** Works until requests have left, and is stopped by Ctrl-C then. */

@@ -198,8 +198,8 @@ export const wrongWords: readonly WrongUse[] = [
   ['diff calculations a --since 1d', '--since: expected no run to compare with, since it names one, got a'],
   ['prune', 'expected --keep or --older-than, got none'],
   ['prune --keep 1 --older-than 1d', 'expected --keep or --older-than, got --keep and --older-than'],
-  ['prune --keep 1', '--yes: expected it, since this erases and nobody is at a terminal to be asked'],
-  ['forget --batch one', '--yes: expected it, since this erases and nobody is at a terminal to be asked'],
+  ['prune --keep 1', '--yes: expected it, since this erases and there is no terminal to ask at'],
+  ['forget --batch one', '--yes: expected it, since this erases and there is no terminal to ask at'],
   ['prune --keep 0', 'Expected a whole number from 1 to 100000'],
 
   ['report --hours 2', '--link'],

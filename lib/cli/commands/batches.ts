@@ -21,11 +21,11 @@ import {
 } from '../terminal/terminal.ts';
 import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
 
-/** How far batches of texts are, and which rows failed. Sends nothing. */
+/** Shows the progress of batches of texts, and which rows failed. Sends nothing. */
 export default (async ([batch], { json }, terminal) =>
   batch === undefined ? listBatches(terminal) : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
-/** How many failed rows of a batch are named: for people, and for machines. */
+/** Failed rows of a batch that are named, at most: for people, and for machines. */
 const NAMED = 20;
 const NAMED_JSON = 1_000;
 
@@ -39,7 +39,7 @@ async function listBatches(terminal: Terminal): Promise<Found> {
       const status = await readBatchStatus(name, storage);
       if (status !== undefined) found.push(status);
     } catch (error) {
-      // One that is broken hides no other.
+      // A damaged batch hides no other.
       if (!(error instanceof StoredObjectError)) throw error;
       broken += 1;
       terminal.err(shown(`platform-sync: batch ${name}: ${error.message}`));
@@ -64,11 +64,11 @@ async function showBatch(batch: string, json: true | undefined, terminal: Termin
   return { json: { ...withTime(status, rate), failures }, words: batchLines(status, failures, rate) };
 }
 
-/** Read only if it says anything. */
+/** The rate, read only if a batch has rows left. */
 const rateFor = (found: readonly BatchStatus[], { environment }: Terminal) =>
   found.some(({ rowsLeft }) => rowsLeft !== null && rowsLeft > 0) ? currentRate(environment) : undefined;
 
-/** The seconds that the rest takes at most: a call a row. Null if that is not known. */
+/** The seconds that the rest takes at most, at a call for each row. Null if not known. */
 function secondsLeft({ rowsLeft }: BatchStatus, rate: CurrentRate | undefined): number | null {
   if (rowsLeft === 0) return 0;
   if (rowsLeft === null || rate === undefined || rate.isPaused) return null;

@@ -41,7 +41,7 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
   return EXITS[endOfExecution(execution.status)];
 }) satisfies Run<'call'>;
 
-/** What is still running, or has a status that nobody knows, may have ended either way. */
+/** A function that is still running, or whose status is not known here, may end either way. */
 const EXITS = { done: 'done', failed: 'failed', unknown: 'incomplete' } as const satisfies Record<
   string,
   Ended

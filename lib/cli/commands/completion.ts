@@ -8,7 +8,7 @@ export default (([shell], _, { out }, { parent }) => {
   return 'done';
 }) satisfies Run<'completion'>;
 
-/** A word that may come next, and what it means; `takes` for an option that is followed by a value, which may be a file. */
+/** A word that may come next, and its meaning; `takes`: it is an option with a value, which may be a file. */
 type Word = { readonly word: string; readonly means: string; readonly takes?: boolean };
 
 /** What may be typed after the words that lead to a command: '' for the program itself. */
@@ -42,7 +42,7 @@ function valuesOf([first]: readonly Argument[]): readonly string[] {
   return first !== undefined && ['source', 'place'].includes(first.name()) ? sources : [];
 }
 
-/** One line that no shell reads anything into. */
+/** One line without characters that a shell would interpret. */
 const firstSentence = (text: string) =>
   (text.split(/[.;:(]/, 1)[0] ?? '').replaceAll(/['’"`$\\[\]]/g, '').trim();
 
@@ -75,7 +75,7 @@ ${places.map(({ path, words }) => `      '${path}') values='${words.map(({ word 
 complete -o filenames -F _platform_sync platform-sync`;
 }
 
-/** The completion of zsh: that of bash, by what zsh has for it. */
+/** The completion of zsh, which runs that of bash. */
 const zshCompletion = (places: readonly Place[]): string => `#compdef platform-sync
 # Completion of platform-sync for zsh. In ~/.zshrc, after compinit: source <(platform-sync completion zsh)
 autoload -U +X bashcompinit && bashcompinit

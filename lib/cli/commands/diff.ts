@@ -18,8 +18,8 @@ import { number, shown, type Terminal } from '../terminal/terminal.ts';
 type DiffFlags = FlagsOf<'diff'>;
 
 /**
- * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged of
- * one source is named, and the others are compared all the same. Needs only the store.
+ * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged in
+ * one source is reported, and the others are still compared. Needs only the store.
  */
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
@@ -73,7 +73,7 @@ async function findDifference(
   return { place, old, now: after.run, ...collected };
 }
 
-/** The most runs that an error names. */
+/** Runs that an error names, at most. */
 const NAMED = 10;
 
 function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
@@ -84,7 +84,7 @@ function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): U
 
 type Difference = {
   readonly place: Place;
-  /** Null if nothing was published before; in that case nothing was compared. */
+  /** Null if nothing was published before: then nothing was compared. */
   readonly old: string | null;
   readonly now: string;
   readonly counts: Awaited<ReturnType<typeof collectChanges>>['counts'] | undefined;

@@ -11,7 +11,7 @@ import { shown, type Terminal } from '../terminal/terminal.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Says what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
+/** Reports what has changed, broken and failed, at the terminal or to a webhook. Needs only the store. */
 export default (async (_, { since, to }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const { environment, signal, err } = terminal;
@@ -42,8 +42,8 @@ function webhookUrl({ environment }: Terminal): URL {
 const POST_MS = 15_000;
 
 /**
- * Posts it, and once more only after a 429, by the client's own rule: that one was not taken, and a repeat of any other
- * would be a second message. The address is a secret, so no error names it.
+ * Posts the digest, and repeats it only after a 429, by the client's own rule: any other repeat
+ * could be a second message. The address is a secret, so no error names it.
  */
 async function post(
   to: WebhookService,

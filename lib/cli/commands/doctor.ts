@@ -20,7 +20,7 @@ import { shownLines, type Terminal } from '../terminal/terminal.ts';
 /** A check by its name, and what it found. */
 type Checked = { readonly name: CheckName | 'settings' } & Finding;
 
-/** Checks in order what the settings name, and says what to do about each that is not well. */
+/** Checks in order what the settings name, and prints how to fix what is wrong. */
 export default (async (_, { json }, terminal) => {
   const all = await examine(terminal, (checked) => {
     if (!json) terminal.out(shownLines(textOf(checked)));
@@ -40,10 +40,10 @@ function textOf(checked: Checked): string {
   return `${name.padEnd(WIDTH)}${status.padEnd(WIDTH)}${lines}${advice}`;
 }
 
-/** Nobody waits longer for one check. */
+/** The time limit of one check. */
 const MAX_MS = 30_000;
 
-/** Makes the checks of these names, by default all, and calls `onChecked` for each as soon as it is known. */
+/** Runs the named checks, by default all, and calls `onChecked` with each finding at once. */
 export async function examine(
   { environment, signal, err, screen }: Terminal,
   onChecked: (checked: Checked) => void,
@@ -57,7 +57,7 @@ export async function examine(
   };
   const settings = settingsOf(environment);
   add('settings', settings);
-  // What a check says of itself is enough.
+  // The finding of the check is enough.
   const quiet = { ...environment, LOG_LEVEL: 'silent' };
   const examined =
     settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
@@ -107,7 +107,7 @@ function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 
 
 const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
 
-/** A person waits, and may run it again. */
+/** A person waits, and can run it again. */
 const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
 
 async function found(check: Check, examined: Examined): Promise<Finding> {

@@ -3,7 +3,7 @@ import { asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
-/** Reads the stack's outputs alone. */
+/** Reads only the stack's outputs. */
 export default (async (_, { stack, construct = '' }, { environment, signal }) => {
   if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };

@@ -24,7 +24,7 @@ export default (async (_, { textHash, batch, dryRun, yes }, terminal) => {
   return { json: { ...erased, oldVersions }, words: describe(erased, oldVersions) };
 }) satisfies Run<'forget'>;
 
-/** Throws for a batch of which nothing is left: most likely its name is another one. */
+/** Throws for a batch of which nothing is stored: its name is most likely mistyped. */
 async function refuseUnknown(batch: string, terminal: Terminal): Promise<void> {
   const { batches } = await openJobs(terminal);
   if (await isBatchKnown(batch, batches)) return;

@@ -42,7 +42,7 @@ export default (async ([file], flags, terminal) => {
     );
   const set: ChangeSet = { version: 1, name: flags.name, rows: [...rows] };
   const ids = rows.map(({ id }) => id);
-  // Looked up only where somebody wants to know.
+  // Looked up only where it is shown.
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
@@ -57,7 +57,7 @@ export default (async ([file], flags, terminal) => {
   return dryRun ?? send(file, set, store, { ...flags, odd: read.odd }, terminal);
 }) satisfies Run<'formula apply'>;
 
-/** The jobs of a set: the same each time, so that none is sent twice. */
+/** The jobs of a set, the same on each call, so that none is sent twice. */
 const jobsOf = ({ name, rows }: ChangeSet, strict: true | undefined): string =>
   rows
     .map(({ id, expression }) => {
@@ -76,7 +76,7 @@ async function send(
   const text = jobsOf(set, flags.strict);
   const jobs = await checkedJobs({ file, text }, { undone: 'sent', isChecked: true }, terminal);
   if (!flags.submit) readSettings(terminal.environment);
-  // Before anything is sent: afterwards nobody knows what the formulas were.
+  // Before anything is sent: afterwards the old formulas cannot be read.
   await storeChangeSet(store, set);
   const back = commandLine(['formula', 'undo', set.name]);
   if (!flags.submit) {
@@ -95,7 +95,7 @@ async function send(
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
-/** So many formulas in a row that the platform stored as INVALID stop the rest. */
+/** So many formulas in a row that were stored as INVALID stop the rest. */
 const MAX_INVALID = 10;
 
 type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
@@ -147,7 +147,7 @@ function described(
   };
 }
 
-/** Somebody else's text in a cell of a table of Markdown: no markup of its own, and no mention of a person. */
+/** A text from outside in a cell of a Markdown table: its markup and mentions have no effect. */
 const cellText = (text: string): string =>
   shown(text.replaceAll(/\s+/g, ' ')).replaceAll(/[\\`*_{}[\]<>()#|~!@]/g, '\\$&');
 
@@ -172,11 +172,11 @@ function describedRow({ id, name, expression, was }: SetRow, affected: Affected 
 type Affected = {
   readonly cards: number;
   readonly calculations: number;
-  /** Who owns these and it, by id or name as the records have it; sorted. */
+  /** The owners of these and of the calculation, by id or name as the records have it; sorted. */
   readonly owners: readonly string[];
 };
 
-/** The most things whose owners are looked up. */
+/** Things whose owners are looked up, at most. */
 const MAX_OWNED = 100_000;
 
 /**

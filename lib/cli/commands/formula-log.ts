@@ -6,7 +6,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { inColumns, shown } from '../terminal/terminal.ts';
 
-/** The calculation after each of our updates. Needs only the store, not the platform. */
+/** Shows a calculation after each of our updates. Needs only the store, not the platform. */
 export default (async ([id], { at, json }, terminal) => {
   const store = await openStoreOf(terminal);
   const entries = await Array.fromAsync(readFormulaLog(store, id));

@@ -52,7 +52,7 @@ export default (async ([typedId, file], flags, terminal) => {
   }
   if (flags.dryRun) {
     const shownAs = await dryRun(message, session, signal);
-    // Shown first, as it would be: what it lacks is one line more.
+    // The change is shown first; what it lacks is one more line.
     const fault = flags.force ? undefined : await refuseUnknown().catch(lostWords);
     if (fault !== undefined) terminal.err(fault);
     return fault === undefined ? shownAs : { ...shownAs, ended: 'incomplete' };
@@ -75,7 +75,7 @@ export default (async ([typedId, file], flags, terminal) => {
   return { json: calculation, words: describeCalculation(calculation), ended };
 }) satisfies Run<'formula set'>;
 
-/** What is said of a formula that could not be taken back. */
+/** The warning about a formula that could not be undone. */
 function lostWords(error: unknown): string {
   if (error instanceof UsageError) return shownLines(`platform-sync: ${error.message}`);
   throw error;
@@ -92,7 +92,7 @@ function checkFormula(text: string, file: string, { force, strict }: SetFlags, {
   );
 }
 
-/** What the response says about how the update ended. */
+/** How the update ended, by the response. */
 function judge(calculation: Calculation, err: Terminal['err']): Ended {
   const fault = invalidFormula(calculation);
   if (fault === undefined) return 'done';
@@ -114,7 +114,7 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
 }
 
 /**
- * Stores an updated calculation, so that its formula can be restored later, and says how to go back to the one that we
+ * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the one that we
  * set before, if there is one. The formula is set even if this fails, so it throws nothing.
  */
 async function storeSet(
@@ -142,7 +142,7 @@ async function storeSet(
   }
 }
 
-/** Looks the calculation up, by its name if that is given, and says what the update would change. */
+/** Looks the calculation up, by its name if given, and prints what the update would change. */
 async function dryRun(
   { id, expression, name }: Awaited<ReturnType<typeof messageOf>>,
   { call, store }: Session,

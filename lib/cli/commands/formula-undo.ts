@@ -22,7 +22,7 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
-/** Sets the formulas of a set back to what they were, those that are still as we left them. */
+/** Undoes the updates of a set whose formulas are still as we left them. */
 export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const store = await openStoreOf(terminal);
   const set = await findChangeSet(store, name);
@@ -52,18 +52,18 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   return left.length > 0 ? { ...found, ended: found.ended === 'failed' ? 'failed' : 'incomplete' } : found;
 }) satisfies Run<'formula undo'>;
 
-/** A row with the calculation as our update left it, or why it is not set back. */
+/** A row with the calculation as our update left it, or why it cannot be undone. */
 type Plan = { readonly row: SetRow; readonly why: string } | Undoing;
 
 type Undoing = {
   readonly row: SetRow;
   readonly why?: undefined;
   readonly was: string;
-  /** Null if neither the set nor our update says. */
+  /** Null if neither the set nor our update has it. */
   readonly name: string | null;
   /** When our update left the calculation; NaN if whether it was sent is not known. Epoch milliseconds. */
   readonly changedMs: number;
-  /** Names the update that is taken back: an undo of a later one is another job. */
+  /** Identifies the update that is undone: the undo of a later one is another job. */
   readonly of: string;
   /** As our last update before this set left it; undefined if there was none. */
   readonly before: number | undefined;
@@ -95,7 +95,7 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
   return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/** The job of a row. Adds what it set to the log: its worker may have been killed between the ledger and that. */
+/** The job of a row. Adds its formula to the log: a worker may have been killed after it wrote the ledger. */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
   const job = await ledger.read(jobId);
@@ -106,7 +106,7 @@ async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches
 
 const shortTime = (ms: number): string => Math.floor(ms).toString(36);
 
-/** Why a formula is not set that the log does not have, by the ledger; undefined if that does not know. */
+/** Why a formula that is missing in the log was not set, by the ledger; undefined if the ledger has no row. */
 async function whyNotSet(
   job: JobRow | undefined,
   id: string,
@@ -122,7 +122,7 @@ async function whyNotSet(
     : undefined;
 }
 
-/** The plans with what the platform says where our log does not: the name of a calculation, or whether it was changed. */
+/** The plans, completed by the platform where our log is not enough: a calculation's name, or whether it was changed. */
 async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
@@ -146,7 +146,7 @@ async function lookedUp(
   return looked;
 }
 
-/** Of an update whose outcome is not known. The times compared are both the platform's. */
+/** Whether a calculation changed since an update whose outcome is not known. Both times are the platform's. */
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
@@ -157,7 +157,7 @@ function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefine
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());
 
-/** The update that sets a formula back, if nobody has changed the calculation since ours. */
+/** The update that sets a formula back unless the calculation was changed since ours. */
 function messageOf(set: string, { row, ...plan }: Undoing, evenIfChanged: readonly string[]) {
   const isAnyway = evenIfChanged.includes(row.id);
   return {

@@ -21,8 +21,8 @@ type Chosen = Readonly<Partial<Record<SettingName, string>>>;
 export default ((_, flags, terminal) => init(flags, terminal, process.cwd())) satisfies Run<'init'>;
 
 /**
- * Asks for what a platform is reached with, tries it, and writes it to a file of settings in the folder. Without somebody
- * to ask it prints what to set. Throws `UsageError` if such a file is there.
+ * Asks for the address and the token of a platform, tests them, and writes them to a settings file in the folder. Without
+ * a terminal it prints what to set. Throws `UsageError` if the file exists.
  */
 export async function init(flags: FlagsOf<'init'>, terminal: Terminal, folder: string): Promise<Ended> {
   if (flags.sandbox) return finish('sandbox', await sandboxSettings(), folder, terminal);
@@ -45,7 +45,7 @@ PLATFORM_TOKEN_HEADER=…                      # only if the instance wants it i
 SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 
-/** The address, the token and its header, once the platform accepts them; undefined if nobody answers any more. */
+/** The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D. */
 async function askPlatform(questions: Questions, folder: string, terminal: Terminal) {
   let address: string | undefined;
   let header: string | undefined;
@@ -82,7 +82,7 @@ async function askStore(questions: Questions, settings: Chosen, terminal: Termin
   return store;
 }
 
-/** Prints what the checks of `doctor` find: `ok`, or the first that is not well. */
+/** Prints what the checks of `doctor` find: `ok`, or the first that fails. */
 async function tried(
   settings: Chosen,
   names: readonly CheckName[],
@@ -97,13 +97,13 @@ async function tried(
   return fault?.name ?? 'ok';
 }
 
-/** What the environment sets would win over what is asked for here. */
+/** Variables of the environment that would override what is asked for here. */
 const withoutOurs = (environment: Terminal['environment']) =>
   Object.fromEntries(
     Object.entries(environment).filter(([name]) => !/^PLATFORM_|^SYNC_(STORE|TABLE|QUEUE)/.test(name)),
   );
 
-/** The reference platform on a port that is free now: `sandbox` starts there. */
+/** The settings of a reference platform on a free port, where `sandbox` starts it. */
 async function sandboxSettings(): Promise<Chosen> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -125,7 +125,7 @@ async function refuseIfThere(profile: string, folder: string): Promise<void> {
   );
 }
 
-/** Writes the file, and says what to do next. */
+/** Writes the file, and prints what to do next. */
 async function finish(profile: string, settings: Chosen, folder: string, terminal: Terminal): Promise<Ended> {
   const file = profileFile(profile);
   await refuseIfThere(profile, folder);
@@ -146,7 +146,7 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   return 'done';
 }
 
-/** As `--env-file` reads it: a # or a blank is a part of the value only within quotes. */
+/** A value as `--env-file` reads it: a # or a blank belongs to it only within quotes. */
 function quotedValue(value: string): string {
   const found = ["'", '"', '`']
     .map((quote) => `${quote}${value}${quote}`)
@@ -158,7 +158,7 @@ function quotedValue(value: string): string {
 
 const run = promisify(execFile);
 
-/** True if git does not take the file: it names it in the clone's own list, unless a list of the project does already. */
+/** True if git ignores the file: adds it to the clone's own list, unless the project ignores it already. */
 async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
   const git = async (...words: readonly string[]) =>
     (await run('git', ['-C', folder, ...words])).stdout.trim();
@@ -166,7 +166,7 @@ async function keepOutOfGit(file: string, folder: string): Promise<boolean> {
     await git('check-ignore', '--quiet', file);
     return true;
   } catch (error) {
-    // 1: it is not ignored. Otherwise this is no clone, or there is no git.
+    // 1: not ignored. Otherwise this is not a clone, or git is not installed.
     if ((error as { readonly code?: unknown }).code !== 1) return false;
   }
   const list = await git('rev-parse', '--git-path', 'info/exclude');

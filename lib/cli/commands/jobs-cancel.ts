@@ -8,7 +8,7 @@ import { oneGiven, unknownError } from '../errors/usage-error.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import type { Found, Terminal } from '../terminal/terminal.ts';
 
-/** Cancels what has not been sent. Does not need the platform. */
+/** Cancels jobs that have not been sent. Does not need the platform. */
 export default (async ([ids], flags, terminal) => {
   oneGiven({ 'ids of jobs': ids[0], '--batch': flags.batch }, 'needed');
   return flags.batch === undefined ? cancelJobs(ids, terminal) : cancelOneBatch(flags.batch, terminal);

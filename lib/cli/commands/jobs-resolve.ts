@@ -4,7 +4,7 @@ import type { Run } from '../command.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { shown } from '../terminal/terminal.ts';
 
-/** Settles an unknown job by a person's word. Does not need the platform. */
+/** Settles an unknown job as a person says. Does not need the platform. */
 export default (async ([id, status], { note }, terminal) => {
   const { environment, err } = terminal;
   const { kind, row, isPublished, hasMessage } = await resolveJob(

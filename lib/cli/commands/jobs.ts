@@ -18,13 +18,13 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** What the ledger holds. Does not need the platform. */
+/** Shows what the ledger holds. Does not need the platform. */
 export default (async ([id], flags, terminal) =>
   id === undefined ? listJobs(flags, terminal) : showJob(id, terminal)) satisfies Run<'jobs'>;
 
 async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Terminal): Promise<Found> {
   const { ledger } = await openJobs(terminal);
-  // Meanwhile, since neither needs the other.
+  // In parallel, since neither needs the other.
   const queued = status === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
@@ -74,7 +74,7 @@ const cells = ({ id, type, status, attempts, startedAt, finishedAt, error }: Ret
     error === null ? '' : `${error.kind}: ${error.message}`,
   ].map(shown);
 
-/** Prints JSON with or without `--json`: a result has no other form. */
+/** Prints a result as JSON, also without `--json`. */
 async function showJob(id: string, terminal: Terminal): Promise<Ended> {
   const { ledger, batches } = await openJobs(terminal);
   const row = await ledger.read(id);
@@ -99,7 +99,7 @@ function known(row: JobRow) {
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
 }
 
-/** What is on the queues that are set, in a line for each; SQS counts roughly, and up to a minute late. */
+/** What is on the queues, a line each; SQS counts roughly, and up to a minute late. */
 async function queueLines({ environment }: Pick<Terminal, 'environment'>): Promise<readonly string[]> {
   const { SYNC_QUEUE_URL: queue, SYNC_DEAD_LETTER_URL: dead } = readSyncSettings(environment);
   const countDead = ({ waiting, inFlight, delayed }: QueueCounts) => about(waiting + inFlight + delayed);
@@ -126,5 +126,5 @@ async function lineOf(
 const describeCounts = ({ waiting, inFlight, delayed }: QueueCounts) =>
   waiting + inFlight + delayed === 0
     ? 'nothing'
-    : `${about(waiting)} queued, ${number(inFlight)} in hand or put back for later, ${number(delayed)} sent with a delay`;
+    : `${about(waiting)} queued, ${number(inFlight)} being worked on or delayed, ${number(delayed)} sent with a delay`;
 const about = (value: number) => (value === 0 ? '0' : `about ${number(value)}`);

@@ -13,7 +13,7 @@ import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 
-/** What a query may use of this machine: somebody else decides what is asked. */
+/** What a query may use of this machine: the client decides what it asks. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
@@ -56,7 +56,7 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
 
 const calculation = (id: string) => `calculation ${id}`;
 
-/** No assistant says it for a person. */
+/** An assistant must not confirm this for a person. */
 const WAY = 'A person can set them all the same: platform-sync submit FILE --no-undo';
 
 /** How the server puts jobs on the queue: as `submit` does. */
@@ -66,10 +66,10 @@ export function createSubmission(terminal: Terminal): Submission {
   const queueUrl = () => needed(settings(), 'SYNC_QUEUE_URL');
   return {
     async check(text) {
-      // Whoever cannot send learns it before a token.
+      // Fails before a confirmation token is given out.
       queueUrl();
       const allow = readAllow(settings().SYNC_ALLOW);
-      // If a response is lost, nobody could send a job again whose id was made here.
+      // If a response is lost, a job with an id from here could not be sent again.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
       const { replaced } = checked;
@@ -84,11 +84,12 @@ export function createSubmission(terminal: Terminal): Submission {
         {
           environment,
           signal,
-          onAway: ({ message }) => err(`platform-sync mcp: the queue is away (${message}): trying again`),
+          onAway: ({ message }) =>
+            err(`platform-sync mcp: the queue is unavailable (${message}): trying again`),
         },
       );
     },
-    // What a job costs is known without it.
+    // Not needed to know what a job costs.
     rate: () => currentRate(environment).catch(() => undefined),
   };
 }

@@ -28,7 +28,7 @@ export default (async (_, flags, terminal) => {
   const { environment } = terminal;
   warnOfThisHost(environment, terminal.err);
   const item = await openBudget({ table: tableName, host, environment, attempts: ATTEMPTS });
-  // A pause of a file that nobody sends by would stop nobody.
+  // A pause in a file that no worker reads would stop nothing.
   const isAsked = !environment['SYNC_TABLE'] || environment[NEW_LEDGER];
   const checkOf = environment[NEW_LEDGER] ? ledgerCheckOf : tableCheckOf;
   if (change !== undefined && isAsked) await checkOf(tableName, environment)();
@@ -49,10 +49,10 @@ export default (async (_, flags, terminal) => {
   };
 }) satisfies Run<'pace'>;
 
-/** A person waits for the response, not a call for its slot: every request may be repeated. */
+/** A person waits, so every request may be retried. */
 const ATTEMPTS = 5;
 
-/** Slots that were reserved before a reset may still be used for as long. */
+/** For this long, slots that were reserved before a reset may still be used. */
 const RESET_AFTER_MS = 1_000;
 
 async function setBudget({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<void> {
@@ -78,15 +78,15 @@ function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus
     effectiveRate: status.effectiveRate,
     intervalMs: status.intervalMs,
     lowered: learned === undefined ? null : { rate: learned.rate, at: toISO(learned.atMs) },
-    /** While the platform refuses: one call leaves at a time until one succeeds. */
+    /** True while the platform throttles: one call is sent at a time until one succeeds. */
     ...(status.isProbing ? { probing: true } : {}),
     incidents,
-    /** While the platform is away: no jobs are taken until a probe succeeds. */
+    /** While the platform is unavailable: no jobs are taken until a probe succeeds. */
     breaker:
       breaker === undefined
         ? null
         : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
-    /** How long a call made now would wait for its slot. */
+    /** How long a call would wait for its slot now. */
     waitMs: status.waitMs,
     ...tally,
   };
@@ -110,7 +110,7 @@ function linesOf(report: Report, throttled: readonly ThrottledOperation[]): read
     ...(breaker === null
       ? []
       : [
-          `the platform has been away since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next one is due at ${breaker.probeAt}`,
+          `the platform has been unavailable since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe succeeds; the next one is due at ${breaker.probeAt}`,
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${capped}${lowered}`,

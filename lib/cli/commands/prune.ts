@@ -20,12 +20,12 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** A run that was needed and stays, with the reason in words. */
+/** A run that stays because it is needed, with the reason in words. */
 type Kept = { readonly source: Place; readonly run: string; readonly reason: string };
 
 /**
  * Removes old runs, or lists those that would be removed: exits 3 if something of a place is missing or damaged, so that
- * nothing of it was removed. Needs only the store, and Glue where partitions are.
+ * nothing of it was removed. Needs only the store, and Glue if there are partitions.
  */
 export default (async ([place], flags, terminal) => {
   if (flags.jobs) return pruneOldJobs(place, flags, terminal);
@@ -63,7 +63,7 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-/** Of jobs what `prune` is of runs. */
+/** `prune --jobs`: reduces old jobs in the ledger to how they ended. */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,

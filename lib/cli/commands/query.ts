@@ -14,7 +14,7 @@ type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
 export default (async ([words], typed, terminal) => {
-  // `--csv` takes the SQL that follows it for a file, which without SQL nobody wants.
+  // `--csv` takes the SQL that follows it for a file name.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);
@@ -32,7 +32,7 @@ export default (async ([words], typed, terminal) => {
   return await runPrompt({ tables, dialog, signal, seconds: flags.seconds, historyFile });
 }) satisfies Run<'query'>;
 
-/** The SQL that was asked for; undefined for the prompt. */
+/** The SQL to run; undefined for the prompt. */
 async function sqlOf(
   given: string | undefined,
   { saved, ...format }: QueryFlags,
@@ -63,7 +63,7 @@ async function runOne(
     onReading: terminal.err,
   });
   await printResult(result, flags, terminal).catch((error: unknown) => {
-    // Whoever runs `| head` wants no more.
+    // After `| head` no more rows are wanted.
     if (terminal.outputFault?.()?.kind !== 'closed') throw error;
   });
   for (const note of result.notes) terminal.err(shown(note));

@@ -29,7 +29,7 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
 type Redrive = Awaited<ReturnType<typeof openRedrive>>;
 type Report = Awaited<ReturnType<Redrive['jobs']>>;
 
-/** Lists what would be done again, and asks. Throws `UsageError` where nobody is there to ask. */
+/** Lists what would be done again, and asks. Throws `UsageError` without a terminal to ask at. */
 async function isMeant(
   again: Awaited<ReturnType<Redrive['executedAgain']>>,
   yes: true | undefined,
@@ -43,7 +43,7 @@ async function isMeant(
   return isSure(`Do ${counted(again.length, 'job')} again?`, yes, terminal, words);
 }
 
-/** The most ids of a kind that are listed; `--json` lists all. */
+/** Ids of a kind that are listed, at most; `--json` lists all. */
 const NAMED = 20;
 
 function describe({ opened, left, notSent, unknown, movedBack, held }: Report): readonly string[] {
@@ -58,7 +58,7 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
     ...firstOf(opened, NAMED),
     ...(opened.length === 0 ? [] : [`to run them here: ${commandLine(['work'], { drain: true })}`]),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
-    ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
+    ...(held ? [`dead letters most likely held by another process: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
     ...(left.some(({ why }) => why === WAS_EXECUTED)
       ? ['executed: it failed, and its effects are there; only its id, or --executed, does it again']

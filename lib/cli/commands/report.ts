@@ -14,7 +14,7 @@ import { LINK_HOURS } from '../options/options.ts';
 import { counted, duration, type Ended, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 import { throttledNow } from '../texts/current-rate.ts';
 
-/** One HTML file over all that is stored, or a link to the one in the store. Needs only the store, not the platform. */
+/** Writes one HTML file about what is stored, or prints a link to the stored one. Needs only the store. */
 export default (async (_, { link, hours, ...flags }, terminal) => {
   oneGiven({ '--link': link, '--open': flags.open });
   oneGiven({ '--link': link, '--output': flags.output });
@@ -24,7 +24,7 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
     : writeReport(flags, terminal);
 }) satisfies Run<'report'>;
 
-/** Writes the report to a file; it is incomplete if something of it could not be read. */
+/** Writes the report to a file; incomplete if something could not be read. */
 export async function writeReport(
   { open, output = 'report.html', json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
   terminal: Terminal,
@@ -39,7 +39,7 @@ export async function writeReport(
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal);
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
-  // The report is of the store: it may be written where the table cannot be reached.
+  // The report is about the store, so it can be written without the table.
   const throttled = () => throttledNow(environment).catch(() => []);
   const report = await printReport({ store, links, now: Date.now, signal, throttled });
   const { page, facts } = report;
@@ -119,7 +119,7 @@ export function openerFor(platform: string, file: string, environment: Environme
   return { command: 'xdg-open', args: [file] };
 }
 
-/** Opens a file with what this machine opens such files with. Never throws. */
+/** Opens a file with the machine's default program. Never throws. */
 async function openFile(file: string, environment: Environment): Promise<Opened> {
   const opener = openerFor(process.platform, file, environment);
   if ('reason' in opener) return { kind: 'not-opened', ...opener };
@@ -131,12 +131,12 @@ async function openFile(file: string, environment: Environment): Promise<Opened>
   );
 }
 
-/** A link to the report that is stored. */
+/** A link to the stored report. */
 type ReportLink = {
   readonly link: string;
-  /** When it ends at the latest, as ISO 8601; null for a file, whose link does not end. */
+  /** The latest time at which it stops working, as ISO 8601; null for a file. */
   readonly until: string | null;
-  /** True if it ends with the credentials that made it, which may be sooner. */
+  /** True if it ends with the credentials that signed it, which may be sooner. */
   readonly isTemporary: boolean;
 };
 
@@ -182,7 +182,7 @@ function remarksOn(
   const age = duration(Math.max(0, Math.round((nowMs - writtenAt) / 1_000)));
   if (until === null) return [`written ${age} ago`];
   return [
-    `written ${age} ago; whoever has the link can read it until ${until.slice(0, 16).replace('T', ' ')} UTC`,
+    `written ${age} ago; anyone with the link can read it until ${until.slice(0, 16).replace('T', ' ')} UTC`,
     ...(isTemporary ? ['your credentials are temporary: the link ends when they do, if that is sooner'] : []),
   ];
 }

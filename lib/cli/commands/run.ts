@@ -7,10 +7,10 @@ import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
 import { counted, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** `file`: the jobs, or with a template the rows that they are made of. */
+/** `file`: the jobs, or with a template the rows for it. */
 type RunFlags = FlagsOf<'run'> & { readonly file: string };
 
-/** Runs each job of a file to its one outcome, in this process. */
+/** Runs each job of a file to its final outcome, in this process. */
 export default (async ([given], typed, terminal) => {
   const flags = { ...typed, file: fileOfJobs('run', given, typed) };
   const { file, output, concurrency } = flags;
@@ -54,20 +54,20 @@ export default (async ([given], typed, terminal) => {
 type ToRun = {
   readonly jobs: JobFile;
   readonly concurrency?: number | undefined;
-  /** What the jobs are called, and one of them. */
+  /** The name of the set of jobs, and the noun for one of them. */
   readonly name: string;
   readonly noun: string;
-  /** How the rest is run, in words. */
+  /** How to run the rest, in words. */
   readonly again: string;
   /** For `--json`. */
   readonly facts: object;
-  /** Stops once so many formulas in a row were stored as INVALID. Default: nothing does. */
+  /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
   readonly maxInvalid?: number;
-  /** Called in the end, after Ctrl-C too: what has ended is worth a file. Returns lines to print. */
+  /** Called at the end, also after Ctrl-C, to write what has ended. Returns lines to print. */
   readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
 };
 
-/** All rows were checked before they ran, so this is what a message of theirs is refused for. */
+/** All rows were checked before, so a message can only be refused for this. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
 /** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
@@ -118,13 +118,13 @@ export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
 
 /** The first of the jobs that are not done, and what to do about the first of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
-  // The same words about another job say nothing new.
+  // The same words about another job are not repeated.
   const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));
   const advice = [...kinds.values()].reverse().map((line) => `  ${line}`);
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];
 }
 
-/** The command line that runs what is left: the ledger says what has ended. */
+/** The command line that runs the rest: the ledger records what has ended. */
 function commandOf({
   file,
   template,

@@ -51,7 +51,7 @@ function cells(run: ListedRun, all: boolean): readonly string[] {
   ].map(shown);
 }
 
-/** What comes last: why it was refused, or forced over what, or what is wrong with it. */
+/** The last column: why the run was refused, which gates were overridden, or what is wrong with it. */
 function remarks({ state, forced, refused, degradedPages, fault }: ListedRun): readonly string[] {
   if (fault !== null) return ['cannot be read'];
   const reasons = refusedAs({ refused, degradedPages: degradedPages ?? 0 });

@@ -24,7 +24,7 @@ function requireSandboxPackages(): void {
   }
 }
 
-/** Where the settings expect a platform of this machine: a profile that `init --sandbox` wrote. */
+/** The address on this machine where the settings expect a platform, as a profile of `init --sandbox` does. */
 function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Terminal['environment']) {
   const port = /^http:\/\/127\.0\.0\.1:(\d+)$/.exec(url)?.[1];
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
@@ -34,7 +34,7 @@ function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Termina
 const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
-/** The place is taken, most likely by a sandbox that is running already. */
+/** The port is in use, most likely by a sandbox that is already running. */
 function asUsage(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
   throw new UsageError(
@@ -42,7 +42,7 @@ function asUsage(error: unknown): never {
   );
 }
 
-/** The reference platform, until Ctrl-C. */
+/** Runs the reference platform until Ctrl-C. */
 export default (async (_, flags, { environment, out, err, signal }) => {
   const { seed, calculations, latency, rate, limit: limits, faults, odd, churn, json } = flags;
   requireSandboxPackages();

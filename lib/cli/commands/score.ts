@@ -42,7 +42,7 @@ export default (async ([file], typed, terminal) => {
   }
 }) satisfies Run<'score'>;
 
-/** The most characters of a file's name in a batch's name; the time takes another 17. */
+/** Characters of a file's name in a batch's name, at most; the time takes another 17. */
 const MAX_OF_FILE = 80;
 
 /** A batch's name, made of its file and the time at which it starts: `reviews-20261121T091500Z`. */
@@ -117,7 +117,7 @@ async function score(
 function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
   const { skipEmpty, text, id, instructions, model, maxCalls, separator, wholeRows } = flags;
   const { output, csvFor, csvSafe } = flags;
-  // What was found needs no word.
+  // A detected encoding needs no option.
   const encoding = flags.encoding === 'utf-8' ? undefined : flags.encoding;
   const topic = flags.topic?.map(({ topic: name, description }) =>
     description === undefined ? name : `${name}=${description}`,
@@ -164,7 +164,7 @@ async function writeOutput(
   return { file, rows, about: format.format === 'csv' ? otherEncoding(encoding, flags.encoding) : '' };
 }
 
-/** Turns a batch of other rows into wrong usage of what was typed. */
+/** Reports a batch that has other rows as wrong usage. */
 function asUsageOf(error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });

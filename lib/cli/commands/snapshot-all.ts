@@ -7,7 +7,7 @@ import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
 import { type Ended, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
 
-/** Takes every published place once more, one after the other. A place that fails does not keep the next from being taken. */
+/** Takes a new run of every published place, one after the other; one that fails does not stop the next. */
 export default (async (_, { json, tables }, terminal) => {
   const session = openSession({ ...terminal, reserve: 'single' });
   const store = await session.store();

@@ -52,8 +52,8 @@ type Opened = {
 };
 
 /**
- * Checks what is typed, and returns what opens the run: a new one, which takes a while if ids have to be found that another
- * source links to, or the one to resume. That returns its publication if it has ended.
+ * Checks what was typed, and returns a function that opens the run: a new one, which takes a while if it needs ids that another
+ * source links to, or the one to resume. It returns the publication if the run has ended.
  */
 async function runToOpen(
   command: Command,

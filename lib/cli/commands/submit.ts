@@ -60,7 +60,7 @@ function dryRun(all: readonly NamedJob[], { odd, isMade, before, about }: Made):
   };
 }
 
-/** Puts jobs on the queue that is set, and returns which are there. Throws why not all are, once these are printed. */
+/** Puts jobs on the queue, and returns those that were sent. Prints them and throws if some could not be sent. */
 export async function sendAll(
   all: readonly NamedJob[],
   { json, set, odd }: { readonly json?: true; readonly set?: string; readonly odd: OddRows },
@@ -68,7 +68,9 @@ export async function sendAll(
 ): Promise<Found> {
   const { environment } = terminal;
   const onAway = ({ message }: Error) =>
-    terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
+    terminal.err(
+      `platform-sync: the queue is unavailable (${message}): trying again for 5 minutes; Ctrl-C ends it`,
+    );
   const { ids, notSent, error } = await submitJobs(all, { environment, signal: terminal.signal, onAway });
   const sent = ids.length;
   const listed = (title: string, of: readonly string[]) => [title, ...of.map((id) => `  ${id}`)];

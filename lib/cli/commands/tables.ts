@@ -4,7 +4,7 @@ import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
 
-/** Makes the tables that are missing. Needs only the store, not the platform. */
+/** Builds the missing tables. Needs only the store, not the platform. */
 export default (async ([places], { json }, terminal) => {
   const store = await openStoreOf(terminal);
   const outcomes: TableOutcome[] = [];
@@ -19,7 +19,7 @@ export default (async ([places], { json }, terminal) => {
   return { json: outcomes, words: outcomes.length === 0 ? 'nothing is missing' : [], ended };
 }) satisfies Run<'tables'>;
 
-/** Makes tables, and partitions if a database is set, until the command is stopped. */
+/** Builds tables, and partitions if a database is set, until the command is stopped. */
 export function makeTablesHere(
   wanted: Omit<TablesToMake, 'partitions' | 'isOver' | 'signal'>,
   { environment, signal }: Terminal,

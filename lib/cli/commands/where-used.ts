@@ -6,7 +6,7 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number } from '../terminal/terminal.ts';
 
-/** What depends on a thing or a column, by the last published runs. */
+/** Shows what depends on a thing or a column, by the last published runs. */
 export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
@@ -39,7 +39,7 @@ export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => 
   };
 }) satisfies Run<'where-used'>;
 
-/** Whose columns are shown. */
+/** The dataset whose columns are shown. */
 const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation', 'column']);
 
 const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly string[] =>

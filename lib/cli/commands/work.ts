@@ -47,7 +47,7 @@ export default (async (_, { concurrency, drain = false }, terminal) => {
   return {
     json: { ...counts, handedBack, notHandled, deadLetters },
     words: [
-      `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} handed back, ${notHandled} not handled`,
+      `jobs: ${done} done, ${failed} failed, ${unknown} unknown, ${refused} refused; ${handedBack} requeued, ${notHandled} not handled`,
       ...(deadLetters === 0
         ? []
         : [`${counted(deadLetters, 'dead letter')}: ${commandLine(['redrive'])} moves them back`]),

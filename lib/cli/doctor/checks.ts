@@ -15,7 +15,7 @@ import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/what-to-do.ts';
 import { brokenConditions } from './conditions.ts';
 
-/** What a check found. `detail` says what is so; `advice` what to do about it. */
+/** What a check found: `detail`, and `advice` on how to fix it. */
 export type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
@@ -44,13 +44,13 @@ export const failed = (detail: string, advice?: string): Finding => ({
 
 const NOT_TRIED = 'so it was not tried whether the store keeps the conditions of writes';
 
-/** What needs the conditions of writes, and where they are kept. */
+/** Why conditional writes are needed, and which stores keep them. */
 const CONDITIONS_ADVICE =
   'use a store that keeps the conditions of writes (S3 does, and so does a directory): here two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
 
 /**
  * The store can be written to, read, listed and deleted from, and keeps the conditions of writes: by an object of its own,
- * which expires if it is left. A bucket neither deletes nor archives by itself what is to stay.
+ * which expires if it is left. A bucket must not delete or archive by itself what is to stay.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -159,11 +159,11 @@ const checkQueue: Check = async ({ settings, environment }) => {
 
 const DAY_SECONDS = 86_400;
 
-/** What somebody with a backup must know. */
+/** A warning for a file that has a backup. */
 const RESTORED =
   '; a file that is restored from an older copy forgets what was sent since, and sends it again';
 
-/** A row that was left would be deleted by then. */
+/** A leftover row is deleted by then. */
 const ROW_MS = 3_600_000;
 
 /** The table exists, has our keys, and can be written to, read and deleted from. */
@@ -182,7 +182,7 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
     : failed(`${tableName}: what was written is not what is read`);
 };
 
-/** The budget that all senders share: how fast it is, and which operations are throttled alone. */
+/** The budget that all workers share: its rate, and which operations are throttled alone. */
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
   if (table === undefined) return skipped('SYNC_TABLE is not set: each process has a pace of its own');
@@ -202,7 +202,7 @@ const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database },
 
 const HOST_MS = 10_000;
 
-/** The head of what the origin responds, whatever that is: no token is sent. */
+/** The headers of any response of the origin; no token is sent. */
 async function headOf({ settings, environment, signal }: Examined) {
   const exchange = createExchange(environment);
   const request = { url: new URL(settings.PLATFORM_BASE_URL), method: 'HEAD', headers: {} };
@@ -222,7 +222,7 @@ const checkHost: Check = async (examined) => {
   try {
     await examined.firstRead();
   } catch (error) {
-    // No call can be made, since there is no token, say.
+    // No call can be made, for example without a token.
     if (!(error instanceof PlatformError)) await headOf(examined);
     else {
       const { failure } = error;
@@ -251,7 +251,7 @@ const checkToken: Check = async ({ firstRead, settings }) => {
   return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
 };
 
-/** What goes through the proxy, and what does not. Whether it lets through is what the other checks find. */
+/** What goes through the proxy, and what does not. The other checks find whether the proxy works. */
 const checkProxy: Check = async ({ settings, environment }) => {
   const isS3 = settings.SYNC_STORE.startsWith('s3://');
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'] || 'us-east-1';
@@ -276,7 +276,7 @@ const checkProxy: Check = async ({ settings, environment }) => {
   );
 };
 
-/** Further off, AWS refuses requests within minutes, and runs are named and dated wrongly. */
+/** With a larger error, AWS refuses requests, and runs are named and dated wrongly. */
 const MAX_OFF_MS = 60_000;
 
 /** This machine's clock is near that of the platform, which has whole seconds. */
@@ -289,7 +289,7 @@ export const checkClock: Check = async (examined) => {
   return Math.abs(offMs) <= MAX_OFF_MS ? ok(words) : failed(words, CLOCK_ADVICE);
 };
 
-/** Statuses that say that the operation is allowed, though there is no such record. */
+/** Statuses that show that the operation is allowed, although there is no such record. */
 const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
@@ -320,7 +320,7 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
       );
 };
 
-/** All checks in their order, each with those without which it says nothing. */
+/** All checks in their order, each with the checks that must succeed before it. */
 export const checks = {
   proxy: { check: checkProxy, needs: [] },
   host: { check: checkHost, needs: [] },

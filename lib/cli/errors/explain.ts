@@ -12,7 +12,7 @@ import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 import { type ErrorJson, factsOf, whatToDo } from './what-to-do.ts';
 
-/** The most characters of one message: more than 50 faults or a line of the log have. */
+/** Characters of one message, at most: more than 50 faults or a log line have. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
 /** How an error ended a command, and the error as `--json` prints it, if it is one. */
@@ -25,7 +25,7 @@ export function explain(error: unknown, { err, signal, environment }: Terminal):
   if (error instanceof CommanderError)
     return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
-    // Who closed the output knows, and nobody else has stopped it.
+    // The output was closed on purpose: that needs no message.
     if (signal.reason instanceof OutputError) return { ended: 'failed' };
     const message = 'interrupted: stopped as requested';
     err(message);

@@ -2,7 +2,7 @@ import { errorText } from '../../base/index.ts';
 import { type CallOptions, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What a call changes, in words, for when nobody knows whether it did. */
+/** What a call may have changed, in words, for when its outcome is not known. */
 type SentOnce = {
   /** What may have happened: `the function may have run`. */
   readonly mayHave: string;
@@ -14,7 +14,7 @@ type SentOnce = {
 export class SentOnceError extends Error {
   override readonly name = 'SentOnceError';
   override readonly cause: unknown;
-  /** The request had left, and the platform did not refuse it. */
+  /** The request was sent, and the platform did not refuse it. */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(cause: unknown, words: string, mayHaveTakenEffect: boolean) {
@@ -25,8 +25,8 @@ export class SentOnceError extends Error {
 }
 
 /**
- * Makes a call that is sent only once. A stop gives it up only as long as its request has not left: then its response is
- * waited for, since nothing else shows what happened. Throws `SentOnceError`.
+ * Makes a call that is sent only once. A stop cancels it only before its request is sent; afterwards its response is
+ * awaited, since nothing else shows what happened. Throws `SentOnceError`.
  */
 export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
@@ -54,7 +54,7 @@ export async function sendOnce<T>(
   }
 }
 
-/** Anything but an error of a call, such as a stop, came before the request left. */
+/** Any other error, such as a stop, came before the request was sent. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
   const { failure } = error;

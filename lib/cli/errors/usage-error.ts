@@ -7,7 +7,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The name of what was given, of several of which at most one may be. Throws `UsageError`, for none too if one is `needed`. */
+/** The name of the one value that was given. Throws `UsageError` for several, and for none if one is `needed`. */
 export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'needed'): string | undefined {
   const all = Object.keys(values);
   const given = all.filter((name) => values[name] !== undefined);
@@ -15,7 +15,7 @@ export function oneGiven(values: Readonly<Record<string, unknown>>, need?: 'need
   throw new UsageError(`expected ${all.join(' or ')}, got ${given.join(' and ') || 'none'}`);
 }
 
-/** A file is not as expected: `got` in words, or the error of the system that says so. */
+/** A file is not as expected: `got` in words, or the system's error. */
 export const fileError = (place: string, expected: string, got: unknown): UsageError =>
   new UsageError(`${place || '""'}: expected ${expected}, got ${systemReason(got)}`, { cause: got });
 
@@ -38,13 +38,13 @@ export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T
   }
 }
 
-/** That there is nothing of this name, and which name is the nearest. `where`: where it was looked for. */
+/** There is nothing of this name; suggests the nearest one. `where`: where it was searched. */
 export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
   const nearest = nearestName(name, names);
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
   return new Error(`${named} ${name}: ${where}${meant}`);
 }
 
-/** The same of a job that the ledger does not have. */
+/** The ledger has no such job; suggests the nearest id. */
 export const unknownJob = async (id: string, ledger: Pick<Ledger, 'list'>): Promise<Error> =>
   unknownError('job', id, 'not in the ledger', await Array.fromAsync(ledger.list(), (row) => row.id));

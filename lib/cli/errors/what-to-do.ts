@@ -13,8 +13,8 @@ import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * What a person can do about an error of the platform, the store, the table or another service of AWS, or about one that
- * it has caused: by the names of the settings that led there. Undefined where its message says all.
+ * Advice on an error of the platform, the store, the table or another service of AWS, or on one that
+ * it has caused, with the names of the settings that led there. Undefined where the message is enough.
  */
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
@@ -71,7 +71,7 @@ function aboutStore(failure: StoreFailure, environment: Environment): string | u
 const SEE_DISK =
   'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
 
-/** A disk may be full of files (`df -i`) as well as of bytes, and a quota looks like either. */
+/** A disk can run out of inodes (`df -i`) as well as of bytes, and a quota looks like either. */
 const MAKE_ROOM =
   'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
 
@@ -147,19 +147,19 @@ function through(url: string | undefined, environment: Environment): string {
 
 /** An error of a command as `--json` prints it: `{error: …}`. `message` is what people read; all else is for machines. */
 export type ErrorJson = {
-  /** Whose error it is. */
+  /** The class of the error. */
   readonly kind:
     | ('usage' | 'settings' | 'interrupted' | 'file' | 'other')
     | ('platform' | 'store' | 'object' | 'table' | 'aws' | 'query');
   readonly message: string;
-  /** What can be done about it, where the message does not say it. */
+  /** Advice, where the message does not have it. */
   readonly advice?: string;
   /** What went wrong, by the kind that `lib` gives it, such as `timeout`, `status`, `unreachable`. */
   readonly failure?: string;
-  /** Of the platform's response, with its own reference of its error. */
+  /** The status of the platform's response, and its reference for the error. */
   readonly status?: number;
   readonly reference?: string;
-  /** Whether the request may have taken effect: of a call that is never sent twice. */
+  /** Whether the request may have taken effect, for a call that is never sent twice. */
   readonly mayHaveTakenEffect?: boolean;
   /** Every fault of the settings. */
   readonly faults?: readonly string[];
@@ -167,7 +167,7 @@ export type ErrorJson = {
   readonly run?: string;
 };
 
-/** What machines may want to know of an error, besides its message: of what caused it, where it says nothing itself. */
+/** The fields of an error for machines, or those of its cause where it has none. */
 export function factsOf(error: unknown): Partial<ErrorJson> {
   for (const each of causesOf(error)) {
     const facts = ownFactsOf(each);
@@ -176,7 +176,7 @@ export function factsOf(error: unknown): Partial<ErrorJson> {
   return {};
 }
 
-/** An error, and what caused it, one after the other: of several causes the first. */
+/** An error, and its chain of causes: of several causes the first. */
 function* causesOf(error: unknown): Generator<Error> {
   const causes = new Set<unknown>();
   for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
@@ -200,7 +200,7 @@ function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
 }
 
-/** The errors of what a command works with; each says by the kind of its `failure` what went wrong. */
+/** The error classes of the rooms that commands use; the kind of its `failure` says what went wrong. */
 const BOUNDARIES = [
   [StoreError, 'store'],
   [TableError, 'table'],

@@ -20,19 +20,19 @@ const rowSchema = z.object({
   /** As the file calls it, for people; null if it does not. */
   name: z.nullable(z.string()),
   expression: z.string(),
-  /** What it was before; null if nobody knows. */
+  /** The formula before; null if it is not known. */
   was: z.nullable(z.string()),
 });
 
 const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.array(rowSchema) });
 
-/** Formulas to set together, under a name by which they are taken back. */
+/** Formulas to set together, under a name by which to undo them. */
 export type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
  * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of
- * its formulas. Throws `UsageError` with every fault: an id that is none or there twice, a formula that does not parse, and
+ * its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does not parse, and
  * if it is `strict`, one with a warning.
  */
 export async function readSetRows(file: string, { strict, ...given }: SetOptions, terminal: Terminal) {
@@ -86,9 +86,9 @@ async function* cellsOf(
 }
 
 /**
- * The rows with what each formula was: as our last update of the calculation left it, or else as the file says. Throws
- * `UsageError` for rows that could not be taken back, or of which the file says otherwise, except those with `ids`. A set
- * that was begun is as it was stored: what its formulas were was known then.
+ * The rows with the formula before each: as our last update of the calculation left it, or else as the file says. Throws
+ * `UsageError` for rows that could not be undone, or where the file differs, except those with `ids`. A set
+ * that was begun is read as it was stored.
  */
 export async function withFormulasBefore(
   store: Store,
@@ -145,11 +145,11 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
   return { last, lastExpression: typeof before === 'string' ? before : undefined, isApplied };
 }
 
-/** No SQL engine reads a name that begins with `_`: a set is no formula. */
+/** SQL engines ignore a name that begins with `_`: a set is not a formula. */
 const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
- * Stores a set before it is sent, once: what its formulas were is known only now. Throws `UsageError` if another set has its
+ * Stores a set once, before it is sent: only now the formulas before it are known. Throws `UsageError` if another set has its
  * name, or if it was applied and another formula was set by us since: its jobs are done and would set nothing.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
@@ -175,7 +175,7 @@ export const findChangeSet = async (store: Store, name: string): Promise<ChangeS
 /** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
 type FormulaBefore = { readonly expression: string; readonly time: string };
 
-/** What is stored of the formula that a calculation has now: as our last update left it; undefined if nothing is. */
+/** The stored text of a calculation's present formula, as our last update left it; undefined if it is not stored. */
 async function formulaBefore(store: Store, id: string): Promise<FormulaBefore | undefined> {
   let last: string | undefined;
   for await (const { key } of formulaKeys(store, new AbortController().signal, id)) last = key;
@@ -184,7 +184,7 @@ async function formulaBefore(store: Store, id: string): Promise<FormulaBefore | 
   return entry && typeof expression === 'string' ? { expression, time: entry.time } : undefined;
 }
 
-/** The calculations of which nothing that is stored says what their formulas are. */
+/** The calculations whose present formulas are not stored. */
 export async function lostFormulas(store: Store, ids: Iterable<string>): Promise<readonly string[]> {
   const lost: string[] = [];
   for (const id of ids) if ((await formulaBefore(store, id)) === undefined) lost.push(id);
@@ -192,7 +192,7 @@ export async function lostFormulas(store: Store, ids: Iterable<string>): Promise
 }
 
 /**
- * What every way to set formulas says of those that could not be taken back: the platform has no history, and returns a
+ * The warning about updates that could not be undone: the platform has no history, and returns a
  * formula only to an update. `calculations`: what they are called. `from`: where else it could be known from.
  */
 export const lostFault = (
@@ -201,10 +201,10 @@ export const lostFault = (
 ): string =>
   `expected to know what each formula is now, ${from}from an update of ours, so that it can be taken back; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
 
-/** The most lines that an error has. */
+/** Lines of an error, at most. */
 export const MAX_LINES = 50;
 
-/** Throws `UsageError` for updates of formulas that could not be taken back. */
+/** Throws `UsageError` for formula updates that could not be undone. */
 export async function refuseLost(
   openStore: () => Promise<Store>,
   ids: ReadonlySet<string>,

@@ -4,7 +4,7 @@ import type { Store } from '../../store/index.ts';
 import type { SetRow } from './change-set.ts';
 
 /**
- * Holds the ids and names of rows against the last published calculations. `faults`: an id that a whole snapshot does not
+ * Compares the ids and names of rows with the last published calculations. `faults`: an id that a whole snapshot does not
  * have, a name that is another calculation's. `unchecked`: by id, what nothing stored says.
  */
 export async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSignal) {
@@ -38,7 +38,7 @@ export async function checkRows(store: Store, rows: readonly SetRow[], signal: A
   return { faults, unchecked };
 }
 
-/** Columns of which no formula that the calculation had says that its dataset has them. */
+/** Columns that no earlier formula of the calculation uses, so its dataset may not have them. */
 function newColumns({ expression, was }: SetRow): readonly string[] {
   const known = new Set(analyzeFormula(was ?? '').columns);
   return analyzeFormula(expression)

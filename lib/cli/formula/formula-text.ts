@@ -1,6 +1,6 @@
 import type { judgeFormula } from '../../formula/index.ts';
 
-/** What is known of a formula, a line each; of an INVALID one its faults. */
+/** What the analysis knows of a formula, a line each; the faults of an INVALID one. */
 export function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judgeFormula>): string {
   if (analysis.status === 'INVALID') return faults.join('\n');
   const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;

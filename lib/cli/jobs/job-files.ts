@@ -28,14 +28,14 @@ type JobFileFlags = Pick<
   'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'
 > & {
   readonly template?: string;
-  /** False: formulas may be replaced that could not be taken back. */
+  /** False: formulas may be replaced although that cannot be undone. */
   readonly undo?: boolean;
 };
 
-/** What is made of the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked already. */
+/** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
 type Checks = Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true };
 
-/** All jobs of a file, checked; prints what may be wrong with them. Throws `UsageError` with every fault. */
+/** All jobs of a file, checked; prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
   { template, undo = true, ...flags }: JobFileFlags,
   { undone, isChecked, ...checks }: Checks,
@@ -79,12 +79,12 @@ export function warnOf(file: string, lines: readonly string[], { err }: Terminal
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
 }
 
-/** Prints which rows of a file are not as its header says. */
+/** Prints which rows of a file do not match its header. */
 export function reportOdd(file: string, odd: OddRows, { err }: Terminal): void {
   for (const line of oddLines(odd)) err(shown(`${file}: ${line}`));
 }
 
-/** Fifty, and how many more there are. */
+/** The first fifty, and how many more there are. */
 const MAX_WARNINGS = 51;
 
 const csvHint = (file: string) =>
@@ -119,7 +119,7 @@ export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
   return `${number(ended)} had ended before${when}`;
 }
 
-/** The same for machines. */
+/** What identifies the jobs, as JSON. */
 export const endedFacts = (before: EndedBefore | undefined) => ({
   hadEndedBefore: before?.ended ?? null,
   ...(before === undefined || before.ended === 0
@@ -127,7 +127,7 @@ export const endedFacts = (before: EndedBefore | undefined) => ({
     : { endedFrom: new Date(before.firstMs).toISOString(), endedTo: new Date(before.lastMs).toISOString() }),
 });
 
-/** What a dry run says: the first jobs, where they were made of rows, and how many there are. */
+/** The words of a dry run: the first jobs, if they were made of rows, and how many there are. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [
   ...first,
   ...(first.length > 0 && count > first.length ? [`and ${counted(count - first.length, noun)} more`] : []),

@@ -16,25 +16,25 @@ type JobsHere<Back> = {
   readonly name: 'run' | 'work';
   readonly settings: Settings;
   readonly work: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<Back>;
-  /** How many jobs there are, or the queue that counts them. */
+  /** The number of jobs, or the queue that counts them. */
   readonly of: number | Pick<Queue, 'counts'>;
   readonly concurrency: number | undefined;
   readonly isEndless: boolean;
-  /** End at a token that is refused, for a person who can see to it. */
+  /** Ends if the platform refuses the token, for a person to fix it. */
   readonly endsWithToken: boolean;
-  /** Stops once so many formulas in a row were stored as INVALID. Default: nothing does. */
+  /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
   readonly maxInvalid?: number | undefined;
-  /** Why a message of a job is refused, where its job counts as failed. Default: only its refusal is counted. */
+  /** Why a message is refused, if its job then counts as failed. Default: only the refusal is counted. */
   readonly refusal?: EndedJob['error'];
 };
 
-/** How many of the jobs that are not done are named, of each kind. */
+/** Jobs that are not done, named of each kind, at most. */
 const MAX_NAMED = 20;
 
-/** How often the queue is asked for its counts while somebody watches. */
+/** How often to read the queue's counts for the progress line. */
 const LOOK_EVERY_MS = 3_000;
 
-/** Runs jobs in this process until there are none left, or it is stopped; shows how far it is, and counts how they end. */
+/** Runs jobs in this process until none is left or it is stopped; shows the progress and counts the outcomes. */
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
   const { settings } = jobs;
   const token = createTokenWatch(settings);
@@ -61,9 +61,9 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
 
 /**
- * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
- * the first. One of a secret is read again after its first refusal: it counts that it is refused then, and that jobs are
- * stopped for it. That alone does not: they may be stopped for the token of another worker.
+ * Watches whether the platform refuses the token, for a person to fix it: each job would only be refused like
+ * the first. A token from a secret is read again after its first refusal: it must be refused then too, and jobs must be
+ * stopped for it. The stop alone is not enough: it may be about the token of another worker.
  */
 export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_TOKEN_SECRET }: Token) {
   const stop = new AbortController();
@@ -78,7 +78,7 @@ export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_T
     get signal(): AbortSignal {
       return stop.signal;
     },
-    /** For the session that works with the token. */
+    /** Observes the calls of the session with the token. */
     hooks: {
       observe(event: PlatformEvent) {
         if (event.kind !== 'request' || event.status !== 401) return;
@@ -90,17 +90,17 @@ export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_T
         stopIfSure();
       },
     },
-    /** What to say of a refusal; undefined if there was none. */
+    /** The message about a refused token; undefined if it was not refused. */
     refusal: () =>
       stop.signal.aborted
-        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token (401), that of ${place}: is it correct, and neither expired nor revoked? No job was done with it; all that were taken were put back`
+        ? `platform-sync: ${new URL(PLATFORM_BASE_URL).host} refused the token (401), that of ${place}: is it correct, and neither expired nor revoked? No job was done with it; all jobs were returned to the queue`
         : undefined,
   };
 }
 
 /**
- * Counts how jobs end, and names the first of each kind that are not done: one whose message is delivered again counts
- * again. Shows how many have ended, of how many; on a terminal each that came from a queue, too.
+ * Counts how jobs end, and names the first of each kind that are not done; a job whose message is delivered again counts
+ * again. Shows how many have ended, of how many; on a terminal also each job from a queue.
  */
 function createView(
   { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
@@ -116,7 +116,7 @@ function createView(
   let known = typeof of === 'number' ? of : undefined;
   const show = () => {
     const records = allEnded();
-    // The queue counts late: more may have ended than it knew of.
+    // The queue's counts are late: more may have ended than they say.
     const total = known === undefined ? null : Math.max(known, records);
     const left = total === null ? [] : [`${total - records} left`];
     progress.update({ records, total, also: [`${counts.failed + counts.unknown} failed`, ...left] });
@@ -153,7 +153,7 @@ function createView(
   };
 }
 
-/** More of an id would hide what follows it. */
+/** Characters of an id that are shown: more would hide the rest of the line. */
 const MAX_ID_LENGTH = 60;
 
 const describe = ({ id, type, status, tookMs, error }: Ended): string =>

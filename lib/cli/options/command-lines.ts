@@ -3,10 +3,10 @@ import type { Environment } from '../../settings.ts';
 import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 import type { SettingsFlags } from './settings-file.ts';
 
-/** What an option is set to: a list if it is repeated, true for a switch, undefined if it is not given. */
+/** The value of an option: a list if it is repeated, true for a switch, undefined if absent. */
 type OptionValue = string | number | true | readonly string[] | undefined;
 
-/** A command line for people to type: what follows `platform-sync`, and its options by their names, each word quoted. */
+/** A command line to type: what follows `platform-sync`, and its options by name, each word quoted. */
 export function commandLine(
   words: readonly string[],
   options: Readonly<Record<string, OptionValue>> = {},
@@ -19,7 +19,7 @@ export function commandLine(
   return ['platform-sync', ...words.map(quoted), ...typed].join(' ');
 }
 
-/** `snapshot` for a place: a new run, whose selection is to be added, or with `resume` the rest of one. */
+/** `snapshot` for a place: a new run, to which the reader adds the selection, or with `resume` the rest of one. */
 export function snapshotCommand(place: Place, resume?: string): string {
   const { source, name } = partsOf(place);
   return commandLine(['snapshot', source], { as: name, resume });
@@ -30,7 +30,7 @@ export const publishCommand = (place: string, run: string): string =>
   commandLine(['publish', place, run], { force: true });
 
 /**
- * Makes the command lines in hints begin as this one was started: by npx, and with the file of settings, so that they can be
+ * Begins the command lines in hints as this one was started, by npx and with its settings file, so that they can be
  * pasted as they are.
  */
 export function pasted(
@@ -44,5 +44,5 @@ export function pasted(
   return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
 }
 
-/** A line to paste: a command follows. `platform-sync: ` begins messages, and is none. */
+/** A line to paste, which a command follows; `platform-sync: ` begins messages instead. */
 const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;

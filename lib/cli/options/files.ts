@@ -31,8 +31,8 @@ export async function readText(
 }
 
 /**
- * The encoding of a file whose rows are sent: if it is in doubt, its first rows are shown and a person says which it is.
- * Throws `TextError` if nobody is at a terminal to be asked.
+ * The encoding of a file whose rows are sent: if it is in doubt, shows the first rows and asks.
+ * Throws `TextError` without a terminal to ask at.
  */
 export async function sureEncoding(
   file: string,
@@ -53,7 +53,7 @@ export async function sureEncoding(
   return sureEncoding(file, typed, { dialog, err, signal });
 }
 
-/** A text as JSON; undefined if it is none. */
+/** A text parsed as JSON; undefined if it is not valid. */
 export function jsonOf(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
@@ -71,7 +71,7 @@ export async function readObject(
   const isElsewhere = given === '-' || given.startsWith('@');
   const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  // A file may hold what nobody wants in a log.
+  // A file may hold what must not be in a log.
   const got = isElsewhere
     ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
     : JSON.stringify(given);
@@ -92,7 +92,7 @@ export async function checkFile(file: string): Promise<void> {
 
 const kindOf = (found: Stats) => (found.isDirectory() ? 'a folder' : 'something else');
 
-/** The format of the file that `--output` names, which is checked before anything else is done. Throws `UsageError`. */
+/** The format of the file that `--output` names, checked before anything is sent. Throws `UsageError`. */
 export async function checkedOutputFile(file: string): Promise<OutputFormat> {
   const format = outputFormat(file);
   if (format === undefined)
@@ -101,18 +101,18 @@ export async function checkedOutputFile(file: string): Promise<OutputFormat> {
   return format;
 }
 
-/** Throws `UsageError` unless `--output` names a file that can be written, whether it is there or not. */
+/** Throws `UsageError` unless `--output` names a file that can be written or created. */
 export async function checkWritable(file: string): Promise<void> {
   const there = await stat(file).catch(() => undefined);
   if (there?.isFile() === false) throw fileError(`--output ${file}`, 'a file', kindOf(there));
   if (file === '') throw fileError('--output', 'a file', 'nothing');
-  // Of a file that stands in the way of a folder, too.
+  // Also where a file has the name of a folder.
   await access(`${dirname(file)}/.`, constants.W_OK).catch((error: unknown) => {
     throw fileError(`--output ${file}`, 'a file in a folder that can be written', error);
   });
 }
 
-/** Says that an output is not in the encoding of its source, which lacks one of its characters; nothing if it is. */
+/** Reports that an output has another encoding than its source, which lacks one of its characters; otherwise nothing. */
 export const otherEncoding = (written: string, source: string | undefined): string =>
   written === 'utf-8' && source !== undefined && source !== 'utf-8'
     ? `, in UTF-8 with a mark: not all of it can be written in ${source}`

@@ -6,14 +6,14 @@ import { idDigits } from '../../platform/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
 import { isRunId, parsePlace, placeName, sources } from '../../snapshot/sources/index.ts';
 
-/** The error of an option or argument that cannot be read; `names`: those of which the nearest may be meant. */
+/** The error of an option or argument that cannot be read; `names`: the error suggests the nearest of these. */
 function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
   const meant = nearestName(text.toLowerCase(), names);
   const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
   return new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(shortened(text, 200))}${hint}`);
 }
 
-/** Reads an option or argument, or says what was expected; `read` returns undefined for what it cannot read. */
+/** Reads an option or argument, or throws what was expected; `read` returns undefined for what it cannot read. */
 export const reader =
   <Value>(expected: string, read: (text: string) => Value | undefined, names?: readonly string[]) =>
   (text: string): Value => {
@@ -30,10 +30,10 @@ export const decimalOption = (least: number, most: number, kind: 'number' | 'who
     return fits ? value : undefined;
   });
 
-/** The same as a whole number. */
+/** An option's value as a whole number between two bounds, both included. */
 export const numberOption = (least: number, most: number) => decimalOption(least, most, 'whole number');
 
-/** An option's value as one of a few names; upper and lower case are the same. */
+/** An option's value as one of a few names, in upper or lower case. */
 export const choiceOption = <const Names extends readonly string[]>(names: Names) =>
   reader(
     `one of ${names.join(', ')}`,
@@ -64,7 +64,7 @@ export function limitOption(text: string): string {
   throw notRead('a limit such as 6/s, 100/min, 5000/h or score=0/s', text);
 }
 
-/** How many changes are listed unless `--limit` says otherwise: for people, and for machines. */
+/** Default of `--limit` for changes: for people, and for machines. */
 export const LISTED = 20;
 export const LISTED_JSON = 1_000;
 
@@ -75,7 +75,7 @@ const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 const MOMENT = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
-/** An option's value as a moment of the past, in epoch milliseconds: so long ago, or a date (its start in UTC) or time. */
+/** An option's value as a past time in epoch milliseconds: from an age, a date (its start in UTC) or a time. */
 export const momentOption =
   (now: () => number = () => Date.now()) =>
   (text: string): number => {
@@ -90,7 +90,7 @@ export const momentOption =
   };
 
 /**
- * The same for what erases: an age is counted back from the newest thing that is stored, or from the clock if that is
+ * A past time for commands that erase: an age is counted back from the newest thing that is stored, or from the clock if that is
  * earlier: a clock that is ahead makes nothing old.
  */
 export function ageOption(text: string): (newestMs: number) => number {
@@ -104,7 +104,7 @@ export const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text
   isRunId(text) ? text : undefined,
 );
 
-/** The same, or `last`. */
+/** A run's name, or `last`. */
 export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
 
 /** The id of a job as an argument. */
@@ -121,7 +121,7 @@ export const textHash = reader('a SHA-256, 64 hex digits', (text) =>
   /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
 );
 
-/** The name of a place of its own. */
+/** The `NAME` of a place `SOURCE.NAME`. */
 export const placeNameOption = reader(
   '1 to 64 letters, digits, _ or -',
   (text) => placeName.safeParse(text).data,
@@ -130,7 +130,7 @@ export const placeNameOption = reader(
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 export const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
-/** An argument that names a place, or nothing for all of them, which `all` says in words. */
+/** An optional argument that names a place; `all`: what it means without one. */
 export const placeOf = (all: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
 
@@ -140,7 +140,7 @@ export const columnsOption = (text: string, before: readonly string[] = []): rea
   ...text.split(',').map((column) => column.trim()),
 ];
 
-/** A text that says something. */
+/** A text that is not blank. */
 export const filledOption = reader('text that is not empty', (text) =>
   text.trim() === '' ? undefined : text,
 );

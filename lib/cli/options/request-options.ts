@@ -31,7 +31,7 @@ export const optionsGiven = (command: Command, source: Source): readonly string[
 
 type ReadRequest = {
   readonly request: SnapshotRequest;
-  /** Where its ids came from, in words; undefined if not from a file. */
+  /** The file of its ids, in words; undefined if they were typed. */
   readonly idsFrom: string | undefined;
 };
 
@@ -119,12 +119,12 @@ type Wanted = NonNullable<RequestOption['ids']> & {
 };
 
 /**
- * The ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: where they are, in words. Throws
+ * The ids in a file, or in standard input for `-`: one a line, or a column of a CSV. `from`: the place in words. Throws
  * `TextError` with the line of what is not an id.
  */
 async function readIds(file: string, { column, ...wanted }: Wanted, terminal: Pick<Terminal, 'readInput'>) {
   const name = file === '-' ? 'standard input' : file;
-  // An id is ASCII, whatever stands beside it.
+  // An id is ASCII, whatever the other columns are.
   const text = await readText(file, terminal, { mayGuess: true });
   const first = text.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? '';
   const isTable = column !== undefined || /[,;\t|]/.test(first) || wanted.columns.includes(plain(first));
@@ -147,7 +147,7 @@ const linesOf = (text: string) =>
     .map((line, at) => ({ id: line.trim(), line: at + 1 }))
     .filter(({ id }) => id !== '');
 
-/** A name as one may spell it: `Data File ID` is `datafileid`. */
+/** A name without case, spaces and signs: `Data File ID` is `datafileid`. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
 
 async function fromTable(text: string, name: string, { column, columns, flag }: Wanted) {
@@ -156,7 +156,7 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
     name,
     requested,
     encoding: 'utf-8',
-    // Half a text is no id.
+    // Half of a text is not an id.
     wholeRows: true,
   });
   const named = table.names.filter((each) => columns.includes(plain(each)));

@@ -14,7 +14,7 @@ import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 export type SettingsFlags = {
   readonly envFile?: string;
   readonly profile?: string;
-  /** Forget which table the store's jobs were sent by. */
+  /** Forget by which table the store's jobs were sent. */
   readonly newLedger?: true;
 };
 
@@ -68,13 +68,13 @@ const OTHERS = [
 
 const KNOWN: readonly string[] = [...settingNames, ...OTHERS];
 
-/** What is wrong with a name, if it is like that of a setting; undefined for a setting, and for what is of others. */
+/** The fault of a name that resembles a setting; undefined for a setting, and for names of other programs. */
 function nameFault(name: string): string | undefined {
   const written = name.toUpperCase();
   const isOurs = /^(PLATFORM|SYNC)_/.test(written);
   if (KNOWN.includes(isOurs ? name : written)) return undefined;
   const meant = nearestName(written, KNOWN);
-  // The beginning of a longer name is another program's, and so are the endpoints of other services.
+  // A name that begins like a longer setting belongs to another program, and so do endpoints of other services.
   const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
   if (!isOurs && isOther) return undefined;
   return `${name}: ${meant === undefined ? 'there is none of this name' : `did you mean ${meant}?`}`;
@@ -87,7 +87,7 @@ const isSetting = (name: string): boolean =>
 const CUT =
   /^[ \t]*(?:export[ \t]+)?((?:PLATFORM|SYNC)_\w+)[ \t]*=[ \t]*[^\s"'`#][^\n#]*[^\s#]?(?<=[^\s#])#/m;
 
-/** The settings of the first of these files that is there. */
+/** The settings of the first of these files that exists. */
 async function settingsIn(files: readonly string[], flag: string): Promise<Environment> {
   for (const file of files) {
     const bytes = await readFile(file).catch((error: unknown) => {
@@ -114,13 +114,13 @@ async function settingsIn(files: readonly string[], flag: string): Promise<Envir
   throw new UsageError(`${flag}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
 }
 
-/** Names only: a path is a matter of `--env-file`. */
+/** Names only: `--env-file` takes a path. */
 const PROFILE_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 /** The file of settings that `--profile` reads. */
 export const profileFile = (name: string): string => `platform-sync.${name}.env`;
 
-/** Where a profile may be: the first one counts. */
+/** Where a profile may be: the first file found is read. */
 function profileFiles(
   name: string,
   { XDG_CONFIG_HOME: config, APPDATA, HOME }: Environment,

@@ -22,7 +22,7 @@ type ResultFormat = CsvWishes & {
   readonly parquet?: string | undefined;
 };
 
-/** Prints a result, or writes it to a file. Ends early if nobody reads standard output any more. */
+/** Prints a result, or writes it to a file. Ends early if standard output is closed. */
 export async function printResult(
   result: QueryResult,
   format: ResultFormat,
@@ -108,7 +108,7 @@ async function* tableOf({ columns, batches }: QueryResult, terminal: Terminal): 
   if (hidden !== undefined) terminal.err(hidden);
 }
 
-/** Says that columns are not shown; undefined if all are. */
+/** Reports columns that are not shown; undefined if all are. */
 export const hiddenColumns = (all: number, { columns }: TextTable): string | undefined =>
   columns === all
     ? undefined
@@ -136,7 +136,7 @@ function csvRow(values: readonly ExactValue[], isSafe: true | undefined): string
 /** The space between two columns. */
 const GAP = 2;
 
-/** A column narrower than this says too little. */
+/** A narrower column would show too little. */
 const NARROWEST = 8;
 
 /** Columns of text that fit into the width of a terminal. */

@@ -26,7 +26,7 @@ import { hiddenColumns, textTable } from './print-result.ts';
 type PromptOptions = {
   readonly tables: Tables;
   readonly dialog: Dialog;
-  /** Stops each query after so long. */
+  /** Stops each query after so many seconds. */
   readonly seconds?: number | undefined;
   /** Ends the prompt. */
   readonly signal: AbortSignal;
@@ -58,7 +58,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   });
   const end = () => lines.close();
   const ask = () => {
-    // Once there are no more lines, what was typed before is still run.
+    // After the last line, the statements that were typed before still run.
     if (isOver) return;
     lines.setPrompt(typed === '' ? 'sql> ' : '  -> ');
     lines.prompt();
@@ -90,7 +90,7 @@ export async function runPrompt(options: PromptOptions): Promise<Ended> {
   return signal.aborted ? 'stopped' : 'done';
 }
 
-/** Does what was typed asks for: a command, or statements. Returns what has not ended yet; undefined if the prompt is to end. */
+/** Runs what was typed: a command, or statements. Returns an unfinished statement; undefined to end the prompt. */
 async function take(typed: string, runner: Awaited<ReturnType<typeof createRunner>>) {
   if (/^\s*\./.test(typed)) return (await runner.runCommand(typed)) ? undefined : '';
   const { ended, rest, hasRest } = splitStatements(`${typed}\n`);
@@ -117,7 +117,7 @@ async function openHistory(file: string | undefined) {
   }
 }
 
-/** The most rows of a result that are printed. */
+/** Rows of a result that are printed, at most. */
 const MAX_ROWS = 1_000;
 
 /** Runs the queries of a prompt, one at a time. */
@@ -260,7 +260,7 @@ const byName = new Map(Object.entries(commands).map(([usage, each]) => [usage.sp
 
 const promptCommands = [...byName.keys()];
 
-/** Does what a line that begins with a dot asks for; true if the prompt is to end. Throws `UsageError`. */
+/** Runs a line that begins with a dot; true if the prompt is to end. Throws `UsageError`. */
 async function runPromptCommand(line: string, prompt: Prompt): Promise<boolean> {
   const [name = '', argument = ''] = line.trim().split(/\s+/);
   const command = byName.get(name);

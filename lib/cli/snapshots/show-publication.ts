@@ -18,13 +18,13 @@ import {
 
 type EndFlags = {
   readonly json?: true;
-  /** False: the tables are not made. */
+  /** False: the tables are not built. */
   readonly tables?: boolean | undefined;
   /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
   readonly countsMissing?: boolean | undefined;
 };
 
-/** Removes what a published run has made needless, prints how it ended, then makes its tables; returns how it ended. */
+/** Deletes what a published run has made needless, prints how it ended, then builds its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
@@ -42,7 +42,7 @@ export async function endWith(
 }
 
 /**
- * A finished run, in words and as its manifest with what happened to it, which lies in the store under the key `manifest`. It
+ * A finished run, in words and as its manifest, which is stored under the key `manifest`, with what happened to it. It
  * is incomplete if it was not published, or with `countsMissing` if an id could not be read that the last run had.
  */
 export function foundRun(
@@ -89,7 +89,7 @@ function describePublication(
   ].join('\n');
 }
 
-/** The most ids that a line names; the manifest names all. */
+/** Ids that a line names, at most; the manifest names all. */
 const SHOWN_MISSING = 5;
 
 /** `news`: those of them that make the run incomplete. They are named first. */
@@ -143,12 +143,12 @@ function outcome(publication: Publication): readonly string[] {
 }
 
 /**
- * Makes the tables of a place once a run of it is published. What prevents that costs a warning: the run is published, and
- * whoever needs the tables makes them.
+ * Builds the tables of a place after a run of it was published. If that fails, it warns: the run is published, and
+ * the next query builds them.
  */
 async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>
-    terminal.err(shownLines(`warning: ${what}; to make the tables: platform-sync tables`));
+    terminal.err(shownLines(`warning: ${what}; to build the tables: platform-sync tables`));
   const { makeTablesHere } = await import('../commands/tables.ts');
   const wanted = { store, places: [manifest.source as Place], isSparse: true };
   const warnOf = (what: string, reason: Error) => warn(`${what}: ${reason.message}`);

@@ -32,7 +32,7 @@ export async function takeHere(
 ): Promise<Publication> {
   const { settings, call, callCounts, paceCounts } = session;
   const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
-  // Said before the first request, so that whoever kills the process knows what to resume.
+  // Printed before the first request, so that it is known what to resume even after a kill.
   terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
   const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
@@ -60,7 +60,7 @@ export async function takeHere(
   }
 }
 
-/** What an end at once loses of a run: the rest is resumed. */
+/** What an immediate end loses of a run; the rest can be resumed. */
 const LOST = 'what was read since the last part was stored, which a resumed run reads again';
 
 /**
@@ -79,7 +79,7 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   return records !== 0;
 }
 
-/** What is known before the first request refuses a run as what was read would. Throws any other error. */
+/** Treats a fault that is known before the first request like a refused run. Throws any other error. */
 export function foundRefused(error: unknown, { err }: Terminal): Found {
   if (!(error instanceof KnownRefusalError)) throw error;
   err(shown(`platform-sync: ${error.message}; nothing was requested`));

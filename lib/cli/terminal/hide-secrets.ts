@@ -3,7 +3,7 @@ import type { Hide } from '../../base/index.ts';
 import { createHide, MIN_RUN_LENGTH } from '../../platform/index.ts';
 import type { Environment } from '../../settings.ts';
 
-/** Settings that are secrets as a whole. */
+/** Settings whose whole value is a secret. */
 const SECRET_NAMES = [
   'PLATFORM_TOKEN',
   'SYNC_DIGEST_URL',
@@ -17,7 +17,7 @@ const HIDDEN = '***';
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]{0,300}@/gi;
 
 /**
- * Removes from a text what no one may read: the secrets among the settings, the passwords in their URLs, also as a
+ * Hides secrets in a text: those among the settings, the passwords in their URLs, also as a
  * header carries them, and the user information of any URL. A library's error may quote each of them. A short secret
  * stays: it would occur in other words by chance.
  */

@@ -2,10 +2,10 @@ import { parseOwnJson } from '../../base/json/index.ts';
 import { describeFailure, type PlatformFailure } from '../../platform/index.ts';
 import { shownLines } from './terminal.ts';
 
-/** What a line of the log says besides its message. Its values come from JSON: they may be anything. */
+/** The fields of a log line besides its message. They come from JSON and may have any type. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A text that was shown so recently, in milliseconds, is not repeated: a pause is reported by each job that meets it. */
+/** A text is not repeated within so many milliseconds: each job that meets a pause reports it. */
 const REPEATED_MS = 60_000;
 
 type LogLinesOptions = {
@@ -14,7 +14,7 @@ type LogLinesOptions = {
   readonly now: () => number;
 };
 
-/** Takes the lines of a log, which are JSON, and shows them as people read them: the time, the level, and words. */
+/** Shows log lines, which are JSON, to people: the time, the level, and words. */
 export function createLogLines({ err, now }: LogLinesOptions): (line: string) => void {
   const shownAtMs = new Map<string, number>();
   return (line) => {
@@ -30,7 +30,7 @@ export function createLogLines({ err, now }: LogLinesOptions): (line: string) =>
   };
 }
 
-/** A line whose facts are nested too deeply is shown as it is: to log something never fails. */
+/** Shows a line whose facts are nested too deeply as it is: logging never fails. */
 function factsIn(line: string): Facts {
   try {
     return parseOwnJson(line) as Facts;
@@ -50,11 +50,11 @@ const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
 const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   retry({ operation, failure, delayMs }) {
     const failed = failure as PlatformFailure;
-    // Without the operation, so that calls that wait alike say it once.
+    // Without the operation, so that calls that wait for the same reason report it once.
     if (failed.kind === 'wait') return describeFailure(failed);
     return `${operation}: ${describeFailure(failed)}; trying again in ${seconds(delayMs)}`;
   },
-  // The retry says it, or the job that is put back.
+  // Reported by the retry, or by the job that returns to the queue.
   throttled: () => undefined,
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
@@ -68,11 +68,11 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'job ended': () => undefined,
   JobFinished: () => undefined,
   'message refused': ({ refused, faults }) => `a message was refused (${refused}): ${listOf(faults)}`,
-  'the platform is away: no jobs are taken'({ host, open }) {
+  'the platform is unavailable: no jobs are taken'({ host, open }) {
     const cause = factOf(open, 'cause');
     return cause === 'refused token'
       ? `${host} refuses the token of this worker or of another one: no jobs are taken until it accepts one`
-      : `${host} is away (${cause}): no jobs are taken until it is back`;
+      : `${host} is unavailable (${cause}): no jobs are taken until it is back`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
   'table away: nothing is sent': ({ err }) =>
@@ -95,7 +95,7 @@ const listOf = (faults: unknown): string => (Array.isArray(faults) ? faults.join
 
 const seconds = (ms: unknown): string => `${(Number(ms) / 1_000).toFixed(1)} s`;
 
-/** What a message without a sentence of its own says: its error, and the other facts in brackets. */
+/** The words for any other message: its error, and the other facts in brackets. */
 function restOf({ err, ...facts }: Facts): string {
   const named = Object.entries(facts).map(([name, value]) => `${name} ${plain(value)}`);
   return `${err === undefined ? '' : `: ${messageOf(err)}`}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;

@@ -12,7 +12,7 @@ export type ProgressOptions = Pick<Terminal, 'screen' | 'err'> & {
   readonly callCounts: () => CallCounts;
   /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
   readonly recordsBefore?: number;
-  /** The words for what is received and for what is sent. Default: records, requests. */
+  /** The nouns for what is received and for what is sent. Default: records, requests. */
   readonly nouns?: readonly [records: string, requests: string];
   /**
    * There is no end, and for days there may be nothing to do: neither a rate nor a time is shown, and without a terminal no
@@ -21,16 +21,16 @@ export type ProgressOptions = Pick<Terminal, 'screen' | 'err'> & {
   readonly isEndless?: boolean;
   /** Milliseconds on a clock that never goes back. Default: that of the process. */
   readonly now?: () => number;
-  /** Calls `act` so often until it is disposed of. Default: a timer that keeps no process alive. */
+  /** Calls `act` at this interval until it is disposed. Default: a timer that keeps no process alive. */
   readonly every?: (ms: number, act: () => void) => Disposable;
 };
 
-/** What is known of the progress, and what else is to be said of it, such as how many records failed. */
+/** The state of the progress, and remarks about it, such as how many records failed. */
 type Known = SnapshotProgress & { readonly also?: readonly string[] };
 
 /**
  * Shows the progress of a command: as the last line of a terminal, otherwise in plain lines that suit a log, one each
- * half minute, so that a reader sees that it is alive even if nothing has been received since.
+ * half minute, so that a reader sees that it is alive even if it receives nothing.
  */
 export function createProgress(name: string, options: ProgressOptions) {
   const { screen, err, callCounts, recordsBefore = 0, isEndless = false } = options;
@@ -66,7 +66,7 @@ export function createProgress(name: string, options: ProgressOptions) {
       words = () => ['publishing'];
       if (screen !== undefined) draw();
     },
-    /** Takes the line off the screen. */
+    /** Removes the line from the screen. */
     end() {
       drawing[Symbol.dispose]();
       screen?.show(undefined);
@@ -74,7 +74,7 @@ export function createProgress(name: string, options: ProgressOptions) {
   };
 }
 
-/** What matters most first. A terminal's line ends after the last word that fits: its last column stays empty. */
+/** The most important words first. A terminal's line ends after the last word that fits; its last column stays empty. */
 function lineOf(name: string, words: readonly string[], columns = Number.POSITIVE_INFINITY): string {
   const most = words.findLastIndex(
     (_, at) => `${name}: ${words.slice(0, at + 1).join(', ')}`.length < columns,
@@ -86,14 +86,14 @@ function lineOf(name: string, words: readonly string[], columns = Number.POSITIV
 function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);
-  // What earlier processes did took none of this one's time.
+  // The work of earlier processes took none of this one's time.
   const own = Math.max(0, records - before);
   const ownDone = done === undefined ? 0 : records === 0 ? done : (done * own) / records;
-  // What a division of floating-point numbers may add to a whole number is no second.
+  // The rounding error of a division must not add a second.
   const left = done === undefined ? 0 : Math.ceil(((1 - done) / ownDone) * seconds - 1e-6);
   const rate = own / seconds;
   return [
-    // All of it only when it is: `100%` is said of nothing that goes on.
+    // `100%` is shown only at the end.
     ...(done === undefined ? [] : [`${Math.min(99, Math.floor(done * 100))}%`]),
     ...(left > 0 && Number.isFinite(left) ? [`${duration(left)} left`] : []),
     // A slow rate to a tenth: it is what the time left is made of.

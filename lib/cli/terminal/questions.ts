@@ -3,9 +3,9 @@ import { Writable } from 'node:stream';
 import { UsageError } from '../errors/usage-error.ts';
 import type { Dialog, Terminal } from './terminal.ts';
 
-/** Asks somebody at a terminal, one question after the other. */
+/** Asks questions at a terminal, one after the other. */
 export type Questions = Disposable & {
-  /** What was typed, or `byDefault` for nothing; asked again until there is either. Undefined once nobody answers: Ctrl-C, Ctrl-D. */
+  /** Returns what was typed, or `byDefault` for an empty line; without either, asks again. Undefined after Ctrl-C or Ctrl-D. */
   ask(
     question: string,
     byDefault?: string,
@@ -47,7 +47,7 @@ export function createQuestions({ input, output }: Dialog, signal: AbortSignal):
   };
 }
 
-/** Throws `UsageError` if something is to be erased without `--yes`, and nobody is there to ask. */
+/** Throws `UsageError` if a command that erases has no `--yes` and no terminal to ask at. */
 export function refuseUnasked(
   yes: true | undefined,
   { dialog }: Pick<Terminal, 'dialog'>,
@@ -55,11 +55,11 @@ export function refuseUnasked(
 ): void {
   if (!yes && dialog === undefined)
     throw new UsageError(
-      `--yes: expected it, since this ${does} and nobody is at a terminal to be asked, got nothing`,
+      `--yes: expected it, since this ${does} and there is no terminal to ask at, got nothing`,
     );
 }
 
-/** Whether what the question says is to be erased, or done in other words: with `--yes` it is not asked. Throws as `refuseUnasked`, and the reason of a stop. */
+/** Whether the user agrees to erase, or to what `does` says; `--yes` agrees without asking. Throws like `refuseUnasked`, and the reason of a stop. */
 export async function isSure(
   question: string,
   yes: true | undefined,

@@ -1,4 +1,4 @@
-/** The last line of a terminal, which shows how far a command is, below what it says. */
+/** The last line of a terminal, which shows the progress of a command below its output. */
 
 import { once } from 'node:events';
 import { fstatSync, writeFileSync } from 'node:fs';
@@ -17,19 +17,19 @@ import type { OddRows } from '../../text/index.ts';
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
 
-/** A stop that takes longer than this, without anything that is known to be waited for, is said. */
+/** A stop that takes longer than this is reported, even if it is not known what it waits for. */
 const SILENT_MS = 1_000;
 
 /**
- * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
- * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too.
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and prints what it waits for; the second prints
+ * what is lost, and ends the process at once. An output that is closed or full asks the command to stop, too.
  */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   const awaits = createAwaits();
   let fault: OutputFault | undefined;
   const err = createOutput(process.stderr, (found) => {
-    // Work goes on without a log that a full disk cannot take.
+    // A log that a full disk cannot take must not stop the work.
     if (found.kind === 'closed') stop.abort(new OutputError(found));
   });
   const out = createOutput(process.stdout, (found) => {
@@ -69,12 +69,12 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Resolves when the stream has room, or never will have. */
+/** Resolves when the stream has room, or has ended. */
 async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
   // The error of a write comes later.
   await setImmediate();
   if (!stream.writableNeedDrain || stop.aborted) return;
-  // Of one that was closed an error comes, which stops the command.
+  // A closed stream reports an error, which stops the command.
   await once(stream, 'drain', { signal: stop }).catch(() => undefined);
 }
 
@@ -87,7 +87,7 @@ function stopOnSignals(
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Stays until the second one: libraries that end the process when they find no other listener must find this one.
+    // The listener stays until the second signal: some libraries end the process if they find no other listener.
     const onSignal = () => {
       const nowMs = performance.now();
       if (stoppedMs === undefined) {
@@ -98,7 +98,7 @@ function stopOnSignals(
         sayWhy(say, waitedFor);
         return;
       }
-      // The shell and the kernel each report a closed terminal, in their own time: nobody insists.
+      // The shell and the kernel each report a closed terminal: a second report is no second request.
       if (signal === 'SIGHUP' || nowMs - stoppedMs < REPEAT_MS) return;
       const words = lost();
       say(words === undefined ? 'ended at once; nothing is lost' : `ended at once; lost: ${words}`);
@@ -109,7 +109,7 @@ function stopOnSignals(
   }
 }
 
-/** Says what a stop waits for: at once if that is known, otherwise if it takes a while. */
+/** Prints what a stop waits for: at once if that is known, otherwise after a while. */
 function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): void {
   const words = waitedFor();
   if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
@@ -120,7 +120,7 @@ function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): vo
     ).unref();
 }
 
-/** Standard input; a stop ends it, since nobody may ever do so at a terminal. */
+/** Standard input; a stop ends it, since at a terminal it may never end. */
 async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   const end = () => process.stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
@@ -131,7 +131,7 @@ async function readInput(signal: AbortSignal): Promise<Uint8Array> {
   }
 }
 
-/** Remembers what is waited for, and what an end at once would lose. */
+/** Records what a stop waits for, and what an immediate end would lose. */
 function createAwaits() {
   const held = new Set<Awaited>();
   const listed = (of: 'what' | 'lost') => {
@@ -140,7 +140,7 @@ function createAwaits() {
   };
   return {
     hold(awaited: Awaited): Disposable {
-      // One of its own, even if the same is held twice.
+      // A new object, so that the same thing can be held twice.
       const one = { ...awaited };
       held.add(one);
       return { [Symbol.dispose]: () => void held.delete(one) };
@@ -153,12 +153,12 @@ function createAwaits() {
         ? undefined
         : `${listed('what').join(' and ')}, at most ${seconds} s`;
     },
-    /** What an end at once loses; undefined if that is nothing. */
+    /** What an immediate end loses; undefined for nothing. */
     lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
   };
 }
 
-/** What is waited for, and what is lost without it, by the operation; every other one can be sent again. */
+/** By operation: what a stop waits for, and what is lost without it. Other operations can be sent again. */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
@@ -174,14 +174,14 @@ const LEFT: Readonly<Record<string, Awaited>> = {
   },
 };
 
-/** Somebody who types. */
+/** A person at the keyboard. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
-/** What a stop waits for, or what an end at once would lose. */
+/** What a stop waits for, or what an immediate end would lose. */
 type Awaited = {
-  /** What is waited for, with `#` for how many: `# paid response(s)`. Absent: nothing is. */
+  /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: it does not wait. */
   readonly what?: string;
-  /** When it has ended at the latest, by `performance.now()`. */
+  /** The latest time at which it ends, by `performance.now()`. */
   readonly untilMs?: number;
   /** What happens to it if the process ends at once, in words that follow a colon. */
   readonly lost: string;
@@ -194,25 +194,25 @@ export type Terminal = {
   readonly out: (text: string) => void;
   /** Progress, hints, faults. */
   readonly err: (text: string) => void;
-  /** Receives the lines of the log, as JSON, where people read them in words. Absent: `err` does. */
+  /** Receives log lines as JSON where people read them in words. Absent: they go to `err`. */
   readonly log?: ((line: string) => void) | undefined;
-  /** Where a line shows how far the command is; undefined if nobody is watching. */
+  /** Where a line shows the progress; undefined without a terminal. */
   readonly screen: Screen | undefined;
   /** All of standard input. */
   readonly readInput: () => Promise<Uint8Array>;
-  /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when nobody can have the output any more. */
+  /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when the output is closed or full. */
   readonly signal: AbortSignal;
   /** How many characters a line of standard output has, if it is a screen. */
   readonly width?: number | undefined;
-  /** Resolves when there is room for more results: false if nobody reads them any more, as after `| head`. */
+  /** Resolves when there is room for more results: false if the reader is gone, as after `| head`. */
   readonly drained?: () => Promise<boolean>;
-  /** Where people type lines and see them; undefined if nobody is there. */
+  /** Where people type lines; undefined without a terminal. */
   readonly dialog?: Dialog | undefined;
   /** Standard input and output as they are, for a protocol. Absent: there are none. */
   readonly pipes?: Dialog | undefined;
-  /** Why nobody can have all of the results; undefined if they were written. Absent: they always are. */
+  /** Why some results could not be written; undefined if all were. Absent: they always are. */
   readonly outputFault?: () => OutputFault | undefined;
-  /** Holds what a stop waits for, or an end at once would lose. Absent: nothing does. */
+  /** Holds what a stop waits for, or an immediate end would lose. Absent: nothing is held. */
   readonly awaits?: (awaited: Awaited) => Disposable;
   /** The same for calls that have left. */
   readonly holdLeft?: HoldLeft;
@@ -222,7 +222,7 @@ export type Terminal = {
   readonly openStore?: typeof openStore;
 };
 
-/** Says what could not be done although the command does what it should, and why. */
+/** Warns of something that failed, and why, although the command succeeds. */
 export const warnOn =
   ({ err }: Pick<Terminal, 'err'>) =>
   (what: string, reason: Error): void =>
@@ -242,13 +242,13 @@ export const exitCodes = {
 
 export type Ended = keyof typeof exitCodes;
 
-/** The most characters of one line of somebody else's text. */
+/** Characters of one line of text from outside, at most. */
 const MAX_LINE_LENGTH = 20_000;
 
-/** One line of somebody else's text, safe to show: shortened, and terminal control characters are removed. */
+/** One line of text from outside, safe to show: shortened, without terminal control characters. */
 export const shown = (text: string): string => shownText(text, MAX_LINE_LENGTH);
 
-/** The same for several lines; line breaks stay. */
+/** Several lines of text from outside, safe to show; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
 
 /** `20,000`. */
@@ -258,13 +258,13 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** Says what rows of a CSV are not as its header says; nothing if all are. */
+/** Reports rows of a CSV that do not match its header; nothing if all match. */
 export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
   ...(blank > 0 ? [`${counted(blank, 'blank line')} skipped`] : []),
   ...(short > 0 ? [`${counted(short, 'row')} without the last fields, which are empty`] : []),
 ];
 
-/** `and 12 more` of what is listed, with what it is; nothing if all is. */
+/** `and 12 more`, with the noun; nothing if all are listed. */
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
@@ -272,7 +272,7 @@ export const andMore = (left: number, what = ''): readonly string[] =>
 export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
   [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
 
-/** Says that there is more than `--limit` lets a command list; nothing if there is not. */
+/** Reports that `--limit` leaves something out; nothing if it does not. */
 export const notListed = (left: number, noun: string): readonly string[] =>
   left > 0 ? [`${left} earlier ${left === 1 ? noun : `${noun}s`} not listed; use --limit to list more`] : [];
 
@@ -287,7 +287,7 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
-/** What a command found: one JSON value for machines, words for people. `ended`: done, if it is absent. */
+/** What a command found: one JSON value for machines, words for people. `ended`: done by default. */
 export type Found = {
   readonly json: unknown;
   /** A text, whose line breaks stay, or one line after another, each of which stays one: names may hold line breaks. */
@@ -331,15 +331,15 @@ export function inColumns(
   );
 }
 
-/** The last line of a terminal, which shows how far a command is, below what it says. */
+/** The last line of a terminal, which shows the progress of a command below its output. */
 type Screen = {
   /** How many characters a line has now: people change the size of their windows. */
   readonly columns: () => number;
-  /** Puts a line, which holds no control characters, in the place of the one before, cut to the width; undefined takes it off. */
+  /** Replaces the line by another one without control characters, cut to the width; undefined removes it. */
   readonly show: (line: string | undefined) => void;
 };
 
-/** Of a terminal that does not know its width. */
+/** The width where a terminal does not report it. */
 const COLUMNS = 80;
 
 /** Moves to the beginning of the line, and erases to its end. Neither can leave the terminal in another state. */
@@ -347,7 +347,7 @@ const START = '\r';
 const ERASE = '\u001b[K';
 
 /**
- * A screen, and the way to write lines above it: whatever else is written to the terminal has to go through `say`. The
+ * A screen, and the way to write lines above it: everything else that is written to the terminal goes through `say`. The
  * line never reaches the last column, where terminals wrap.
  */
 export function createScreen(
@@ -371,14 +371,14 @@ export function createScreen(
   };
 }
 
-/** Why what a command prints goes nowhere. */
+/** Why the output of a command is lost. */
 type OutputFault =
-  /** Whoever read it is gone: a pipe or a terminal was closed. */
+  /** The reader is gone: a pipe or a terminal was closed. */
   | { readonly kind: 'closed' }
   /** It cannot be stored, such as on a full disk; `reason` in words. */
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** The reason of a stop: nobody can have what the command prints. */
+/** The reason of a stop: the output of the command is lost. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
   readonly fault: OutputFault;
@@ -402,7 +402,7 @@ function createOutput(
     if (!isBroken) onFault(fault);
     isBroken = true;
   };
-  // Without a listener Node would end the process, with a stack. What reads a pipe or a terminal can only go away.
+  // Without a listener Node would end the process with a stack trace. A pipe or a terminal can only be closed.
   stream.on('error', () => broken({ kind: 'closed' }));
   const isFile = isStored(stream.fd);
   return (text) => {
@@ -417,7 +417,7 @@ function createOutput(
   };
 }
 
-/** Neither a pipe, a socket nor a terminal. */
+/** Whether the output is a file: neither a pipe, a socket nor a terminal. */
 function isStored(fd: number): boolean {
   const stats = fstatSync(fd);
   return !stats.isFIFO() && !stats.isSocket() && !isatty(fd);

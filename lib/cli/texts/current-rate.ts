@@ -32,5 +32,5 @@ async function fleetOf(environment: Environment) {
   return { rate, item: await openBudget({ table, host, environment, attempts: ATTEMPTS }) };
 }
 
-/** A person waits for it. */
+/** A person waits for the response, so no long retries. */
 const ATTEMPTS = 3;

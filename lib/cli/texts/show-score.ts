@@ -68,7 +68,7 @@ const badLines = (bad: readonly BadRow[], all: number) => [
   ...andMore(all - NAMED_BAD_ROWS, ' bad rows').map((line) => `  ${line}`),
 ];
 
-/** Says why a batch did not start. Throws `UsageError` if the request is at fault. */
+/** Prints why a batch did not start. Throws `UsageError` if the request is at fault. */
 export function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Terminal, 'err'>): Found {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
@@ -88,7 +88,7 @@ type Previewed = Preview & {
   readonly rate: number;
 };
 
-/** What a batch would take. */
+/** The calls and time that a batch would take. */
 export function foundPreview({ reasons, input, ...preview }: Previewed): Found {
   const { rows, badRows, bad, texts, cached, calls, seconds, rate, inBatch } = preview;
   const named = bad.map(({ isEmpty: _, ...row }) => row);

@@ -36,7 +36,7 @@ test('the link alone is printed, and beside it how old the report is and how lon
   const url = new URL(out);
   expect(url.host + url.pathname).toBe('acme.s3.eu-central-1.amazonaws.com/teams/report/latest.html');
   expect(url.searchParams.get('X-Amz-Expires')).toBe('7200');
-  expect(err).toEqual(['written 10 min ago; whoever has the link can read it until 2026-11-22 14:00 UTC']);
+  expect(err).toEqual(['written 10 min ago; anyone with the link can read it until 2026-11-22 14:00 UTC']);
   expect(ended).toBe('done');
 });
 
