@@ -21,7 +21,7 @@ import {
   thing,
 } from '../model/rules/index.ts';
 import { readAgain } from '../snapshot/history/index.ts';
-import { type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
+import { isSource, type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
 import type { Store } from '../store/index.ts';
 import { type FindableKind, sourcesNaming } from './findable-kinds.ts';
 
@@ -261,9 +261,12 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
 /** A thing whose dependents are being collected. */
 type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
 
+/** Of these the model knows what uses them. */
+const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
+
 /**
- * The data files, FileSets, files and directories with an id or path, and the files in them: no other dependents of a
- * file are known. One pass over the runs; memory holds only what is listed.
+ * The records outside the model with an id, such as data files; and FileSets, files and directories with an id or path, with
+ * the files in them, since nothing else is known to depend on a file. One pass over the runs; memory holds what is listed.
  */
 async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);
@@ -282,28 +285,27 @@ async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<re
     if (total <= most)
       thing.dependents.push({ hop: 1, kind: 'file', id: file, name, type, owner, ways, waysTotal: 1 });
   }
-  const { 'data-files': dataFiles, files } = columns;
-  const searched = {
-    ...(dataFiles && isAsked('data-file') && { 'data-files': dataFiles }),
-    ...(files && (isAsked('file') || isAsked('fileset')) && { files }),
-  };
+  const isSearched = (source: string): source is Source =>
+    isSource(source) && !IN_GRAPH.has(source) && sourceDefinitions[source].names.some(isAsked);
+  const searched = Object.fromEntries(Object.entries(columns).filter(([source]) => isSearched(source)));
   for await (const records of describedRecords(searched))
     for (const record of records) {
       const { source, key: _, ...file } = record;
       const { fileset } = file;
-      if (source === 'data-files') {
-        if (file.id === wanted) thingAt('data-file', { ...file, kind: 'data-file', inSnapshot: true });
+      const { kind: own, described } = sourceDefinitions[source];
+      if (!('fileset' in described)) {
+        if (file.id === wanted) thingAt(own, { ...file, kind: own, inSnapshot: true });
         continue;
       }
       if (isAsked('fileset') && fileset !== null && canonicalId(fileset) === wanted)
         add(record, thingAt('fileset', { kind: 'fileset', id: fileset }), fileset);
       if (!isAsked('file')) continue;
-      const own = pathOf(file.name ?? '');
+      const at = pathOf(file.name ?? '');
       // A directory may have no record.
       const directory = { kind: 'file', id: path, name: path, type: 'directory', fileset } as const;
-      if (own === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
+      if (at === path) Object.assign(thingAt(`at ${fileset}`, directory), file, { inSnapshot: true });
       else if (file.id === id) thingAt(`id ${fileset}`, { ...file, kind: 'file', inSnapshot: true });
-      else if (path !== '' && own.startsWith(`${path}/`))
+      else if (path !== '' && at.startsWith(`${path}/`))
         add(record, thingAt(`at ${fileset}`, directory), path);
     }
   return [...found.values()];

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Source } from '../../lib/contract.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readSettings } from '../../lib/settings.ts';
@@ -87,12 +86,14 @@ afterAll(() => running.disposeAsync());
 
 const sources = ['calculations', 'cards', 'files', 'data-files'] as const;
 
+type Source = (typeof sources)[number];
+
 const places = {
   calculations: 'calculations',
   cards: 'cards.loads',
   files: 'files',
   'data-files': 'data-files',
-} as const satisfies Record<Source, Place>;
+} as const satisfies Readonly<Record<Source, Place>>;
 
 /** Starts a snapshot of each source by a job, and runs the executions side by side. */
 async function takeAll(night: string, options: ExecutionOptions = {}) {

@@ -51,20 +51,17 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
     filesPerSet: 12,
     dataFiles: 5,
   });
-  const filled: Record<Source | typeof NARROWED, RunOf[]> = {
-    calculations: [],
-    files: [],
-    cards: [],
-    'data-files': [],
-    [NARROWED]: [],
-  };
+  const filled = Object.fromEntries([...sources, NARROWED].map((place) => [place, []])) as unknown as Record<
+    Source | typeof NARROWED,
+    RunOf[]
+  >;
   for (const [round, days] of DAYS_AGO.entries()) {
     const startedAt = `${dayOf(days)}T06:00:00.000Z`;
     const records = recordsOf(sandbox);
     for (const place of [...sources, NARROWED] as const) {
       const { source } = partsOf(place);
       const id = `${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${round}aaaaa`;
-      const parts = [records[source], oddRecords(source, seed + round)];
+      const parts = [records[source] ?? [], oddRecords(source, seed + round)];
       await publishLines({ store, place, run: { id, startedAt }, partitions, parts });
       const { manifest, broken } = await readLastPublication(store, place);
       if (manifest === undefined) throw new Error(`expected a run of ${place}, got ${broken ?? 'none'}`);
@@ -84,7 +81,7 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   return filled;
 }
 
-type Records = Readonly<Record<Source, readonly string[]>>;
+type Records = Readonly<Partial<Record<Source, readonly string[]>>>;
 
 function recordsOf(sandbox: Awaited<ReturnType<typeof startPlatform>>): Records {
   const truth = truthOf(sandbox);
