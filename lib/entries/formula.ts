@@ -15,7 +15,13 @@ export {
   printFormula,
 } from '../formula/index.ts';
 
-/** What is wrong with a formula, in the order of its text, at most 20 faults: none if it is valid. Never throws. */
+/**
+ * The faults of a formula, in the order of its text, at most 20; empty if it is valid. Never throws.
+ *
+ * ```ts
+ * for (const { line, column, message } of checkFormula('SUM(`Sales`')) console.log(`${line}:${column}: ${message}`);
+ * ```
+ */
 export function checkFormula(text: string): readonly FormulaFault[] {
   const parsed = parseFormula(text);
   return parsed.kind === 'failed' ? parsed.faults : [];

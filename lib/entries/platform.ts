@@ -1,3 +1,8 @@
+import type { Observe, Platform } from '../platform/index.ts';
+import { operations } from '../platform/operations/index.ts';
+import { openSession } from '../session.ts';
+import type { Environment } from '../settings.ts';
+
 /* What `platform-sync/platform` exports: a client with its pace and its errors. */
 
 export {
@@ -40,4 +45,35 @@ export type {
   FunctionCall,
 } from '../platform/operations/index.ts';
 export { type Environment, SettingsError } from '../settings.ts';
-export { type OpenPlatformOptions, openPlatform } from './open-platform.ts';
+
+/** Options for a client that is opened from settings. */
+export type OpenPlatformOptions = {
+  /** Receives the lines of the log, each one JSON object; `LOG_LEVEL` decides which. Default: no log. */
+  readonly onLog?: (line: string) => void;
+  /** Called for each event of a call; errors that it throws are ignored. */
+  readonly observe?: Observe;
+};
+
+/**
+ * Opens a client from the settings of commands and deployed functions, such as `process.env`: `PLATFORM_BASE_URL`,
+ * `PLATFORM_TOKEN` or `PLATFORM_TOKEN_SECRET`, `PLATFORM_RATE` (default 2 a second) and others. Where `SYNC_TABLE` is set,
+ * its calls share the budget of the fleet. Open one for a process: each has a separate pace. Opens no connection until
+ * the first call. Throws `SettingsError` with every fault.
+ *
+ * ```ts
+ * const platform = openPlatform(process.env);
+ * const { rows } = await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 10 });
+ * ```
+ */
+export function openPlatform(
+  environment: Environment,
+  { onLog = () => undefined, observe }: OpenPlatformOptions = {},
+): Platform {
+  const { call } = openSession({
+    environment,
+    err: onLog,
+    isAlone: true,
+    ...(observe === undefined ? {} : { observe }),
+  });
+  return operations(call);
+}

@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { nearestName } from '../base/index.ts';
-import { checkSum } from './checksum.ts';
-import { quoteColumn, readFormula } from './grammar.ts';
+import { FormulaSyntaxError, quoteColumn, readFormula } from './grammar.ts';
 import {
   CLOCK_UNITS,
   type ColumnTypes,
@@ -14,17 +14,23 @@ import {
   INTERVAL_FUNCTIONS,
   referenceKindOf,
 } from './infer-data-type.ts';
-import { precedence, precedenceOf } from './precedence.ts';
-import { FormulaSyntaxError } from './reader.ts';
-import type { Call, Column, Expression, Fixed, Operator } from './syntax.ts';
+import {
+  type Call,
+  type Column,
+  type Expression,
+  type Fixed,
+  type Operator,
+  precedence,
+  precedenceOf,
+} from './syntax.ts';
 import { type FormulaFault, faultAt, type Objection, shown, tokensOf } from './tokens.ts';
 
-/** What the platform reports about a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
+/** What the platform reports about a formula (contract 2.1), and more. All lists of an INVALID one are empty. */
 export type FormulaAnalysis =
   | (FormulaFacts & {
       readonly status: 'VALID';
       readonly dataType: DataType;
-      /** What the platform may refuse, such as a function that it is not known to have: at most 20. */
+      /** What the platform may refuse, such as an undocumented function: at most 20. */
       readonly warnings: readonly FormulaFault[];
     })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
@@ -52,7 +58,14 @@ type ColumnPosition = { readonly columnName: string; readonly columnPosition: nu
 /** Another formula, by its id: any number of decimal digits, without leading zeros. */
 type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
-/** Parses a formula and reports what the platform would. Never throws. `columnTypes` makes `dataType` more precise. */
+/**
+ * Parses a formula and reports what the platform would. Never throws. `columnTypes` makes `dataType` more precise;
+ * default: no type is known.
+ *
+ * ```ts
+ * analyzeFormula('SUM(`Sales`)', new Map([['Sales', 'DECIMAL']])).dataType; // 'DECIMAL'
+ * ```
+ */
 export function analyzeFormula(text: string, columnTypes?: ColumnTypes): FormulaAnalysis {
   const parsed = parseFormula(text);
   return parsed.kind === 'failed'
@@ -66,8 +79,8 @@ export function analyzeFormula(text: string, columnTypes?: ColumnTypes): Formula
 }
 
 /**
- * A formula, what keeps it from being sent, and what the platform may refuse of it, each as `WHERE:LINE:COLUMN: message`.
- * `isStrict`: what it may refuse is refused. Never throws.
+ * The analysis of a formula, with its faults and warnings as lines `WHERE:LINE:COLUMN: message`. `isStrict`: warnings are
+ * faults. Never throws.
  */
 export function judgeFormula(text: string, where: string, isStrict = false) {
   const analysis = analyzeFormula(text);
@@ -136,8 +149,8 @@ function referenceOf(node: Expression): readonly FormulaReference[] {
 }
 
 /**
- * Checks what the grammar cannot express, in the order of the text: what is missing, which is a fault, and what the
- * platform may refuse: functions, what they take, and FIXED, OVER and INTERVAL in other places.
+ * Checks what the grammar cannot express, in the order of the text. What is missing is a fault. A warning is what the
+ * platform may refuse: functions, their arguments, and FIXED, OVER and INTERVAL in unusual places.
  */
 function* check(formula: Expression): Generator<Objection & { isFault: boolean }, void, undefined> {
   for (const place of walk(formula)) {
@@ -203,7 +216,7 @@ function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined 
   return undefined;
 }
 
-/** The id that a reference names: decimal digits, without leading zeros. Undefined if it names none. */
+/** The id that a reference names: decimal digits, without leading zeros. Undefined if it is invalid. */
 function idOf({ args: [id] }: Call): string | undefined {
   const digits = id?.kind === 'number' ? id.source : id?.kind === 'text' ? id.value : '';
   return /^\d+$/.test(digits) ? digits.replace(/^0+(?=\d)/, '') : undefined;
@@ -247,23 +260,26 @@ function doubtOfInterval(unit: string, { node, parent }: PlacedNode): string | u
 }
 
 /**
- * A formula as a tree, with at most 20 warnings of what the platform may refuse; or what is wrong with it: at least one
- * fault, and at most 20.
+ * A formula as a tree, with at most 20 warnings of what the platform may refuse; or its faults, 1 to 20.
  */
 export type ParsedFormula =
   | { readonly kind: 'parsed'; readonly formula: Expression; readonly warnings: readonly FormulaFault[] }
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
-/** How many faults are reported for one formula: more would help nobody. */
+/** The maximum number of faults that are reported for one formula: more would not help. */
 const MAX_FAULTS = 20;
 
-/** How long a formula may be, in UTF-16 code units. At about ten times as many, the lexer's patterns give up. */
+/** The maximum length of a formula, in UTF-16 code units. At about ten times as many, the lexer's patterns fail. */
 export const MAX_LENGTH = 1_000_000;
 
 /**
  * Parses a formula. Never throws, whatever the text. The faults are all of one kind, in the order of the text:
  * characters that are unknown or quotes that are not closed; otherwise the first place that breaks the grammar;
  * otherwise columns without a name and functions without their arguments.
+ *
+ * ```ts
+ * const parsed = parseFormula('SUM(`Sales`'); // { kind: 'failed', faults: [{ line: 1, column: 12, … }] }
+ * ```
  */
 export function parseFormula(text: string): ParsedFormula {
   const failed = (objections: readonly Objection[]): ParsedFormula => ({
@@ -357,4 +373,9 @@ function childrenOf(node: Expression): readonly Expression[] {
     default:
       return node satisfies never;
   }
+}
+
+/** The platform's `checkSum` of a formula: SHA-1 of its UTF-8 bytes, in lower-case hex. Source: contract 2.1. */
+export function checkSum(expression: string): string {
+  return createHash('sha1').update(expression, 'utf8').digest('hex');
 }

@@ -1,13 +1,13 @@
-/* The grammar of formulas, and what a formula uses. The parser is large: who may not need it loads this late. */
+/* The grammar of formulas, and what a formula uses. The parser is large: load this door with a dynamic import where it may not be needed. */
 
 export {
   analyzeFormula,
+  checkSum,
   type FormulaAnalysis,
   judgeFormula,
   type ParsedFormula,
   parseFormula,
 } from './analyze.ts';
-export { checkSum } from './checksum.ts';
 export { quoteColumn } from './grammar.ts';
 export type { ColumnTypes, DataType } from './infer-data-type.ts';
 export { printFormula } from './print.ts';

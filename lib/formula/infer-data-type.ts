@@ -1,7 +1,4 @@
-/** The type of the values of a calculation or a column. A truth value is a LONG; a time of day is a STRING. */
-
-import { precedence, precedenceOf } from './precedence.ts';
-import type { Call, Expression, Operation } from './syntax.ts';
+import { type Call, type Expression, type Operation, precedence, precedenceOf } from './syntax.ts';
 
 /**
  * The type of a formula's values, as MySQL would infer it. (assumed) A type that the formula does not determine, such
@@ -12,7 +9,7 @@ export function dataTypeOf(formula: Expression, columnTypes: ColumnTypes = new M
   return inferred(formula, columnTypes) ?? 'STRING';
 }
 
-/** As above, but undefined if the formula does not determine it. */
+/** The type of a node; undefined if the formula does not determine it. */
 function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefined {
   const typeOf = (part: Expression) => inferred(part, columnTypes);
   switch (node.kind) {
@@ -136,7 +133,7 @@ const asNumber: Readonly<Record<DataType, DataType>> = {
 /** The type of the values of a calculation or a column. A truth value is a LONG; a time of day is a STRING. */
 export type DataType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
-/** Types of columns by name, without backticks. */
+/** Types of columns by name, without backticks. A column that is missing has no known type. */
 export type ColumnTypes = ReadonlyMap<string, DataType>;
 
 /**
@@ -227,7 +224,7 @@ const documented: readonly Line[] = [
   ['scalar', 1, 2, 'LONG', 'WEEK YEARWEEK'],
 ];
 
-/** MySQL's and others that were seen in the wild, for what they make: the platform is not known to have them. */
+/** Functions of MySQL and others seen in real formulas, for their types: the platform is not known to have them. */
 const undocumented: readonly Line[] = [
   ['aggregate', 0, any, 'first', 'ANY_VALUE MEDIAN MODE PERCENTILE PERCENTILE_CONT PERCENTILE_DISC'],
   ['aggregate', 0, any, 'DOUBLE', 'CORR STD STDDEV STDDEV_SAMP VAR_SAMP VARIANCE'],
@@ -263,7 +260,7 @@ const functions: ReadonlyMap<string, FunctionEntry> = new Map([
   ...entriesOf(undocumented, false),
 ]);
 
-/** What is known of a function, by its name in upper case; undefined if nothing is. */
+/** The entry of a function, by its name in upper case; undefined if it is unknown. */
 export function entryOf(name: string): FunctionEntry | undefined {
   return functions.get(name) ?? functions.get(PREFIXED.exec(name)?.[0] ?? '');
 }
@@ -310,7 +307,7 @@ export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
   ...setOf('DAYOFYEAR DOW DOY EPOCH ISOWEEK WEEKDAY'),
 ]);
 
-/** The type that CAST makes, or that stands before a text as in `DATE '2026-01-31'`; undefined if it is unknown. */
+/** The type that CAST returns, or that precedes a text as in `DATE '2026-01-31'`; undefined if it is unknown. */
 function castTypeOf(text: string): DataType | undefined {
   return castTypes.find(([pattern]) => pattern.test(text))?.[1];
 }

@@ -1,6 +1,15 @@
 import { quoteColumn, quoteText } from './grammar.ts';
-import { precedence, precedenceOf } from './precedence.ts';
-import type { Call, Case, Expression, Fixed, Operation, Phrase, Window } from './syntax.ts';
+import {
+  type Call,
+  type Case,
+  type Expression,
+  type Fixed,
+  type Operation,
+  type Phrase,
+  precedence,
+  precedenceOf,
+  type Window,
+} from './syntax.ts';
 
 /**
  * A formula as canonical text on one line: keywords and function names in upper case, no comments, and only the

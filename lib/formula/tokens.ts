@@ -1,11 +1,3 @@
-/**
- * What is wrong with a formula, or may be, for the person who wrote it.
- *
- * - `message`: one sentence that says what was expected and what was found.
- * - `offset`: where, in UTF-16 code units from 0; the formula's length if it ends too early.
- * - `line`, `column`: the same position, both from 1; a column is a UTF-16 code unit.
- */
-
 import { setOf } from './infer-data-type.ts';
 
 /**

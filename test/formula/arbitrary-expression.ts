@@ -6,8 +6,16 @@ import {
   type FunctionEntry,
   INTERVAL_FUNCTIONS,
 } from '../../lib/formula/infer-data-type.ts';
-import { operation } from '../../lib/formula/precedence.ts';
-import type { Call, Column, Expression, Interval, Operator, Phrase, Step } from '../../lib/formula/syntax.ts';
+import {
+  type Call,
+  type Column,
+  type Expression,
+  type Interval,
+  type Operator,
+  operation,
+  type Phrase,
+  type Step,
+} from '../../lib/formula/syntax.ts';
 import { anyCodePoint } from '../any-text.ts';
 
 const offset = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkSum } from '../../lib/formula/checksum.ts';
+import { checkSum } from '../../lib/formula/analyze.ts';
 
 test.each([
   ['abc', 'a9993e364706816aba3e25717850c26c9cd0d89d'],

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { analyzeFormula, parseFormula } from '../../../../lib/formula/analyze.ts';
-import { checkSum } from '../../../../lib/formula/checksum.ts';
+import { analyzeFormula, checkSum, parseFormula } from '../../../../lib/formula/analyze.ts';
 import { printFormula } from '../../../../lib/formula/print.ts';
 import type { Expression } from '../../../../lib/formula/syntax.ts';
 import { type FormulaFault, positionOf } from '../../../../lib/formula/tokens.ts';
