@@ -28,4 +28,5 @@ export {
 } from './metric-names.ts';
 export { loadPeer, PeerMissingError } from './optional-peer.ts';
 export { type ReadAheadOptions, readAhead } from './read-ahead.ts';
+export { retryUntil } from './retry.ts';
 export { createInHand, currentIds, type InHand, traced, withIds } from './traced.ts';

@@ -1,8 +1,6 @@
-/** What a runner threw as an error that can be logged and recorded: whatever it is, it counts. One that can be read stays. */
-
 import type { Logger } from 'pino';
 import { isOfDisk } from '../base/aws/index.ts';
-import { type InHand, traced } from '../base/index.ts';
+import { type InHand, retryUntil, traced } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
@@ -15,7 +13,7 @@ import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import type { Place, Places } from './places.ts';
 import { MAX_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
-import { persist, recordEnd, stageLateOutcome } from './record-end.ts';
+import { recordEnd, stageLateOutcome, WRITE_RETRIES } from './record-end.ts';
 import { publishEnd } from './redrive.ts';
 import { type JobFinished, storeRefused } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
@@ -301,14 +299,14 @@ async function handBack(
 
 /** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
 const giveUp = (claim: Claim, options: ReleaseOptions, worker: Worker, { writeUntilMs: untilMs }: Lease) =>
-  persist(
+  retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
       // Before its message is sent again: whoever receives that finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },
-    { ...worker, untilMs },
+    { ...worker, ...WRITE_RETRIES, untilMs },
   );
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */

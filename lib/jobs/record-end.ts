@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { isOfDisk } from '../base/aws/index.ts';
-import { backoffMs, messageOf, once } from '../base/index.ts';
+import { messageOf, once, retryUntil } from '../base/index.ts';
 import { findStored, keySegment, MAX_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -9,11 +9,16 @@ import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
 import type { JobClock } from './turn.ts';
 
-type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
+type RecordParts = JobClock & {
+  /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
+  readonly untilMs: () => number;
   readonly ledger: Pick<Ledger, 'end'>;
   readonly store: Store;
   readonly logger: Logger;
 };
+
+/** How what is known of a job is written: a try that takes 2 s is trouble, and a disk that failed ends the tries. */
+export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
 /**
  * Records how a job ended, until the time is over: what came back is paid for. After the first failure, or if the ledger is
@@ -24,26 +29,27 @@ export async function recordEnd(claim: Claim, given: RunOutcome, parts: RecordPa
   const outcome = withShortError(given);
   const { ledger, store, logger } = parts;
   const { id } = claim;
+  const writing = { ...parts, ...WRITE_RETRIES };
   const held = once(() => stagedOutcome(store, claim, outcome));
   let staging: Promise<void> | undefined;
   const stage = async () => {
     try {
-      await persist(async () => stageLateOutcome(store, claim, await held()), parts);
+      await retryUntil(async () => stageLateOutcome(store, claim, await held()), writing);
       logger.info({ job: id }, 'outcome staged in the store');
     } catch (err) {
       logger.error({ job: id, err }, 'outcome not staged');
     }
   };
   try {
-    const answer = await persist(async () => ledger.end(claim, await held()), {
-      ...parts,
+    const answer = await retryUntil(async () => ledger.end(claim, await held()), {
+      ...writing,
       onTrouble(err) {
         logger.warn({ job: id, err }, 'outcome not recorded yet');
         staging ??= stage();
       },
     });
     if (answer.kind === 'called-unknown')
-      await persist(async () => stageLateOutcome(store, claim, await held()), parts);
+      await retryUntil(async () => stageLateOutcome(store, claim, await held()), writing);
     return answer;
   } catch (error) {
     await staging;
@@ -75,60 +81,3 @@ export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outco
 }
 
 const lateSchema = z.object({ version: z.literal(1), outcome: outcomeSchema });
-
-export type PersistOptions = JobClock & {
-  /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
-  readonly untilMs: () => number;
-  /** Called after each try that failed, and while one takes long: with what went wrong. */
-  readonly onTrouble?: (error: unknown) => void;
-};
-
-class OutOfTimeError extends Error {
-  override readonly name = 'OutOfTimeError';
-}
-
-/** Waits between tries. The longest bounds how long after the end of an outage the work is done. */
-const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
-
-/** A try that takes longer than this is trouble: a service that does not respond is as good as one that is away. */
-const SLOW_MS = 2_000;
-
-/** Does something, at least once, until it succeeds, the disk fails or the time is over; `work` may be done twice. */
-export async function persist<T>(work: () => Promise<T>, options: PersistOptions): Promise<T> {
-  const { untilMs, onTrouble, now, sleep, random } = options;
-  for (let retry = 1; ; retry += 1) {
-    try {
-      return await inTime(work(), options);
-    } catch (error) {
-      if (error instanceof OutOfTimeError) throw error;
-      onTrouble?.(error);
-      if (isOfDisk(error)) throw error;
-      const waitMs = backoffMs(retry, random(), BACKOFF);
-      if (now() + waitMs >= untilMs()) throw error;
-      await sleep(waitMs);
-    }
-  }
-}
-
-/** Without a reason an abort makes an error, with its stack. */
-const SETTLED = 'settled';
-
-/** Waits for a try, but not beyond the time: one that hangs must not keep an invocation from responding. */
-async function inTime<T>(trying: Promise<T>, options: PersistOptions): Promise<T> {
-  const { untilMs, onTrouble, now, sleep } = options;
-  const settled = new AbortController();
-  const tried = trying.finally(() => settled.abort(SETTLED));
-  const watch = async (): Promise<never> => {
-    for (;;) {
-      await sleep(Math.max(0, Math.min(SLOW_MS, untilMs() - now())), settled.signal);
-      const error = new OutOfTimeError(`no response after ${SLOW_MS} ms or more`);
-      onTrouble?.(error);
-      if (now() >= untilMs()) throw error;
-    }
-  };
-  // Once the try has settled, the watch ends with an abort that nobody waits for.
-  return Promise.race([
-    tried,
-    watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),
-  ]);
-}

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { isOfDisk, isPassing } from '../base/aws/index.ts';
-import { type ProblemName, sleep as sleepInTime, withIds } from '../base/index.ts';
+import { type ProblemName, retryUntil, sleep as sleepInTime, withIds } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
 import type { Lease } from './held.ts';
@@ -15,7 +15,7 @@ import {
   typeIn,
 } from './queue/queue.ts';
 import { queueWaitMs } from './queue-wait.ts';
-import { persist } from './record-end.ts';
+import { WRITE_RETRIES } from './record-end.ts';
 import { longTypes, sendsMany } from './types/job-types.ts';
 
 export type WorkOptions = {
@@ -84,14 +84,14 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   const look = async () => {
     areServicesAway = await lookAt(worker);
   };
-  const mayBeAway = () => options.isWatched !== true || hasPolled;
+  const mayBeUnavailable = () => options.isWatched !== true || hasPolled;
   try {
     while (!signal.aborted && diskFault === undefined) {
       const { short, long } = lanes.room();
       if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
       else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
-      else if (areServicesAway) await untilBack(SERVICES, look, { ...options, waitMs });
-      else if ((await untilBack('the queue', poll, { ...options, mayBeAway })) === 'empty') break;
+      else if (areServicesAway) await untilAvailable(SERVICES, look, { ...options, waitMs });
+      else if ((await untilAvailable('the queue', poll, { ...options, mayBeUnavailable })) === 'empty') break;
     }
   } finally {
     await lanes.all();
@@ -164,29 +164,36 @@ const AWAY = { leastMs: 0, spreadMs: 1_000 };
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
 
-type UntilBackOptions = WorkOptions & {
-  readonly mayBeAway?: () => boolean;
+type UntilAvailableOptions = WorkOptions & {
+  readonly mayBeUnavailable?: () => boolean;
   readonly waitMs?: typeof queueWaitMs;
 };
 
-/** Repeats a request while the service is away; undefined if stopped. Throws an outage too unless `mayBeAway`. */
-async function untilBack<T>(
+/** Repeats a request while the service is unavailable; undefined if stopped. Throws an outage too unless `mayBeUnavailable`. */
+async function untilAvailable<T>(
   what: string,
   request: () => Promise<T>,
-  { worker, sleep, signal, mayBeAway = () => true, waitMs = queueWaitMs }: UntilBackOptions,
+  { worker, sleep, signal, mayBeUnavailable = () => true, waitMs = queueWaitMs }: UntilAvailableOptions,
 ): Promise<T | undefined> {
-  for (let tries = 1; !signal.aborted; tries += 1) {
-    try {
-      const result = await request();
-      if (tries > 1) worker.logger.info(`${what} is back`);
-      return result;
-    } catch (err) {
-      if (!isPassing(err) || !mayBeAway()) throw err;
-      if (tries === 1) worker.logger.warn({ err }, `${what} is away: tried again until it responds`);
-    }
-    await sleep(waitMs(tries, worker.random()), signal).catch(() => undefined);
-  }
-  return undefined;
+  const { logger } = worker;
+  const mayPass = (error: unknown) => isPassing(error) && mayBeUnavailable();
+  const attempt = async (tries: number): Promise<T | undefined> => {
+    if (signal.aborted) return undefined;
+    const result = await request();
+    if (tries > 1) logger.info(`${what} is back`);
+    return result;
+  };
+  return retryUntil(attempt, {
+    now: worker.now,
+    random: worker.random,
+    // A stop ends the wait; the next try returns.
+    sleep: (ms) => sleep(ms, signal).catch(() => undefined),
+    waitMs,
+    mayPass,
+    onTrouble(err, tries) {
+      if (tries === 1 && mayPass(err)) logger.warn({ err }, `${what} is away: tried again until it responds`);
+    },
+  });
 }
 
 /** Handles a message that stays hidden from others meanwhile, and deletes it if it is done. */
@@ -271,7 +278,7 @@ async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promi
     if (handled.kind === 'later') return await putBack(message, handled, parts);
     // No other message of its job may be left: of one that was proved unsent, it is what opens it again.
     const replace = () => replaceMessage(message, handled.body, queue);
-    await persist(replace, { ...worker, untilMs: lease.writeUntilMs });
+    await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
     const problem = isPassing(err) && err instanceof TableError ? TABLE_AWAY : {};

@@ -1,0 +1,69 @@
+import { backoffMs } from './async.ts';
+
+type RetryOptions = {
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  /** Until when it is retried, in epoch milliseconds; asked again before each wait. Default: without end. */
+  readonly untilMs?: () => number;
+  /** Whether a retry may succeed after this error. Default: it may. */
+  readonly mayPass?: (error: unknown) => boolean;
+  /** Milliseconds before retry `retry` (1 is the first). Default: a backoff of up to 5 s. */
+  readonly waitMs?: (retry: number, random: number) => number;
+  /** A try that takes longer counts as trouble, and is abandoned when the time is over. Default: no try is watched. */
+  readonly slowMs?: number;
+  /** Called after try `tries` has failed, and while one takes long: with what went wrong. */
+  readonly onTrouble?: (error: unknown, tries: number) => void;
+};
+
+class OutOfTimeError extends Error {
+  override readonly name = 'OutOfTimeError';
+}
+
+/** The longest wait bounds how long after the end of an outage the work is done. */
+const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
+
+/** Tries at least once, until it succeeds, cannot succeed, or the time is over; `work` gets the number of the try, from 1. */
+export async function retryUntil<T>(work: (tries: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const { untilMs = () => Number.POSITIVE_INFINITY, mayPass = () => true, onTrouble } = options;
+  const { now, sleep, random, waitMs = (retry, chance) => backoffMs(retry, chance, BACKOFF) } = options;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await withWatchdog(work(tries), tries, { ...options, untilMs });
+    } catch (error) {
+      if (error instanceof OutOfTimeError) throw error;
+      onTrouble?.(error, tries);
+      if (!mayPass(error)) throw error;
+      const delayMs = waitMs(tries, random());
+      if (now() + delayMs >= untilMs()) throw error;
+      await sleep(delayMs);
+    }
+  }
+}
+
+/** A reason avoids allocating an error with a stack. */
+const SETTLED = 'settled';
+
+/** Waits for a try, but not beyond the time: one that hangs must not keep an invocation from responding. */
+async function withWatchdog<T>(
+  trying: Promise<T>,
+  tries: number,
+  { untilMs, slowMs, onTrouble, now, sleep }: RetryOptions & { readonly untilMs: () => number },
+): Promise<T> {
+  if (slowMs === undefined) return trying;
+  const settled = new AbortController();
+  const tried = trying.finally(() => settled.abort(SETTLED));
+  const watch = async (): Promise<never> => {
+    for (;;) {
+      await sleep(Math.max(0, Math.min(slowMs, untilMs() - now())), settled.signal);
+      const error = new OutOfTimeError(`no response after ${slowMs} ms or more`);
+      onTrouble?.(error, tries);
+      if (now() >= untilMs()) throw error;
+    }
+  };
+  // Once the try has settled, the watch ends with an abort that nothing waits for.
+  return Promise.race([
+    tried,
+    watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),
+  ]);
+}

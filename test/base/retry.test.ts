@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { retryUntil } from '../../lib/base/index.ts';
+
+/** Options over a clock that only sleeps move; `troubles` are the times at which there was trouble. */
+function retrying(untilMs: number) {
+  const clock = { nowMs: 0 };
+  const troubles: number[] = [];
+  const options = {
+    slowMs: 2_000,
+    untilMs: () => untilMs,
+    onTrouble: () => void troubles.push(clock.nowMs),
+    now: () => clock.nowMs,
+    async sleep(ms: number, signal?: AbortSignal) {
+      // Whatever can settle does so first.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      clock.nowMs += ms;
+    },
+    random: () => 0.5,
+  };
+  return { clock, troubles, options };
+}
+
+const away = () => Promise.reject(new Error('away'));
+
+test('what succeeds is done once, without trouble', async () => {
+  const { clock, troubles, options } = retrying(10_000);
+
+  expect(await retryUntil(async () => 'done', options)).toBe('done');
+  expect([clock.nowMs, troubles]).toEqual([0, []]);
+});
+
+test('what fails is tried as long as the next try begins before the time is over', async () => {
+  const { troubles, options } = retrying(3_000);
+
+  await expect(retryUntil(away, options)).rejects.toThrow('away');
+
+  // Waits of 200, 400, 800 and 1,600 ms: the last try would begin at the end.
+  expect(troubles).toEqual([0, 200, 600, 1_400]);
+});
+
+test('the time may be moved while it is tried', async () => {
+  const { clock, troubles, options } = retrying(Number.POSITIVE_INFINITY);
+  const untilMs = () => (clock.nowMs < 600 ? Number.POSITIVE_INFINITY : 601);
+
+  await expect(retryUntil(away, { ...options, untilMs })).rejects.toThrow('away');
+
+  expect(troubles).toEqual([0, 200, 600]);
+});
+
+test('a try that hangs is trouble every two seconds, and ends with the time', async () => {
+  const { clock, troubles, options } = retrying(5_000);
+  const hangs = () => new Promise<never>(() => undefined);
+
+  await expect(retryUntil(hangs, options)).rejects.toThrow('no response after 2000 ms or more');
+
+  expect(troubles).toEqual([2_000, 4_000, 5_000]);
+  expect(clock.nowMs).toBe(5_000);
+});
+
+test('what fails or hangs is treated the same without a callback', async () => {
+  const { onTrouble: _, ...quiet } = retrying(5_000).options;
+  let tries = 0;
+
+  expect(await retryUntil(async () => (tries++ === 0 ? away() : 'done'), quiet)).toBe('done');
+  await expect(retryUntil(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
+});
+
+test('a time that is over already waits for nothing', async () => {
+  const { clock, troubles, options } = retrying(-5_000);
+  const hangs = () => new Promise<never>(() => undefined);
+
+  await expect(retryUntil(hangs, options)).rejects.toThrow('no response');
+
+  expect([clock.nowMs, troubles]).toEqual([0, [0]]);
+});
+
+test('an error that no retry can change ends the tries at once', async () => {
+  const { clock, troubles, options } = retrying(10_000);
+  const full = new Error('the disk is full');
+
+  const ended = retryUntil(() => Promise.reject(full), { ...options, mayPass: (error) => error !== full });
+
+  await expect(ended).rejects.toBe(full);
+  expect([clock.nowMs, troubles]).toEqual([0, [0]]);
+});
+
+test('each try knows its number, and the waits between them are given', async () => {
+  const { clock, options } = retrying(10_000);
+  const seen: number[] = [];
+  const work = async (tries: number) => {
+    seen.push(tries);
+    return tries < 3 ? away() : 'done';
+  };
+
+  expect(await retryUntil(work, { ...options, waitMs: (retry) => retry * 1_000 })).toBe('done');
+  expect([seen, clock.nowMs]).toEqual([[1, 2, 3], 3_000]);
+});
+
+test('a try that is not watched may take as long as it takes', async () => {
+  const { slowMs: _, ...options } = retrying(5_000).options;
+  const slow = Promise.withResolvers<string>();
+
+  const trying = retryUntil(() => slow.promise, options);
+  slow.resolve('done');
+
+  expect(await trying).toBe('done');
+});
