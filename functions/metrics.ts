@@ -1,6 +1,6 @@
 import type { MeasureName, ProblemName } from '../lib/base/index.ts';
 import type { JobFinished } from '../lib/jobs/index.ts';
-import type { Scored } from '../lib/jobs/texts/index.ts';
+import type { DailyUsage } from '../lib/jobs/texts/index.ts';
 import type { PaceCounts } from '../lib/pace/index.ts';
 import { type PlatformEvent, type Sentiment, tokensOf } from '../lib/platform/index.ts';
 import type { EndpointName } from '../lib/platform/operations/index.ts';
@@ -21,9 +21,9 @@ export type FunctionMetrics = {
   /** From now on, each flush reports what the pace has granted since the previous one. */
   readonly followPace: (counts: () => PaceCounts) => void;
   /** Texts that were scored since the last flush, and the tokens that this took. */
-  readonly scored: () => Scored;
+  readonly scored: () => DailyUsage;
   /** What was scored in the whole day, by all processes. */
-  readonly scoredInDay: (day: Scored) => void;
+  readonly scoredInDay: (day: DailyUsage) => void;
   readonly flush: () => void;
 };
 

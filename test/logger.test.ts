@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { HandBackError, JobRefusedError, UnfinishedError } from '../lib/jobs/turn.ts';
+import { JobRefusedError, RequeueError, UnfinishedError } from '../lib/jobs/send-context.ts';
 import { createLogger } from '../lib/logger.ts';
 import { PlatformError } from '../lib/platform/platform-error.ts';
 import { StoreError } from '../lib/store/error.ts';
@@ -60,7 +60,7 @@ test.each<[string, Error]>([
   ],
   ['of a service', busy],
   ['of a job', new JobRefusedError('no-such-row', 'no row has this name')],
-  ['that hands a job back', new HandBackError('the worker is stopping', 0)],
+  ['that hands a job back', new RequeueError('the worker is stopping', 0)],
   ['that another error carries', new UnfinishedError(busy, '{}')],
 ])('a refusal %s has no stack, and its own message', (_, error) => {
   const { err } = lineOf((logger) => logger.warn({ err: error }, 'job not done'));

@@ -2,7 +2,7 @@ import { ServiceError } from '../base/aws/index.ts';
 import { type BackoffLimits, backoffMs, errorText } from '../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../platform/index.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
-import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
+import { JobLostError, JobRefusedError, RequeueError, UnfinishedError } from './send-context.ts';
 
 type FailureFacts = {
   readonly error: unknown;
@@ -14,7 +14,7 @@ type FailureFacts = {
   readonly unsentTries: number;
   /** How long ago the job was claimed first, in milliseconds. */
   readonly sinceClaimMs: number;
-  readonly hasLeft: boolean;
+  readonly requestSent: boolean;
   readonly mayRepeat: boolean;
   /** All calls fail, not only those of this job. Default: false. */
   readonly isAway?: boolean | undefined;
@@ -53,20 +53,20 @@ const MAX_REQUESTED_MS = 900_000;
 
 /** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
-  const { error, hasLeft, mayRepeat } = facts;
+  const { error, requestSent, mayRepeat } = facts;
   if (error instanceof UnfinishedError) {
     const after = afterFailure({ ...facts, error: error.cause });
     return after.kind === 'end' ? ended({ ...after.outcome, response: error.response }) : after;
   }
-  if (error instanceof TurnLostError) return { kind: 'leave' };
-  if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
+  if (error instanceof JobLostError) return { kind: 'leave' };
+  if (error instanceof RequeueError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
   // A failure of our own. What left and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: errorText(error) };
-  if (hasLeft && !mayRepeat) return unknown(reported);
+  if (requestSent && !mayRepeat) return unknown(reported);
   if (error instanceof ServiceError) return tryAgain(reported, facts, OUTAGE_BACKOFF);
-  return hasLeft ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
+  return requestSent ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
 }
 
 function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFailure {

@@ -5,7 +5,7 @@ import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { type Breakers, createHeld, type Held, type Lease, NotClaimedError } from './held.ts';
+import { type Breakers, createDelivery, type JobDelivery, type Lease, NotClaimedError } from './delivery.ts';
 import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
@@ -16,8 +16,8 @@ import { MAX_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.t
 import { recordEnd, stageLateOutcome, WRITE_RETRIES } from './record-end.ts';
 import { publishEnd } from './redrive.ts';
 import { type JobFinished, storeRefused } from './result.ts';
+import { type JobClock, JobLostError, UnfinishedError } from './send-context.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { type JobClock, TurnLostError, UnfinishedError } from './turn.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 export type EndedJob = Omit<JobFinished, 'result'> & {
@@ -76,7 +76,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
 
 async function handleJob(
   message: QueueMessage,
-  { job, contentHash, isNamed }: ReadJob<Job>,
+  { job, contentHash, hasExplicitId }: ReadJob<Job>,
   worker: Worker,
   lease: Lease,
 ): Promise<Handled> {
@@ -85,7 +85,7 @@ async function handleJob(
   // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
-  if (!isNamed) return nameMessage(message, request, worker);
+  if (!hasExplicitId) return assignId(message, request, worker);
   const earlyMs = Date.parse(job.notBefore ?? '') - worker.now();
   if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!(await mayBegin(job, worker, lease))) return { kind: 'later', delayMs: 0 };
@@ -116,11 +116,18 @@ async function handleInPlace(
 ): Promise<Handled | Alone> {
   const { id, type } = job;
   using _ = worker.inHand?.hold({ job: id, type });
-  await using held = createHeld({ job, request, isNew: message.receives === 1, place, worker, lease });
-  const given = { message, job, held, sinceMs: worker.now() };
+  await using delivery = createDelivery({
+    job,
+    request,
+    isNew: message.receives === 1,
+    place,
+    worker,
+    lease,
+  });
+  const given = { message, job, delivery, sinceMs: worker.now() };
   try {
     // A job that was received before may have ended: that need not wait for a slot.
-    if (definitionOf(job).isClaimedFirst || message.receives > 1) await held.claim();
+    if (definitionOf(job).isClaimedFirst || message.receives > 1) await delivery.claim();
     return await run(given, worker, lease);
   } catch (error) {
     if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker, lease);
@@ -132,7 +139,7 @@ async function handleInPlace(
 type Given = {
   readonly message: QueueMessage;
   readonly job: Job;
-  readonly held: Held;
+  readonly delivery: JobDelivery;
   readonly sinceMs: number;
 };
 
@@ -156,7 +163,7 @@ async function notClaimed(
       };
     case 'ended':
       // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
-      return settle(given.message.receives > 1 ? before : given, answer.row, worker);
+      return publishResult(given.message.receives > 1 ? before : given, answer.row, worker);
     case 'alone':
       return answer;
     default:
@@ -191,7 +198,7 @@ async function mayBegin(
  * may get another id there, such as when a dead letter is moved back, and would be another job. The ledger remembers
  * who sent it.
  */
-async function nameMessage(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
+async function assignId(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
   const body = withId(message.body, request.id);
   const bytes = sentBytes(body);
   if (bytes > MAX_MESSAGE_BYTES) {
@@ -210,49 +217,49 @@ async function refuse(message: QueueMessage, worker: Worker, faults: readonly st
 }
 
 async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled> {
-  const { job, held } = given;
+  const { job, delivery } = given;
   const { now } = worker;
   worker.logger.info({ receives: given.message.receives }, 'job started');
   let outcome: RunOutcome;
   try {
-    outcome = await runBy(worker.runners, job, held.turn);
+    outcome = await runBy(worker.runners, job, delivery.context);
   } catch (thrown) {
-    const tried = await held.close();
+    const tried = await delivery.close();
     if (tried !== undefined && mayBeStored(tried, thrown)) {
-      const released = await giveUp(tried, {}, worker, lease);
+      const released = await releaseClaim(tried, {}, worker, lease);
       if (released === 'called-unknown') return sendAgain(given.message);
       throw thrown;
     }
     if (thrown instanceof NotClaimedError) throw thrown;
     const error = whyEnded(thrown, given, lease);
-    const row = held.row();
+    const row = delivery.row();
     const after = afterFailure({
       error,
       attempts: row?.attempts ?? 0,
       unsentAttempts: row?.unsentAttempts ?? 0,
       unsentTries: row?.unsentTries ?? 0,
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
-      hasLeft: held.hasLeft(),
+      requestSent: delivery.requestSent(),
       mayRepeat: definitionOf(job).mayRepeat(job),
       // Three failures of its own look like an outage: a harmless read shows whether it is one.
-      isAway: isSent(error) && (await held.turn.isPlatformAway?.()),
+      isAway: isSent(error) && (await delivery.context.isPlatformAway?.()),
       random: worker.random(),
     });
     worker.logger.warn({ after: after.kind, tookMs: now() - given.sinceMs, err: error }, 'job not done');
     if (after.kind !== 'end') {
-      const back = await handBack(given, after, worker, lease);
+      const back = await requeueAfterFailure(given, after, worker, lease);
       if (isOfDisk(error)) throw error;
       return back;
     }
     outcome = after.outcome;
   }
-  const claim = await held.claim();
+  const claim = await delivery.claim();
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
   if (ended.kind === 'called-unknown') return sendAgain(given.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
-  return await settle(given, ended.row, worker);
+  return await publishResult(given, ended.row, worker);
 }
 
 /** Whether a claim that got no response may be stored, now or later, after what its step threw. */
@@ -261,10 +268,10 @@ const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
 
 /** What ended a job's turn early, for `afterFailure`. */
-function whyEnded(thrown: unknown, { job, held }: Given, { stop }: Lease): unknown {
+function whyEnded(thrown: unknown, { job, delivery }: Given, { stop }: Lease): unknown {
   // What the platform responded to a request that had left is known all the same, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
-  if (held.lost.aborted) return new TurnLostError(`job ${job.id}: its lease was lost`);
+  if (delivery.lost.aborted) return new JobLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
   return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
 }
@@ -277,28 +284,33 @@ function isSent(error: unknown): boolean {
 /** Whoever receives the message finds what was staged for it. */
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
-async function handBack(
-  { message, held }: Given,
+async function requeueAfterFailure(
+  { message, delivery }: Given,
   after: Exclude<AfterFailure, { readonly kind: 'end' }>,
   worker: Worker,
   lease: Lease,
 ): Promise<Handled> {
-  const hasLeft = held.hasLeft();
+  const requestSent = delivery.requestSent();
   const isLost = after.kind === 'leave';
   const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
   // What has left may have been executed, and whoever takes the job over must see that it was sent.
-  if (isLost && hasLeft) return later;
+  if (isLost && requestSent) return later;
   const counts = isLost ? 'nothing' : after.counts;
   // Nobody knows of a turn that only waited.
-  if (held.row() === undefined && counts === 'nothing') return later;
-  const claim = await held.claim();
+  if (delivery.row() === undefined && counts === 'nothing') return later;
+  const claim = await delivery.claim();
   // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
-  const released = await giveUp(claim, { hasLeft, counts }, worker, lease);
+  const released = await releaseClaim(claim, { requestSent, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
 /** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
-const giveUp = (claim: Claim, options: ReleaseOptions, worker: Worker, { writeUntilMs: untilMs }: Lease) =>
+const releaseClaim = (
+  claim: Claim,
+  options: ReleaseOptions,
+  worker: Worker,
+  { writeUntilMs: untilMs }: Lease,
+) =>
   retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
@@ -310,7 +322,7 @@ const giveUp = (claim: Claim, options: ReleaseOptions, worker: Worker, { writeUn
   );
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
-async function settle(
+async function publishResult(
   { message, job, sinceMs }: Partial<Given> & Pick<Given, 'message' | 'job'>,
   ended: EndedJobRow,
   worker: Worker,

@@ -6,7 +6,14 @@
 export type { EndedBefore } from './file/ended-before.ts';
 export type { JobFile, JobFileOptions } from './file/job-file.ts';
 export type { EndedJob } from './handle-message.ts';
-export { adviceFor, adviceWords, batchOfJob, OTHER_CONTENT, WAS_EXECUTED } from './job-advice.ts';
+export {
+  adviceFor,
+  adviceWords,
+  batchOfJob,
+  LIMITS_ADVICE,
+  OTHER_CONTENT,
+  WAS_EXECUTED,
+} from './job-advice.ts';
 export type { Ledger } from './ledger/ledger.ts';
 export type { Queue } from './queue/queue.ts';
 export type { JobFinished } from './result.ts';

@@ -4,7 +4,7 @@ import { openJobStorage } from './job-storage.ts';
 import { leaseOf, openWorker, type WorkerHooks } from './open-worker.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { QueueMessage } from './queue/queue.ts';
-import { createScoredInDay } from './texts/scored-in-day.ts';
+import { createDailyUsageCounter } from './texts/daily-usage.ts';
 import { runBatch } from './work.ts';
 
 /** The worker of a deployed function, for all of its invocations. Throws if there is no table or queue, or another table. */
@@ -21,6 +21,6 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
       return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });
     },
     /** Adds what was scored to the sums of the day, over all processes, and returns them; undefined if nothing was added. */
-    addToDay: createScoredInDay(table, ledger.now),
+    addToDay: createDailyUsageCounter(table, ledger.now),
   };
 }

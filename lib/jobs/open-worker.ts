@@ -5,14 +5,14 @@ import type { Sentiment } from '../platform/index.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Session } from '../session.ts';
 import { readAllow } from './allow.ts';
+import type { Lease } from './delivery.ts';
 import type { Worker } from './handle-message.ts';
-import type { Lease } from './held.ts';
 import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createPlaces } from './places.ts';
-import { HandBackError } from './turn.ts';
+import { RequeueError } from './send-context.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 
 /** What is called as jobs end, and as texts are scored. */
@@ -80,7 +80,7 @@ export function renewedLease(
   let writeUntilMs = Number.POSITIVE_INFINITY;
   const stopping = new AbortController();
   const stopSoon = () => {
-    stopping.abort(new HandBackError('the worker is stopping', 0));
+    stopping.abort(new RequeueError('the worker is stopping', 0));
     writeUntilMs = ledger.now() + GRACE_MS;
   };
   if (stop?.aborted) stopSoon();

@@ -1,4 +1,4 @@
-import type { JobClock } from './turn.ts';
+import type { JobClock } from './send-context.ts';
 
 /*
  * The jobs of a process run side by side. Where workers died again and again, the one that brings them down is told

@@ -7,7 +7,7 @@ import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledg
 import type { Ledger } from './ledger/ledger.ts';
 import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
-import type { JobClock } from './turn.ts';
+import type { JobClock } from './send-context.ts';
 
 type RecordParts = JobClock & {
   /** Until when it is tried, in epoch milliseconds; asked again before each wait. */

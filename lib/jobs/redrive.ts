@@ -268,7 +268,7 @@ const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
 /** The body of a message that names its job: a worker claims no job by the queue's id. */
 function namedBody({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
-  return parsed.kind === 'job' && !parsed.isNamed ? withId(body, messageId) : body;
+  return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
 }
 
 /** Moves the messages, adds those that cannot be to `notMoved`, and returns how many were moved. */

@@ -2,8 +2,8 @@ import PQueue from 'p-queue';
 import { isOfDisk, isPassing } from '../base/aws/index.ts';
 import { type ProblemName, retryUntil, sleep as sleepInTime, withIds } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
+import type { Lease } from './delivery.ts';
 import { handleMessage, type Worker } from './handle-message.ts';
-import type { Lease } from './held.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import {
@@ -35,7 +35,7 @@ export type WorkOptions = {
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** For a queue that names none of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
-  /** Somebody watches, who would rather know at once that the queue cannot be reached. Default: false. */
+  /** Interactive: it fails at once if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
 };
 
@@ -49,23 +49,10 @@ type WorkCounts = { readonly done: number; readonly later: number; readonly fail
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { worker, queue, visibilitySeconds, drain, signal } = options;
   const polls = queue.polls ?? options.polls ?? LONG_POLLS;
-  const counts = { done: 0, later: 0, failed: 0 };
   const lanes = createLanes(options);
   const isEmpty = createEmptyCheck(queue, polls);
-  // When the last message is due that went back: the queue's counts may be too old to include it.
-  let [dueAtMs, areServicesAway, hasPolled, diskFault] = [0, false, false, undefined as unknown];
-
-  const handle = async (message: QueueMessage): Promise<void> => {
-    const { kind, delayMs = visibilitySeconds * 1_000, isAway, fault } = await handleOne(message, options);
-    counts[kind === 'replaced' ? 'later' : kind] += 1;
-    if (kind !== 'done') dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
-    areServicesAway ||= isAway === true;
-    diskFault ??= fault;
-  };
-  const waitOnQueue = async (message: QueueMessage) => {
-    const { delayMs = visibilitySeconds * 1_000 } = await putBack(message, { delayMs: NO_ROOM_MS }, options);
-    dueAtMs = Math.max(dueAtMs, worker.now() + delayMs);
-  };
+  const { state, handle, waitOnQueue } = createHandling(options);
+  let hasPolled = false;
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
     // With exact counts no poll is waited for that can return nothing.
@@ -78,26 +65,56 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
       if (lanes.room()[lane] > 0) lanes.add(lane, handle(message));
       else await waitOnQueue(message);
     }
-    const isQuiet = wasIdle && messages.length === 0 && dueAtMs <= worker.now();
+    const isQuiet = wasIdle && messages.length === 0 && state.dueAtMs <= worker.now();
     return drain && polls.areCountsExact !== true && (await isEmpty({ isQuiet })) ? 'empty' : 'polled';
   };
   const look = async () => {
-    areServicesAway = await lookAt(worker);
+    state.areServicesUnavailable = await checkServices(worker);
   };
   const mayBeUnavailable = () => options.isWatched !== true || hasPolled;
   try {
-    while (!signal.aborted && diskFault === undefined) {
+    while (!signal.aborted && state.diskFault === undefined) {
       const { short, long } = lanes.room();
       if (short === 0 && (long === 0 || !queue.knowsTypes)) await lanes.one();
       else if ((short === 0 || long === 0) && (await lanes.endsWithin(lookMs(queue)))) continue;
-      else if (areServicesAway) await untilAvailable(SERVICES, look, { ...options, waitMs });
+      else if (state.areServicesUnavailable) await untilAvailable(SERVICES, look, { ...options, waitMs });
       else if ((await untilAvailable('the queue', poll, { ...options, mayBeUnavailable })) === 'empty') break;
     }
   } finally {
     await lanes.all();
   }
-  if (diskFault !== undefined) throw diskFault;
-  return counts;
+  if (state.diskFault !== undefined) throw state.diskFault;
+  return state.counts;
+}
+
+/** Handles messages, and remembers what the loop over the queue must know of them. */
+function createHandling(options: WorkOptions) {
+  const { worker, visibilitySeconds } = options;
+  const hiddenMs = visibilitySeconds * 1_000;
+  const state = {
+    counts: { done: 0, later: 0, failed: 0 },
+    /** When the last message is due that went back: the queue's counts may be too old to include it. */
+    dueAtMs: 0,
+    areServicesUnavailable: false,
+    diskFault: undefined as unknown,
+  };
+  const isDueIn = (delayMs: number) => {
+    state.dueAtMs = Math.max(state.dueAtMs, worker.now() + delayMs);
+  };
+  return {
+    state,
+    async handle(message: QueueMessage): Promise<void> {
+      const handled = await handleOne(message, options);
+      state.counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
+      if (handled.kind !== 'done') isDueIn(handled.delayMs ?? hiddenMs);
+      state.areServicesUnavailable ||= handled.isUnavailable === true;
+      state.diskFault ??= handled.fault;
+    },
+    async waitOnQueue(message: QueueMessage): Promise<void> {
+      const { delayMs = hiddenMs } = await requeue(message, { delayMs: NO_ROOM_MS }, options);
+      isDueIn(delayMs);
+    },
+  };
 }
 
 /**
@@ -149,7 +166,7 @@ function createLanes({ concurrency, sleep }: WorkOptions) {
 const NOTHING = '-';
 
 /** False once both respond; throws an outage. */
-async function lookAt({ ledger, store }: Worker): Promise<false> {
+async function checkServices({ ledger, store }: Worker): Promise<false> {
   await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
     // Any other failure is not an outage: the next job shows what it does.
     if (isPassing(error)) throw error;
@@ -158,7 +175,7 @@ async function lookAt({ ledger, store }: Worker): Promise<false> {
 }
 
 /** What met them while they were away comes back at once: nothing is received before they are back. */
-const AWAY = { leastMs: 0, spreadMs: 1_000 };
+const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
 
 /** How often a worker looks whether the table and the store are back: two reads, and all of its jobs wait for them. */
 const waitMs = () => 1_000;
@@ -197,10 +214,16 @@ async function untilAvailable<T>(
 }
 
 /** Handles a message that stays hidden from others meanwhile, and deletes it if it is done. */
-async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOnce> {
+async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledDelivery> {
   const { worker, lease, queue } = options;
   const stopHiding = keepHidden(message, options);
-  const handled = await handleOnce(message, { worker, lease, queue, stopHiding, away: AWAY });
+  const handled = await handleDelivery(message, {
+    worker,
+    lease,
+    queue,
+    stopHiding,
+    unavailableDelay: NO_UNAVAILABLE_DELAY,
+  });
   if (handled.kind !== 'done') return handled;
   try {
     await queue.delete(message.receipt);
@@ -237,59 +260,59 @@ function keepHidden(
 /**
  * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
  * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` or
- * else when its visibility timeout ends. `failed`: the same, since it could not be handled; `isAway`: the table or the store
+ * else when its visibility timeout ends. `failed`: the same, since it could not be handled; `isUnavailable`: the table or the store
  * did not respond; `fault`: the disk failed, so all others would meet the same.
  */
-type HandledOnce = {
+type HandledDelivery = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
   readonly delayMs?: number;
-  readonly isAway?: boolean;
+  readonly isUnavailable?: boolean;
   readonly fault?: unknown;
 };
 
-type HandleOnceParts = {
+type DeliveryParts = {
   readonly worker: Worker;
   readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
   readonly lease: Lease;
   readonly stopHiding?: () => Promise<void>;
   /**
-   * How soon a message comes back that met a table or a store that was away, in milliseconds, and over what time they are
+   * The redelivery delay after an outage of the table or the store, in milliseconds, and over what time redeliveries are
    * spread. Default: after 10 s, over 20 s.
    */
-  readonly away?: typeof UNAVAILABLE_DELAY;
+  readonly unavailableDelay?: typeof UNAVAILABLE_DELAY;
 };
 
 /** For invocations, each of which would find out by itself that the table is away. */
 const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
-const TABLE_AWAY = { problem: 'TableAway' satisfies ProblemName };
+const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };
 
 /** Handles one delivery of a message, and sees to it that the message comes back if it has to. Never throws. */
-export const handleOnce = (message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> =>
-  withIds({ messageId: message.messageId }, () => handleNamed(message, parts));
+export const handleDelivery = (message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> =>
+  withIds({ messageId: message.messageId }, () => handleWithIds(message, parts));
 
-async function handleNamed(message: QueueMessage, parts: HandleOnceParts): Promise<HandledOnce> {
+async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> {
   const { worker, queue, lease, stopHiding } = parts;
   using _ = worker.inHand?.hold({ messageId: message.messageId });
   try {
     const handled = await handleMessage(message, worker, lease);
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
-    if (handled.kind === 'later') return await putBack(message, handled, parts);
+    if (handled.kind === 'later') return await requeue(message, handled, parts);
     // No other message of its job may be left: of one that was proved unsent, it is what opens it again.
     const replace = () => replaceMessage(message, handled.body, queue);
     await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
   } catch (err) {
-    const problem = isPassing(err) && err instanceof TableError ? TABLE_AWAY : {};
+    const problem = isPassing(err) && err instanceof TableError ? TABLE_UNAVAILABLE : {};
     worker.logger.error({ job: parsedJob(message, worker)?.job.id, err, ...problem }, 'message not handled');
     await stopHiding?.();
     // A fault that is not an outage counts towards the dead letters.
     if (!isPassing(err)) return { kind: 'failed', ...(isOfDisk(err) && { fault: err }) };
-    const { leastMs, spreadMs } = parts.away ?? UNAVAILABLE_DELAY;
+    const { leastMs, spreadMs } = parts.unavailableDelay ?? UNAVAILABLE_DELAY;
     const delayMs = leastMs + Math.floor(worker.random() * spreadMs);
-    const back = await putBack(message, { delayMs }, parts);
-    return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isAway: true };
+    const back = await requeue(message, { delayMs }, parts);
+    return back.kind === 'replaced' ? back : { ...back, kind: 'failed', isUnavailable: true };
   }
 }
 
@@ -312,11 +335,11 @@ const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 const MAX_SEND_DELAY_MS = 900_000;
 
 /** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
-async function putBack(
+async function requeue(
   message: QueueMessage,
   { delayMs }: { readonly delayMs: number },
-  { worker, queue }: Pick<HandleOnceParts, 'worker' | 'queue'>,
-): Promise<HandledOnce> {
+  { worker, queue }: Pick<DeliveryParts, 'worker' | 'queue'>,
+): Promise<HandledDelivery> {
   const { messageId, receipt, receives, maxReceives, sentAtMs } = message;
   const { logger, now } = worker;
   if (receives >= copyAfter(maxReceives) || (sentAtMs !== undefined && now() - sentAtMs >= OLDEST_MS)) {
@@ -348,13 +371,13 @@ async function copyOf(message: QueueMessage, worker: Worker): Promise<string | u
   const { ledger } = worker;
   const parsed = parsedJob(message, worker);
   if (parsed === undefined) return undefined;
-  const { job, contentHash, isNamed } = parsed;
+  const { job, contentHash, hasExplicitId } = parsed;
   // A copy is sent by the worker: the ledger remembers who sent the message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
     // Better a result without the first sender than none.
     if (!isPassing(error)) throw error;
   });
-  return isNamed ? body : withId(body, job.id);
+  return hasExplicitId ? body : withId(body, job.id);
 }
 
 function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
@@ -369,7 +392,7 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 async function replaceMessage(
   { receipt }: QueueMessage,
   body: string,
-  queue: HandleOnceParts['queue'],
+  queue: DeliveryParts['queue'],
   delayMs = 0,
 ): Promise<void> {
   await queue.send([body], { delayMs });
@@ -379,15 +402,16 @@ async function replaceMessage(
 /** Handles messages side by side, short ones beside long ones, and returns the ids of those that are not finished with. */
 export async function runBatch(
   messages: readonly QueueMessage[],
-  { concurrency, ...parts }: Omit<HandleOnceParts, 'stopHiding'> & { readonly concurrency: number },
+  { concurrency, ...parts }: Omit<DeliveryParts, 'stopHiding'> & { readonly concurrency: number },
 ): Promise<readonly string[]> {
-  const [short, long] = [new PQueue({ concurrency }), new PQueue({ concurrency })];
+  const short = new PQueue({ concurrency });
+  const long = new PQueue({ concurrency });
   const handled = await Promise.all(
     messages.map((message) =>
-      (sendsMany(typeIn(message.body)) ? long : short).add(() => handleOnce(message, parts)),
+      (sendsMany(typeIn(message.body)) ? long : short).add(() => handleDelivery(message, parts)),
     ),
   );
   // One that was replaced is deleted already, which does no harm twice.
-  const isFinished = (kind: HandledOnce['kind'] | undefined) => kind === 'done' || kind === 'replaced';
+  const isFinished = (kind: HandledDelivery['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));
 }

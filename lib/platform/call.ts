@@ -296,11 +296,11 @@ type AttemptOptions = {
   readonly finishes?: boolean | undefined;
   /**
    * Awaited shortly before each attempt's turn, to record that it is about to be sent. If it throws, the call ends with
-   * that error. If the turn is too far off or the caller aborts, the attempt still does not leave: `onLeave` is the proof.
+   * that error. If the turn is too far off or the caller aborts, the attempt still does not leave: `onSend` is the proof.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /** Called in the attempt's turn, just before it leaves. If it throws, nothing is sent, and the call ends with that error. */
-  readonly onLeave?: (() => void) | undefined;
+  readonly onSend?: (() => void) | undefined;
 };
 
 /** Holds a call that a stop must not abort, from the moment it leaves until it has ended, within `timeoutMs`. */
@@ -359,10 +359,10 @@ async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
   { send, pace, observe, now, holdLeft }: AttemptParts,
-  { signal, onLeave, finishes = false }: AttemptOptions,
+  { signal, onSend, finishes = false }: AttemptOptions,
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
-  onLeave?.();
+  onSend?.();
   signal?.throwIfAborted();
   const startedMs = now();
   using _ = finishes ? holdLeft?.({ operation, timeoutMs: request.timeoutMs }) : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clockTime, createLogLines } from '../../lib/cli/terminal/log-lines.ts';
-import { HandBackError } from '../../lib/jobs/turn.ts';
+import { RequeueError } from '../../lib/jobs/send-context.ts';
 import { createLogger } from '../../lib/logger.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
@@ -61,7 +61,7 @@ describe('people read', () => {
     const err = failed({ kind: 'status', status: 401 });
 
     logger.warn({ ...job, after: 'later', err }, 'job not done');
-    logger.warn({ ...job, after: 'leave', err: new HandBackError('the lease was lost', 0) }, 'job not done');
+    logger.warn({ ...job, after: 'leave', err: new RequeueError('the lease was lost', 0) }, 'job not done');
     logger.warn({ ...job, after: 'end', err }, 'job not done');
     logger.info({ ...job, status: 'failed', attempts: 1 }, 'job ended');
     logger.info({ event: { id: 'j1' } }, 'JobFinished');

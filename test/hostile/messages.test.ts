@@ -3,9 +3,9 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import type { RunJob } from '../../lib/jobs/send-context.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import type { RunJob } from '../../lib/jobs/turn.ts';
 import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
@@ -45,7 +45,7 @@ test.each<readonly [string, () => unknown]>([
   for (const sends of [true, false]) {
     const run: RunJob<RunFunctionJob> = async (_job, turn) => {
       await turn.beforeSend();
-      if (sends) turn.onLeave();
+      if (sends) turn.onSend();
       throw thrown();
     };
     await using fake = await fakeWorker({ 'run-function': run });
@@ -114,7 +114,7 @@ test.each([
 
   const outcome = await dataFilesRunner(call)(
     { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
-    { ...turn, onLeave: () => undefined },
+    { ...turn, onSend: () => undefined },
   );
 
   expect(outcome).toEqual({

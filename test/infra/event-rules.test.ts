@@ -43,7 +43,7 @@ test('an event becomes a job, with its fields in their JSON types, and the ruleâ
 
   expect(message).toMatchObject({
     kind: 'job',
-    isNamed: true,
+    hasExplicitId: true,
     job: {
       version: 1,
       type: 'run-function',

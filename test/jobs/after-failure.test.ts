@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from '../../lib/jobs/turn.ts';
+import { JobLostError, JobRefusedError, RequeueError, UnfinishedError } from '../../lib/jobs/send-context.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -13,7 +13,7 @@ const facts = {
   unsentAttempts: 0,
   unsentTries: 0,
   sinceClaimMs: 0,
-  hasLeft: true,
+  requestSent: true,
   mayRepeat: false,
   random: 0.5,
 };
@@ -86,7 +86,10 @@ describe('a send that may not be repeated', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
-    expect(afterFailure({ ...facts, error, hasLeft: false })).toMatchObject({ kind: 'later', counts: 'try' });
+    expect(afterFailure({ ...facts, error, requestSent: false })).toMatchObject({
+      kind: 'later',
+      counts: 'try',
+    });
   });
 });
 
@@ -145,7 +148,7 @@ test.each<[string, Partial<typeof facts>, Error, number, string]>([
   ['15 minutes later at most', { mayRepeat: true }, told(429, 86_400_000), 900_000, 'try'],
   ['15 minutes later at most, after a 503', { mayRepeat: true }, told(503, 86_400_000), 900_000, 'attempt'],
   ['after a long wait', {}, platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 }), 45_000, 'nothing'],
-  ['if it cannot continue here and now', {}, new HandBackError('too late', 1_500), 1_500, 'nothing'],
+  ['if it cannot continue here and now', {}, new RequeueError('too late', 1_500), 1_500, 'nothing'],
 ])('a job is tried again %s', (_, differences, error, delayMs, counts) => {
   expect(afterFailure({ ...facts, ...differences, error })).toEqual({ kind: 'later', delayMs, counts });
 });
@@ -179,7 +182,7 @@ test('an outcome reports the error: its kind and message, and what else is known
 });
 
 test('a job that another worker has is left alone', () => {
-  expect(afterFailure({ ...facts, error: new TurnLostError('lost') })).toEqual({ kind: 'leave' });
+  expect(afterFailure({ ...facts, error: new JobLostError('lost') })).toEqual({ kind: 'leave' });
 });
 
 test('invalid input and a changed calculation are failures', () => {
@@ -203,7 +206,7 @@ describe('a job that was done in part', () => {
     });
   });
 
-  test.each([new TurnLostError('another worker has it'), new HandBackError('wait', 1_500), refused])(
+  test.each([new JobLostError('another worker has it'), new RequeueError('wait', 1_500), refused])(
     'goes back as its cause says: %s',
     (cause) => {
       expect(afterFailure({ ...facts, error: part(cause) })).toEqual(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
+import type { Lease } from '../../lib/jobs/delivery.ts';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
-import type { Lease } from '../../lib/jobs/held.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import type { JobFinished } from '../../lib/jobs/result.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/traced.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
+import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
@@ -9,7 +9,7 @@ import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts
 
 const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
-  turn.onLeave();
+  turn.onSend();
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
 };
 
@@ -111,7 +111,7 @@ describe('while the platform is away', () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const stopping = new AbortController();
     const sleep = async (_ms: number, signal?: AbortSignal) => {
-      stopping.abort(new HandBackError('the worker is stopping', 0));
+      stopping.abort(new RequeueError('the worker is stopping', 0));
       signal?.throwIfAborted();
     };
 
@@ -183,7 +183,7 @@ test('a message whose job another worker has comes back within a lease, although
 });
 
 describe('a worker that is stopped', () => {
-  const reason = new HandBackError('the worker is stopping', 7_000);
+  const reason = new RequeueError('the worker is stopping', 7_000);
   const around = (cause: unknown, depth: number): Error =>
     depth === 0 ? (cause as Error) : new Error(`around ${depth}`, { cause: around(cause, depth - 1) });
   const fails = async (thrown: (stop: AbortController) => unknown) => {
@@ -318,7 +318,7 @@ test.for([
   const shares: unknown[] = [];
   const run: RunJob<unknown> = async (_, turn) => {
     shares.push(turn.priority);
-    throw new HandBackError('that is all', 0);
+    throw new RequeueError('that is all', 0);
   };
   await using fake = await fakeWorker({ 'run-function': run, score: run });
 
@@ -380,7 +380,7 @@ test.each(['the lease', 'the worker'])('a job’s signal is aborted when %s ends
   await using fake = await fakeWorker({
     'run-function': async (_, turn) => {
       await turn.beforeSend();
-      (which === 'the lease' ? lost : stopping).abort(new HandBackError('it ends', 0));
+      (which === 'the lease' ? lost : stopping).abort(new RequeueError('it ends', 0));
       seen.push(turn.signal.aborted);
       turn.signal.throwIfAborted();
       return { status: 'done', response: '1' };
@@ -437,7 +437,7 @@ test.each([
     await using fake = await fakeWorker({
       'data-files': async (_, turn) => {
         await turn.beforeSend();
-        turn.onLeave();
+        turn.onSend();
         suspectedMs = 1_000;
         throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
       },

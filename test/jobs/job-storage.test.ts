@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../lib/base/async.ts';
+import type { Lease } from '../../lib/jobs/delivery.ts';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
-import type { Lease } from '../../lib/jobs/held.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';

@@ -15,7 +15,7 @@ test('a worker that is killed while its jobs wait for their slots leaves one tha
   await using fake = await fakeWorker({
     'run-function': async ({ id }, turn) => {
       const call = async () => {
-        turn.onLeave();
+        turn.onSend();
         left.add(id);
         await sleep(100);
       };

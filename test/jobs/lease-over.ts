@@ -1,4 +1,4 @@
-import type { Lease } from '../../lib/jobs/held.ts';
+import type { Lease } from '../../lib/jobs/delivery.ts';
 import { renewLease } from '../../lib/jobs/open-worker.ts';
 
 type LeaseParts = Omit<Parameters<typeof renewLease>[0], 'claim' | 'leaseMs'>;

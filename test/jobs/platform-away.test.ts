@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Lease } from '../../lib/jobs/held.ts';
+import type { Lease } from '../../lib/jobs/delivery.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { leaseOf } from '../../lib/jobs/open-worker.ts';
-import type { RunJob } from '../../lib/jobs/turn.ts';
+import type { RunJob } from '../../lib/jobs/send-context.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { runBatch } from '../../lib/jobs/work.ts';
 import { createFleetBreaker } from '../../lib/pace/breaker.ts';
@@ -56,7 +56,7 @@ test.for([
       const breaker = createFleetBreaker({ item, clock, probe });
       const call: RunJob<Job> = async (_job, turn) => {
         await turn.beforeSend();
-        turn.onLeave();
+        turn.onSend();
         await sleep(CALL_MS);
         breaker.ended(outcome(), CALL_MS);
         if (isAway()) throw new PlatformError(refused, context);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Lease } from '../../lib/jobs/delivery.ts';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
-import type { Lease } from '../../lib/jobs/held.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/record-end.ts';
-import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
+import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -19,7 +19,7 @@ async function succeeding(response = '{"executionId":"e-1"}') {
   const runs: string[] = [];
   const run: RunJob<RunFunctionJob> = async ({ id }, turn) => {
     await turn.beforeSend();
-    turn.onLeave();
+    turn.onSend();
     runs.push(id);
     return { status: 'done', response };
   };
@@ -162,7 +162,7 @@ test('a call that fails while the claim for another one is written leaves the jo
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
   await using fake = await fakeWorker({
     'data-files': async (_, turn) => {
-      await Promise.all([turn.beforeSend(), Promise.reject(new HandBackError('its turn is far off', 7_000))]);
+      await Promise.all([turn.beforeSend(), Promise.reject(new RequeueError('its turn is far off', 7_000))]);
       return { status: 'done', response: '1' };
     },
   });
@@ -188,7 +188,7 @@ test('a call that comes to its turn after another one has failed does not claim 
     'data-files': async (_, turn) => {
       late = fake.worker.sleep(1).then(() => turn.beforeSend());
       late.catch(() => undefined);
-      throw new HandBackError('its turn is far off', 7_000);
+      throw new RequeueError('its turn is far off', 7_000);
     },
   });
   const job = { version: 1, type: 'data-files', id: 'job-1', ids: ['1', '2'] };
@@ -251,7 +251,7 @@ describe('a lease that is lost while the response is on its way', () => {
         await turn.beforeSend();
         runs += 1;
         if (runs === 1) await delivered(fake);
-        turn.onLeave();
+        turn.onSend();
         return { status: 'done', response: '{"executionId":"e-1"}' };
       },
     });
@@ -277,7 +277,7 @@ describe('a lease that is lost while the response is on its way', () => {
     await using fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
-        turn.onLeave();
+        turn.onSend();
         lost.abort(new Error('lease lost'));
         throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
       },

@@ -5,7 +5,7 @@ import { parsePart } from '../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readChunkRow } from '../../lib/jobs/texts/batch/finish-batch.ts';
 import { splitBatch } from '../../lib/jobs/texts/batch/score-file.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze } from '../../lib/jobs/texts/scoring/run.ts';
+import type { Analyze } from '../../lib/jobs/texts/scoring/scoring-session.ts';
 import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf } from './fake-worker.ts';
@@ -30,10 +30,10 @@ export async function scoredBatch(options: Options) {
   const { now, sleep, random } = fake.worker;
   const refused = new Set(options.refused);
   const paid: string[] = [];
-  const send: Analyze = async (request, { beforeSend, onLeave } = {}) => {
+  const send: Analyze = async (request, { beforeSend, onSend } = {}) => {
     await beforeText?.(paid.length);
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     const context = { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 };
     if (refused.has(request.text)) throw new PlatformError(refusedText, context);
     paid.push(request.text);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
-import type { Turn } from '../../lib/jobs/turn.ts';
+import type { SendContext } from '../../lib/jobs/send-context.ts';
 import { runBatch, work } from '../../lib/jobs/work.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
@@ -13,7 +13,7 @@ const done: Outcome = { status: 'done', response: '1' };
 /** A worker that counts what it ran, and what drains a queue with it. */
 async function countingWorker() {
   const ran: string[] = [];
-  const run = async ({ id }: { readonly id: string }, { beforeSend }: Pick<Turn, 'beforeSend'>) => {
+  const run = async ({ id }: { readonly id: string }, { beforeSend }: Pick<SendContext, 'beforeSend'>) => {
     await beforeSend();
     ran.push(id);
     return done;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { EXACT_POLLS, type Queue } from '../../lib/jobs/queue/queue.ts';
-import { HandBackError } from '../../lib/jobs/turn.ts';
+import { RequeueError } from '../../lib/jobs/send-context.ts';
 import { type WorkOptions, work } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
@@ -23,7 +23,7 @@ test.for([1, 2, 3, 4, 5, 6])(
         // Each fourth goes back to the queue once, for longer than the counts lag.
         if (back.has(id) || Number(id.slice(4)) % 4 > 0) return { status: 'done', response: '1' };
         back.add(id);
-        throw new HandBackError('not now', 20_000);
+        throw new RequeueError('not now', 20_000);
       },
     });
     const jobs = Array.from({ length: 40 }, (_, index) =>
@@ -240,7 +240,7 @@ test('a message whose deletion gets no response is a warning that names it', asy
 test('a delay that is refused is a warning, and the job counts as handed back', async () => {
   await using fake = await fakeWorker({
     'run-function': async () => {
-      throw new HandBackError('not now', 86_400_000);
+      throw new RequeueError('not now', 86_400_000);
     },
   });
   const logged: string[] = [];
@@ -266,7 +266,7 @@ test('a message that goes back is not hidden for its job any longer', async () =
   await using fake = await fakeWorker({
     'run-function': async () => {
       for (let turns = 0; turns < 5; turns += 1) await turn();
-      throw new HandBackError('not now', 0);
+      throw new RequeueError('not now', 0);
     },
   });
   const stop = new AbortController();

@@ -489,12 +489,12 @@ describe('a call whose sends are recorded', () => {
   test('reports the moment at which it leaves, which may still be refused', async () => {
     const { platform, log } = fakeCall([good]);
     const beforeSend = async () => void log.push('recorded');
-    const onLeave = () => {
+    const onSend = () => {
       log.push('leaving');
       throw new Error('too late');
     };
 
-    await expect(platform.calculations.search({ sort }, { beforeSend, onLeave })).rejects.toThrow('too late');
+    await expect(platform.calculations.search({ sort }, { beforeSend, onSend })).rejects.toThrow('too late');
 
     expect(log).toEqual(['recorded', 'turn', 'leaving']);
   });

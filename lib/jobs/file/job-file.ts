@@ -118,16 +118,16 @@ function createLines() {
 
 function createJudge({ ids }: JobFileOptions) {
   const seen = compareIds();
-  return ({ line, job, isNamed, isUnique }: JobRow) => {
+  return ({ line, job, hasExplicitId, isUnique }: JobRow) => {
     const { id, type } = job;
-    const before = isNamed && !isUnique ? seen.add(id, line) : undefined;
+    const before = hasExplicitId && !isUnique ? seen.add(id, line) : undefined;
     const { faults = [], warnings = [] } = definitionOf(job).judgeHere?.(job, { judgeFormula }) ?? {};
     const wrong = [
       ...(before === undefined
         ? []
         : [`id: expected an id that no other line has, got ${id}, which line ${before} has`]),
       ...faults,
-      ...(ids === 'required' && !isNamed
+      ...(ids === 'required' && !hasExplicitId
         ? [`id: expected one, by which a ${type} runs only once, got nothing`]
         : []),
     ];
@@ -142,9 +142,9 @@ async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenera
     if ('faults' in row)
       throw new Error(`line ${row.line}: was checked, and is refused: ${row.faults.join('; ')}`);
     if (!('text' in row)) continue;
-    const { line, job, contentHash, isNamed, text, fields } = row;
+    const { line, job, contentHash, hasExplicitId, text, fields } = row;
     // The queue would give another id to each copy: a send that is repeated would run a function twice.
-    yield { line, id: job.id, contentHash, body: isNamed ? text : withId(text, job.id), fields };
+    yield { line, id: job.id, contentHash, body: hasExplicitId ? text : withId(text, job.id), fields };
   }
 }
 
@@ -158,7 +158,7 @@ async function stampOf({ file, text }: JobFileOptions): Promise<string> {
 type JobRow = Omit<FileRow, 'id' | 'body'> & {
   readonly text: string;
   readonly job: Job;
-  readonly isNamed: boolean;
+  readonly hasExplicitId: boolean;
   readonly isUnique: boolean;
 };
 

@@ -209,7 +209,7 @@ export function decideProgress(
 
 export type ReleaseOptions = {
   /** Whether a request has left that was not executed, or may be repeated. Default: false. */
-  readonly hasLeft?: boolean;
+  readonly requestSent?: boolean;
   /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
   readonly counts?: 'attempt' | 'try' | 'nothing';
 };
@@ -217,7 +217,7 @@ export type ReleaseOptions = {
 export function decideRelease(
   row: JobRow | undefined,
   holder: Holder & Partial<JobRequest>,
-  { hasLeft = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
+  { requestSent = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
   // Its claim got no response, and may be stored yet: what that would replace is written again, so it meets another one.
   if (row === undefined || row.fence < holder.fence) {
@@ -229,11 +229,11 @@ export function decideRelease(
   if (row.state === 'CLAIMED' && row.leaseUntilMs === undefined) return { answer: { kind: 'released', row } };
   const isOnlySend = row.sentFence === holder.fence && row.earlierSentFence === undefined;
   // Or whoever found the proof, which was staged by a try before this one, may have had a message that is gone.
-  if ((row.state === 'UNKNOWN' && isOnlySend && !hasLeft) || runsAgain(row))
+  if ((row.state === 'UNKNOWN' && isOnlySend && !requestSent) || runsAgain(row))
     return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
   const isSent = row.state === 'SENT';
-  const isCounted = isSent && hasLeft && counts !== 'nothing';
+  const isCounted = isSent && requestSent && counts !== 'nothing';
   const tries = counts === 'try' ? { unsentTries: (row.unsentTries ?? 0) + 1 } : {};
   const unsent = counts === 'try' && isCounted ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
   const attempts = row.attempts - (isSent && !isCounted ? 1 : 0);

@@ -125,14 +125,14 @@ function textsIn(texts: unknown): ReadonlySet<string> {
 export type JobBy<Message> = Message & { readonly id: string };
 
 /**
- * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `isNamed`: false
+ * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `hasExplicitId`: false
  * if the job got the queue's id of the message, which no copy of it has: it must be given its id before anything else.
  */
 export type ReadJob<Job> = {
   readonly kind: 'job';
   readonly job: Job;
   readonly contentHash: string;
-  readonly isNamed: boolean;
+  readonly hasExplicitId: boolean;
 };
 
 /** `id`: that in the message, if it is a valid one. */
@@ -161,7 +161,7 @@ export function readJob<Message extends { readonly id?: string | undefined }>(
     kind: 'job',
     job: { ...message, id },
     contentHash,
-    isNamed: message.id !== undefined || !isByQueue,
+    hasExplicitId: message.id !== undefined || !isByQueue,
   };
 }
 

@@ -8,20 +8,16 @@ const MIN_MAX_RECEIVES = 1_000;
 /** A message that waits is copied when it is three days old, and may be hidden for twelve hours then. */
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
-/** What to do about each fault. */
-const LIMITS_ADVICE =
-  'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
-
 /** A queue of jobs, and the dead-letter queue that the settings name. */
 type JobQueues = {
   readonly jobs: Queue;
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };
 
-/** The limits of the jobs queue, what is wrong with those of both, a line each, and what to do about it. A queue in SQLite has ours. */
+/** The limits of the jobs queue, and what is wrong with those of both, a line each. A queue in SQLite has ours. */
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
-  if (limits === undefined) return { limits, faults: [], advice: LIMITS_ADVICE };
+  if (limits === undefined) return { limits, faults: [] };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
   // A worker need not see the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
@@ -41,7 +37,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
     [`MessageRetentionPeriod of the dead-letter queue is ${deadSeconds}, less than ${retentionSeconds}, and counts from when a job was submitted`]:
       deadSeconds < retentionSeconds,
   };
-  return { limits, faults: Object.keys(found).filter((fault) => found[fault]), advice: LIMITS_ADVICE };
+  return { limits, faults: Object.keys(found).filter((fault) => found[fault]) };
 }
 
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);

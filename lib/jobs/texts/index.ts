@@ -10,9 +10,9 @@ export {
 export type { BatchStatus, FailedRow } from './batch/batch-status.ts';
 export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
 export type { Summary } from './batch/finish-batch.ts';
+export type { DailyUsage } from './daily-usage.ts';
 export type { Erased } from './forget.ts';
 export type { InputFound } from './rows/read-rows.ts';
-export type { Scored } from './scored-in-day.ts';
 
 type Of<F extends (...given: never) => unknown> = Parameters<F>;
 

@@ -13,7 +13,7 @@ import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
 import { writeScoredFile } from './output/scored-file.ts';
 import { createInput, type InputFound, type InputOptions } from './rows/read-rows.ts';
-import type { Analyze } from './scoring/run.ts';
+import type { Analyze } from './scoring/scoring-session.ts';
 
 type Scoring = {
   readonly batch: string;
@@ -89,12 +89,12 @@ const ownOf = ({ settings, breaker }: Session) => ({
 
 /** Counts calls, and the tokens of those that scored a text. */
 function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', number>): Analyze {
-  return async (request, { onLeave, ...options } = {}) => {
+  return async (request, { onSend, ...options } = {}) => {
     const leave = () => {
-      onLeave?.();
+      onSend?.();
       paid.calls += 1;
     };
-    const sentiment = await analyze(request, { ...options, onLeave: leave });
+    const sentiment = await analyze(request, { ...options, onSend: leave });
     paid.scored += 1;
     paid.tokens += tokensOf(sentiment).total;
     return sentiment;

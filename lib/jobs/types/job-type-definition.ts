@@ -6,8 +6,8 @@ import type { AllowLists } from '../allow-lists.ts';
 import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow, JobRow } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
+import type { JobClock, RunJob } from '../send-context.ts';
 import type { BatchStorage } from '../texts/batch/batch.ts';
-import type { JobClock, RunJob } from '../turn.ts';
 
 /** Everything that is specific to one job type. `Message`: the message once checked; `Input`: the message as sent. */
 export type JobTypeDefinition<

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Priority } from '../../pace/index.ts';
 import type { RunOutcome } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
-import type { RunJob, Turn } from '../turn.ts';
+import type { RunJob, SendContext } from '../send-context.ts';
 import { dataFiles } from './data-files/definition.ts';
 import type { JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
 import { runFunction } from './run-function/definition.ts';
@@ -59,8 +59,8 @@ export const priorityOf = (job: Job): Priority =>
 export const runBy = <Type extends JobType>(
   runners: Runners,
   job: JobOf<Type>,
-  turn: Turn,
-): Promise<RunOutcome> => runners[job.type](job, turn);
+  context: SendContext,
+): Promise<RunOutcome> => runners[job.type](job, context);
 
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);

@@ -5,7 +5,7 @@ import { runRows } from '../../../lib/jobs/file/run-rows.ts';
 import type { EndedJob } from '../../../lib/jobs/handle-message.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
-import { HandBackError, type RunJob } from '../../../lib/jobs/turn.ts';
+import { RequeueError, type RunJob } from '../../../lib/jobs/send-context.ts';
 import type { RunFunctionJob } from '../../../lib/jobs/types/run-function/definition.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
@@ -57,7 +57,7 @@ async function run(
 
 const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
-  turn.onLeave();
+  turn.onSend();
   return { status: 'done', response: '1' };
 };
 
@@ -66,7 +66,7 @@ test('each row is run to its end, also one that has to wait', async () => {
   const { ended, running } = await run([rowOf('a'), rowOf('b'), rowOf('c')], async (job, turn) => {
     if (job.id === 'b' && waited.size < 3) {
       waited.add(`${waited.size}`);
-      throw new HandBackError('not now', 45_000);
+      throw new RequeueError('not now', 45_000);
     }
     return succeeds(job, turn);
   });

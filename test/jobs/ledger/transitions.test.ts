@@ -278,7 +278,7 @@ test('a lease is made longer, never shorter, and by its holder after its end too
 describe('a release', () => {
   const release = (row: JobRow | undefined, options = {}, fence = 3) =>
     whole(decideRelease(row, { ...request, fence }, { ...options, nowMs }));
-  const left = { hasLeft: true };
+  const left = { requestSent: true };
 
   test.each<[string, Claim, object, object]>([
     ['that was not sent', held, {}, free],

@@ -1,6 +1,6 @@
 import type { SourceRow } from '../../../lib/jobs/texts/batch/check-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/run.ts';
+import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import type { SentimentRequest } from '../../../lib/platform/operations/analyze-sentiment.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
@@ -44,7 +44,7 @@ export const longWait: PlatformFailure = { kind: 'wait', waitMs: 40_000, maxWait
 export function scriptedAnalyze(script: Readonly<Record<string, readonly PlatformFailure[]>> = {}) {
   const attempts = new Map<string, number>();
   const paid: string[] = [];
-  const analyze: Analyze = async (request, { beforeSend, onLeave, signal } = {}) => {
+  const analyze: Analyze = async (request, { beforeSend, onSend, signal } = {}) => {
     signal?.throwIfAborted();
     const { text } = request;
     const attempt = attempts.get(text) ?? 0;
@@ -53,7 +53,7 @@ export function scriptedAnalyze(script: Readonly<Record<string, readonly Platfor
     const context = { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 };
     if (failure?.kind === 'wait') throw new PlatformError(failure, context);
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     const error = failure && new PlatformError(failure, context);
     if (error === undefined || (error.sent && failure !== refusedText)) paid.push(text);
     if (error !== undefined) throw error;
@@ -91,7 +91,7 @@ export function worker(analyze: Analyze, table: Table = createMemoryTable(), own
 
 /** A text that a worker has claimed and recorded as sent; what comes back is up to the test. */
 export async function sentBy({ cache }: Pick<ReturnType<typeof worker>, 'cache'>, text: string) {
-  const [looked] = await cache.look([{ text }]);
+  const [looked] = await cache.lookup([{ text }]);
   if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
   const { kind } = await looked.claim.send();
   if (kind !== 'sent') throw new Error(`expected to send, got ${kind}`);

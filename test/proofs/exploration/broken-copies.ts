@@ -1,4 +1,4 @@
-import type { Lease } from '../../../lib/jobs/held.ts';
+import type { Lease } from '../../../lib/jobs/delivery.ts';
 import type { Claim, JobRow } from '../../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { withId } from '../../../lib/jobs/message/check-message.ts';

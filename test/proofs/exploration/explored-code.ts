@@ -1,11 +1,11 @@
+import type { Lease } from '../../../lib/jobs/delivery.ts';
 import type { Worker } from '../../../lib/jobs/handle-message.ts';
-import type { Lease } from '../../../lib/jobs/held.ts';
 import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { leaseOf } from '../../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { redriveFailed } from '../../../lib/jobs/redrive.ts';
 import { sendsMany } from '../../../lib/jobs/types/job-types.ts';
-import { handleOnce, runBatch } from '../../../lib/jobs/work.ts';
+import { handleDelivery, runBatch } from '../../../lib/jobs/work.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { settleWrite } from '../../../lib/table/dynamo-table.ts';
 import type { StoredRow, Table } from '../../../lib/table/table.ts';
@@ -129,7 +129,7 @@ async function deliver(
       ...(isHeldUp ? unrenewed : {}),
       ...copy.lease,
     };
-    const { kind: handled } = await handleOnce(message, { worker, lease, queue });
+    const { kind: handled } = await handleDelivery(message, { worker, lease, queue });
     if (handled !== 'done') return;
   }
   // Without a response the message is delivered again.

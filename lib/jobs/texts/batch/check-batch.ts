@@ -107,7 +107,7 @@ export async function previewBatch(
   let [rows, badRows, cached] = [0, 0, 0];
   let unknown: string[] = [];
   const lookUp = async () => {
-    const looked = await cache.look(unknown.map((text) => ({ ...given.request, text })));
+    const looked = await cache.lookup(unknown.map((text) => ({ ...given.request, text })));
     cached += looked.filter(({ kind }) => kind === 'scored').length;
     unknown = [];
   };

@@ -86,7 +86,7 @@ async function lostScores({ chunkId, key }: Part, storage: BatchStorage) {
   });
   const own = { ...storage, host: staged.host, owner: 'store', attemptMs: 0 };
   const requests = texts.map(({ text }) => ({ ...staged.request, text }));
-  const looked = await createScoreCache(own).look(requests, chunkJobId(chunkId));
+  const looked = await createScoreCache(own).lookup(requests, chunkJobId(chunkId));
   return texts.flatMap(({ result }, at) => {
     const each = looked[at];
     return each?.kind === 'open' ? [{ claim: each.claim, result }] : [];

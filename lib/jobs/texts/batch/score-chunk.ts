@@ -1,6 +1,5 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { createScoreCache, type Looked } from '../cache/score-cache.ts';
-import type { ScoreTextsOptions } from '../scoring/run.ts';
+import { type CacheLookup, createScoreCache } from '../cache/score-cache.ts';
 import {
   type Scored,
   scoreTexts,
@@ -8,6 +7,7 @@ import {
   type TextOutcome,
   type TextResult,
 } from '../scoring/score-texts.ts';
+import type { ScoreTextsOptions } from '../scoring/scoring-session.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
 import { openCallLimit } from './call-limit.ts';
 import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
@@ -156,7 +156,7 @@ export async function failChunk(
   const distinct = [...new Set(texts.map(({ text }) => text))];
   const requests = distinct.map((text) => ({ ...request, text }));
   // It claims nothing.
-  const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).look(
+  const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
     requests,
     payer,
   );
@@ -167,7 +167,7 @@ export async function failChunk(
   return ended;
 }
 
-function recordedOutcome(looked: Looked, error: string): TextOutcome {
+function recordedOutcome(looked: CacheLookup, error: string): TextOutcome {
   if (looked.kind === 'scored') return looked;
   // Whoever holds the text will count its calls.
   if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };

@@ -3,7 +3,12 @@ import { canonicalJson } from '../../../base/json/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { inGroups } from '../../results/read-listed.ts';
 import { createFailures } from '../scoring/failures.ts';
-import { type Analyze, createTextGate, mostWaitingAt, type ScoreTextsOptions } from '../scoring/run.ts';
+import {
+  type Analyze,
+  createTextGate,
+  mostWaitingAt,
+  type ScoreTextsOptions,
+} from '../scoring/scoring-session.ts';
 import { BatchConflictError, type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { setCallLimit } from './call-limit.ts';
 import {

@@ -66,23 +66,23 @@ type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
 
 export type ScoreCache = {
   /** What is known of at most 100 texts, by one read that claims nothing. `payer`: the job that they belong to. */
-  look(requests: readonly SentimentRequest[], payer?: string): Promise<readonly Looked[]>;
+  lookup(requests: readonly SentimentRequest[], payer?: string): Promise<readonly CacheLookup[]>;
 };
 
 /** A text with its result. `calls`: those that this payer spent on it; 0 if another job paid. */
 export type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
 
 /** A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds). */
-export type Taken = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
+export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
 
-export type Looked = Taken | { readonly kind: 'open'; readonly claim: TextClaim };
+export type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /** The right to score a text, taken by the write that records the first send, shortly before the call's slot. */
 export type TextClaim = {
   /** Sends that may have been executed without a result, and that this payer is the one to count. */
   readonly sends: () => number;
   /** Takes the text, or renews the lease, and records that a send is about to leave. Nothing may leave unless `sent`. */
-  send(): Promise<Taken | { readonly kind: 'sent' }>;
+  send(): Promise<CacheHit | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
   takeBack(): Promise<void>;
   /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
@@ -100,11 +100,11 @@ const SPARE_MS = 30_000;
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   const { table, host, now, setTime } = options;
   return {
-    async look(requests, payer) {
+    async lookup(requests, payer) {
       const keys = requests.map((request) => cacheKey(host, request));
       const rows = keys.length === 0 ? [] : await table.getAll(keys);
       await setTime?.();
-      return keys.map((key, at): Looked => {
+      return keys.map((key, at): CacheLookup => {
         const stored = rows[at];
         const taken = stored && takenBy(parseCacheRow(stored), payer, now());
         const { text = '' } = requests[at] ?? {};
@@ -130,7 +130,7 @@ function printedResult(result: Sentiment): string {
 }
 
 /** What a row says to a worker; undefined if the text may be sent. */
-function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): Taken | undefined {
+function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): CacheHit | undefined {
   if (row.state === 'SCORED') {
     const result: Sentiment = anyRecord().parse(parseJson(row.result ?? 'null'));
     return { kind: 'scored', result, calls: isPaidBy(row, payer) ? row.sends : 0 };

@@ -8,9 +8,9 @@ import {
   type SentimentRequest,
 } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import type { ScoredText, Taken, TextClaim } from '../cache/score-cache.ts';
+import type { CacheHit, ScoredText, TextClaim } from '../cache/score-cache.ts';
 import { isOfText, wasRefused } from './failures.ts';
-import { type Run, type ScoreTextsOptions, startRun } from './run.ts';
+import { createScoringSession, type ScoreTextsOptions, type ScoringSession } from './scoring-session.ts';
 
 export type TextResult = {
   readonly id: string;
@@ -69,7 +69,7 @@ export async function scoreTexts(
   request: ScoreRequest,
   options: ScoreTextsOptions,
 ): Promise<Scored> {
-  const run = startRun(options);
+  const session = createScoringSession(options);
   const outcomes = new Map<string, TextOutcome>();
   let open = [...new Set(texts.map(({ text }) => text))];
   let endMs: number | undefined;
@@ -79,24 +79,24 @@ export async function scoreTexts(
     delayMs: Math.max(MIN_DELAY_MS, delayMs),
   });
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
-    const heldUntilMs = await scoreEach(open, request, outcomes, run);
+    const heldUntilMs = await scoreEach(open, request, outcomes, session);
     open = open.filter((text) => !outcomes.has(text));
     const undecided = outcomes.values().find((outcome) => outcome.kind === 'unsettled');
     if (open.length === 0 && undecided !== undefined)
-      run.stop({ kind: 'error', error: undecided.error, alike: false });
-    const stop = run.stopped();
+      session.stop({ kind: 'error', error: undecided.error, alike: false });
+    const stop = session.stopped();
     if (stop?.kind === 'error') {
       const { error, alike } = stop;
-      const progress = run.counts.successes;
+      const progress = session.counts.successes;
       return { kind: 'stopped', error, alike, progress, results: resultsOf(texts, outcomes, error) };
     }
     if (stop !== undefined) return laterBy(stop.delayMs);
     if (open.length === 0) return settled(texts, outcomes);
-    endMs ??= Math.min(run.deadlineMs, run.now() + MAX_OTHERS_WAIT_MS);
-    if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now());
-    await run
-      .sleep(pollMs, run.signal)
-      .catch((error: unknown) => run.stop({ kind: 'error', error, alike: false }));
+    endMs ??= Math.min(session.deadlineMs, session.now() + MAX_OTHERS_WAIT_MS);
+    if (session.now() + pollMs > endMs) return laterBy(heldUntilMs - session.now());
+    await session
+      .sleep(pollMs, session.signal)
+      .catch((error: unknown) => session.stop({ kind: 'error', error, alike: false }));
   }
 }
 
@@ -105,51 +105,51 @@ async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
   outcomes: Map<string, TextOutcome>,
-  run: Run,
+  session: ScoringSession,
 ): Promise<number> {
-  const rest = lookedUp(texts, request, run);
+  const rest = lookedUp(texts, request, session);
   let heldUntilMs = Number.POSITIVE_INFINITY;
   const lane = async () => {
     for await (const [text, looked] of rest) {
       const outcome =
-        looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, run) : looked;
+        looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, session) : looked;
       // The request is right, whatever else is wrong now.
-      if (looked.kind === 'scored') run.failures.hasScored();
+      if (looked.kind === 'scored') session.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
     }
   };
-  await Promise.all(Array.from({ length: run.atOnce ?? AT_ONCE }, lane));
-  return run.isOver() ? run.now() : heldUntilMs;
+  await Promise.all(Array.from({ length: session.atOnce ?? AT_ONCE }, lane));
+  return session.isOver() ? session.now() : heldUntilMs;
 }
 
 /**
  * Texts with what the cache has of them, which is read as they are taken: other workers may score them meanwhile. Where
  * one is a step ahead, it continues at random with those that are left, so that they do not meet at each text.
  */
-async function* lookedUp(texts: readonly string[], request: ScoreRequest, run: Run) {
-  const isOver = () => run.stopped() !== undefined || run.isOver();
-  let [rest, { overtaken }] = [texts, run.counts];
+async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
+  const isOver = () => session.stopped() !== undefined || session.isOver();
+  let [rest, { overtaken }] = [texts, session.counts];
   try {
     while (rest.length > 0 && !isOver()) {
       const group = rest.slice(0, LOOKED_UP);
       const requests = group.map((text) => ({ ...request, text }));
-      const looked = await run.cache.look(requests, run.payer);
+      const looked = await session.cache.lookup(requests, session.payer);
       rest = rest.slice(LOOKED_UP);
       for (const [at, each] of looked.entries()) {
         if (isOver()) return;
-        if (run.counts.overtaken > overtaken) {
+        if (session.counts.overtaken > overtaken) {
           const left = [...group.slice(at), ...rest];
-          const from = Math.floor(run.random() * left.length);
+          const from = Math.floor(session.random() * left.length);
           rest = [...left.slice(from), ...left.slice(0, from)];
           break;
         }
         yield [group[at] ?? '', each] as const;
       }
-      overtaken = run.counts.overtaken;
+      overtaken = session.counts.overtaken;
     }
   } catch (error) {
-    run.stop({ kind: 'error', error, alike: false });
+    session.stop({ kind: 'error', error, alike: false });
   }
 }
 
@@ -193,27 +193,31 @@ export type TextOutcome =
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
 /** It may also be held, by another worker or since time is up. */
-type Outcome = TextOutcome | Taken;
+type Outcome = TextOutcome | CacheHit;
 
-const heldNow = ({ now }: Run): Outcome => ({ kind: 'held', untilMs: now() });
+const heldNow = ({ now }: ScoringSession): Outcome => ({ kind: 'held', untilMs: now() });
 
 /** Scores a text by calls, and stops the run if no other text would fare better. Throws nothing. */
-async function scoreText(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
+async function scoreText(
+  request: SentimentRequest,
+  claim: TextClaim,
+  session: ScoringSession,
+): Promise<Outcome> {
   try {
-    return await tryUntilDone(request, claim, run);
+    return await tryUntilDone(request, claim, session);
   } catch (error) {
-    run.stop({ kind: 'error', error, alike: false });
+    session.stop({ kind: 'error', error, alike: false });
     const calls = claim.sends();
     // If the release fails, the lease runs out by itself.
     await claim.release().catch(() => undefined);
-    const stop = run.stopped();
+    const stop = session.stopped();
     return { kind: 'unsettled', error: stop?.kind === 'error' ? stop.error : error, calls };
   }
 }
 
 type Tries = {
   attempts: number;
-  /** Time spent on attempts and on the waits between them, but not on waits for a turn. */
+  /** Time spent on attempts and on the waits between them, but not on waits for a given. */
   spentMs: number;
   refusedTokens: number;
   /** Calls of the run that had left when the pace last refused this text. */
@@ -226,37 +230,43 @@ type Tried =
   | { readonly kind: 'failure'; readonly error: PlatformError }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
 
-async function tryUntilDone(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Outcome> {
+async function tryUntilDone(
+  request: SentimentRequest,
+  claim: TextClaim,
+  session: ScoringSession,
+): Promise<Outcome> {
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
-  const { overtaken } = run.counts;
+  const { overtaken } = session.counts;
   for (;;) {
     // Whoever took a text since this one was looked at most likely comes to this one next: it is left for last.
-    const isLeft = () => tries.attempts === 0 && run.counts.overtaken > overtaken;
+    const isLeft = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
     const attempt = async (leave: () => void): Promise<Tried> =>
-      isLeft() ? { kind: 'ended', outcome: heldNow(run) } : tryInTurn({ request, claim, leave }, tries, run);
-    const tried = await run.enter(attempt, run.signal);
+      isLeft()
+        ? { kind: 'ended', outcome: heldNow(session) }
+        : tryInTurn({ request, claim, leave }, tries, session);
+    const tried = await session.enter(attempt, session.signal);
     if (tried.kind === 'result') {
-      run.counts.successes += 1;
-      run.failures.succeeded();
-      return store(tried.result, claim, run);
+      session.counts.successes += 1;
+      session.failures.succeeded();
+      return store(tried.result, claim, session);
     }
     if (tried.kind === 'ended') {
       await claim.release();
       return tried.outcome;
     }
-    const delayMs = delayBeforeRetry(tried.error, tries, run);
-    if (delayMs === undefined) return giveUp(request.text, tried.error, claim, run);
-    const untilMs = run.now() + delayMs;
-    if (untilMs >= run.deadlineMs) {
+    const delayMs = delayBeforeRetry(tried.error, tries, session);
+    if (delayMs === undefined) return giveUp(request.text, tried.error, claim, session);
+    const untilMs = session.now() + delayMs;
+    if (untilMs >= session.deadlineMs) {
       await claim.release();
       return { kind: 'held', untilMs };
     }
-    await run.sleep(delayMs, run.signal);
+    await session.sleep(delayMs, session.signal);
     tries.spentMs += delayMs;
   }
 }
 
-type Turn = {
+type TextAttempt = {
   readonly request: SentimentRequest;
   readonly claim: TextClaim;
   readonly leave: () => void;
@@ -264,26 +274,26 @@ type Turn = {
 
 const MAX_WAIT_MS = 120_000;
 
-/** One attempt in its turn. As long as calls of the chunk leave, a wait for the pace is sat out here. */
-async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
+/** One attempt in its given. As long as calls of the chunk leave, a wait for the pace is sat out here. */
+async function tryInTurn(given: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
     let leftAtMs: number | undefined;
     const leave = () => {
-      leftAtMs = run.now();
-      turn.leave();
+      leftAtMs = session.now();
+      given.leave();
     };
-    const tried = await sendText({ ...turn, leave }, run);
-    if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
+    const tried = await sendText({ ...given, leave }, session);
+    if (leftAtMs !== undefined) tries.spentMs += session.now() - leftAtMs;
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
-    const { departures } = run.counts;
-    const isSoon = waitMs <= MAX_WAIT_MS && run.now() + waitMs < run.deadlineMs;
+    const { departures } = session.counts;
+    const isSoon = waitMs <= MAX_WAIT_MS && session.now() + waitMs < session.deadlineMs;
     if (!isSoon || departures === tries.departures) {
-      run.stop({ kind: 'later', delayMs: waitMs });
-      return { kind: 'ended', outcome: heldNow(run) };
+      session.stop({ kind: 'later', delayMs: waitMs });
+      return { kind: 'ended', outcome: heldNow(session) };
     }
     tries.departures = departures;
-    await run.sleep(waitMs, run.signal);
+    await session.sleep(waitMs, session.signal);
   }
 }
 
@@ -291,8 +301,8 @@ async function tryInTurn(turn: Turn, tries: Tries, run: Run): Promise<Tried> {
  * One call. The text is claimed shortly before its slot; what was certainly not executed is taken back. A call that has left
  * finishes even if the run is stopped: it is paid for.
  */
-async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Tried> {
-  const { limit, signal } = run;
+async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
+  const { limit, signal } = session;
   let [recorded, left] = [false, false];
   let ended: Outcome | undefined;
   const end = (outcome: Outcome) => {
@@ -302,34 +312,34 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
   const beforeSend = async () => {
     if (recorded) return;
     signal.throwIfAborted();
-    if (run.isOver()) end(heldNow(run));
+    if (session.isOver()) end(heldNow(session));
     if (limit && !(await limit.take())) {
       const error = `not sent: the batch has made its ${limit.most} calls`;
       end({ kind: 'failed', error, calls: claim.sends(), claim });
     }
     const sent = await claim.send();
     if (sent.kind !== 'sent') {
-      run.counts.overtaken += 1;
+      session.counts.overtaken += 1;
       await limit?.giveBack();
       return end(sent);
     }
     recorded = true;
   };
-  const onLeave = () => {
+  const onSend = () => {
     signal.throwIfAborted();
-    if (run.isOver() || !claim.isHeld()) end(heldNow(run));
+    if (session.isOver() || !claim.isHeld()) end(heldNow(session));
     left = true;
-    run.counts.departures += 1;
+    session.counts.departures += 1;
     leave();
   };
   const takeBack = async () => {
     await claim.takeBack();
     await limit?.giveBack();
   };
-  if (run.isOver()) return { kind: 'ended', outcome: heldNow(run) };
+  if (session.isOver()) return { kind: 'ended', outcome: heldNow(session) };
   try {
-    const options = { signal, beforeSend, onLeave, once: true, finishes: true };
-    return { kind: 'result', result: await run.analyze(request, options) };
+    const options = { signal, beforeSend, onSend, once: true, finishes: true };
+    return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
     // It did not leave after all: its turn was too far off, or it was stopped before.
     if (recorded && !left) await takeBack().catch(() => undefined);
@@ -340,7 +350,11 @@ async function sendText({ request, claim, leave }: Turn, run: Run): Promise<Trie
   }
 }
 
-function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): number | undefined {
+function delayBeforeRetry(
+  { failure }: PlatformError,
+  tries: Tries,
+  session: ScoringSession,
+): number | undefined {
   tries.attempts += 1;
   if (failure.kind === 'status' && failure.status === 401) {
     tries.refusedTokens += 1;
@@ -352,19 +366,24 @@ function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): n
     mayRepeat: true,
     attempt: tries.attempts,
     elapsedMs: tries.spentMs,
-    random: run.random(),
-    limits: { ...defaultRetryLimits, ...run.retry },
+    random: session.random(),
+    limits: { ...defaultRetryLimits, ...session.retry },
   });
   return decision.kind === 'retry' ? decision.delayMs : undefined;
 }
 
 /** Ends a text without a result. Its calls stay in the cache until the failure is recorded. */
-async function giveUp(text: string, error: PlatformError, claim: TextClaim, run: Run): Promise<TextOutcome> {
+async function giveUp(
+  text: string,
+  error: PlatformError,
+  claim: TextClaim,
+  session: ScoringSession,
+): Promise<TextOutcome> {
   const calls = claim.sends();
   await claim.release();
-  if (run.failures.failed(text, error.failure)) run.stop({ kind: 'error', error, alike: true });
-  const isAway = error.sent && (await run.isPlatformAway?.());
-  if (isAway) run.stop({ kind: 'error', error, alike: false });
+  if (session.failures.failed(text, error.failure)) session.stop({ kind: 'error', error, alike: true });
+  const isAway = error.sent && (await session.isPlatformAway?.());
+  if (isAway) session.stop({ kind: 'error', error, alike: false });
   return isOfText(error) && !isAway
     ? { kind: 'failed', error: error.message, calls, claim }
     : { kind: 'unsettled', error, calls };
@@ -373,15 +392,15 @@ async function giveUp(text: string, error: PlatformError, claim: TextClaim, run:
 const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 
 /** Stores the result. One that cannot be stored is returned all the same: it was paid for. */
-async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
+async function store(result: Sentiment, claim: TextClaim, session: ScoringSession): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
       const scored = await claim.finish(result);
-      await run.onProgress?.();
+      await session.onProgress?.();
       return scored;
     } catch (error) {
       if (delayMs === undefined || isOfDisk(error)) break;
-      await run.sleep(delayMs);
+      await session.sleep(delayMs);
     }
   }
   return { kind: 'scored', result, calls: claim.sends() };

@@ -4,7 +4,7 @@ import { checkedBy, each } from '../../../base/json/index.ts';
 import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
 import { dataFileOf, expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { common, type JobBy } from '../../message/check-message.ts';
-import type { RunJob } from '../../turn.ts';
+import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 
 const EXPECTED_NAMES = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
@@ -56,10 +56,10 @@ type Read =
  * result that has the others.
  */
 export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
-  return async ({ ids, expand = [] }, { beforeSend, onLeave, priority, signal }) => {
+  return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();
-    const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onLeave, priority };
+    const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onSend, priority };
     const read = async (id: string): Promise<Read> => {
       try {
         const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);

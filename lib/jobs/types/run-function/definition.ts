@@ -20,7 +20,7 @@ import {
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
 import { EXECUTED, type Outcome } from '../../ledger/job-row.ts';
 import { common, type JobBy } from '../../message/check-message.ts';
-import type { RunJob } from '../../turn.ts';
+import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';
 
@@ -83,10 +83,10 @@ const matches = (entry: string, full: string, functionName: string) =>
 
 /** Runs a code function, once. An execution that did not succeed is a failed job; its result has the whole execution. */
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
-  return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
+  return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, context) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
-    const { signal, priority, beforeSend, onLeave, hold } = turn;
-    const options = { signal, priority, beforeSend, onLeave, hold, once: true, finishes: true };
+    const { signal, priority, beforeSend, onSend, hold } = context;
+    const options = { signal, priority, beforeSend, onSend, hold, once: true, finishes: true };
     const read: ReadAnswer<Read> = async (body, onOdd) => {
       const execution = await readExecution(body);
       onOdd?.(oddIn(endpoint.records, execution.json));

@@ -1,18 +1,18 @@
 import { printJson } from '../../../base/json/index.ts';
 import { type Platform, PlatformError } from '../../../platform/index.ts';
+import { RequeueError, type RunJob, UnfinishedError } from '../../send-context.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import { createFailuresOf } from '../../texts/scoring/failures.ts';
+import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import {
   type Analyze,
   createTextGate,
   mostWaitingAt,
   type ScoreTextsOptions,
-} from '../../texts/scoring/run.ts';
-import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
-import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
+} from '../../texts/scoring/scoring-session.ts';
 import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
@@ -39,32 +39,32 @@ export function scoreRunner({
 }: ScoreRunnerOptions): RunJob<ScoreJob> {
   const gate = createTextGate(mostWaitingAt(rate));
   const failuresOf = createFailuresOf();
-  return async (job, turn) => {
-    const analyze: Analyze = async (request, { beforeSend, onLeave, ...options } = {}) => {
+  return async (job, context) => {
+    const analyze: Analyze = async (request, { beforeSend, onSend, ...options } = {}) => {
       const sentiment = await platform.sentiment.analyze(request, {
         ...options,
-        priority: turn.priority,
+        priority: context.priority,
         finishes: true,
         // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {
-          await turn.beforeSend();
+          await context.beforeSend();
           await beforeSend?.();
         },
-        onLeave: () => {
-          turn.onLeave();
-          onLeave?.();
+        onSend: () => {
+          context.onSend();
+          onSend?.();
         },
       });
       onSentiment?.(sentiment);
       return sentiment;
     };
-    const { signal, lastSendMs: deadlineMs, isPlatformAway, onProgress } = turn;
+    const { signal, lastSendMs: deadlineMs, isPlatformAway, onProgress } = context;
     const failures = failuresOf(requestOf(job));
     const own = { signal, deadlineMs, isPlatformAway, onProgress };
     const options = { ...given, ...batches, gate, failures, cache, analyze, ...own };
     const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
-      throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);
+      throw new RequeueError(`${scored.waiting} texts are not scored yet`, scored.delayMs);
     if (scored.kind === 'stopped') throw stoppedBy(scored, job);
     const { results, chunk: ended } = scored;
     if (ended === undefined) return { status: 'done', response: printJson({ results }) };
@@ -79,9 +79,9 @@ const AFTER_PROGRESS_MS = 10_000;
 
 /** What ends the turn of a job that was stopped. As long as its tries score something, none of them is counted. */
 function stoppedBy({ error, results, progress }: StoppedTexts, { batch, chunk }: ScoreJob): Error {
-  if (error instanceof HandBackError) return error;
+  if (error instanceof RequeueError) return error;
   if (error instanceof PlatformError && progress > 0)
-    return new HandBackError(error.message, AFTER_PROGRESS_MS);
+    return new RequeueError(error.message, AFTER_PROGRESS_MS);
   const costs = costsOf(results);
   const response = batch === undefined ? { results, ...costs } : { batch, chunk, ...costs };
   return new UnfinishedError(error, printJson(response));

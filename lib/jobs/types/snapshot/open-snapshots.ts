@@ -7,7 +7,7 @@ import type { SnapshotAndFollowers, StartExecution } from '../../../snapshot/ind
 import { linkedSource, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
 import type { JobStorage } from '../../job-storage.ts';
 import { isObject, readJob } from '../../message/check-message.ts';
-import type { RunJob } from '../../turn.ts';
+import type { RunJob } from '../../send-context.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
 /** Starts durable executions if there is a function for them. Throws `SettingsError` for SYNC_FOLLOWERS. */
@@ -53,11 +53,11 @@ type StartSnapshotOptions = {
 
 /** Starts a snapshot's durable execution, and returns `{started: NAME}`. The same job again has the same name. */
 export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
-  return async (job, { signal, beforeSend, onLeave }) => {
+  return async (job, { signal, beforeSend, onSend }) => {
     const name = executionName(job, stack);
     const input = printExecutionInput(job, followersOf(job, followers));
     await beforeSend();
-    onLeave();
+    onSend();
     await start({ name, input }, signal);
     return { status: 'done', response: printJson({ started: name }) };
   };

@@ -21,7 +21,7 @@ import {
 } from '../../../snapshot/sources/index.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import { type JobClock, JobRefusedError, type RunJob } from '../../turn.ts';
+import { type JobClock, JobRefusedError, type RunJob } from '../../send-context.ts';
 import type { SnapshotJob } from './message.ts';
 
 type SnapshotRunnerOptions = JobClock & {
@@ -39,7 +39,7 @@ type SnapshotRunnerOptions = JobClock & {
 /** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
-  return async (job, { signal, beforeSend, onLeave, onProgress: onSaved }) => {
+  return async (job, { signal, beforeSend, onSend, onProgress: onSaved }) => {
     const place = placeOfRequest(job);
     const begin = () =>
       beginRun(job, { store, compression, platform: host, now, random, signal }).catch(asRefused);
@@ -48,7 +48,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
     // Recorded once, before the first page is requested.
     await beforeSend();
-    onLeave();
+    onSend();
     const publication = await takeRun(saved, scan, {
       ...options,
       platform: host,

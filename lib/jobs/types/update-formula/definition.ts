@@ -6,7 +6,7 @@ import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/o
 import { INVALID_FORMULA, wasExecuted } from '../../ledger/job-row.ts';
 import { common, type JobBy, together } from '../../message/check-message.ts';
 import { responseOf } from '../../result.ts';
-import type { RunJob } from '../../turn.ts';
+import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { refuseIfChanged } from './find-calculation.ts';
 
@@ -68,12 +68,12 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
 
 /** Sets a formula, once, if nobody changed it since. One stored as INVALID ends as failed, kind `invalid-formula`. */
 export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
-  return async (job, { signal, priority, beforeSend, onLeave }) => {
+  return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)
       await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
     const input = { path: { calculationId }, query: { strict }, body: { expression } };
-    const options = { signal, priority, beforeSend, onLeave, once: true, finishes: true };
+    const options = { signal, priority, beforeSend, onSend, once: true, finishes: true };
     const { text, json } = await platform.call.raw(endpoint, input, options);
     const response = text.trim();
     const updated = checkedBy(endpoint.output(input), json);

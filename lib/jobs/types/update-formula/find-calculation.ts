@@ -1,5 +1,5 @@
 import { type CalculationRow, compareIds, type Platform, timeMs } from '../../../platform/index.ts';
-import { JobRefusedError } from '../../turn.ts';
+import { JobRefusedError } from '../../send-context.ts';
 
 type CalculationToFind = {
   readonly platform: Pick<Platform, 'calculations'>;

@@ -143,9 +143,9 @@ test('counts topics of any name, and sentiments in either case', async () => {
     {},
     {
       paid: [],
-      analyze: async (_request, { beforeSend, onLeave } = {}) => {
+      analyze: async (_request, { beforeSend, onSend } = {}) => {
         await beforeSend?.();
-        onLeave?.();
+        onSend?.();
         return {
           type: 'TARGETED',
           topicSentiments: Object.fromEntries(names.map((name) => [name, 'Not_Applicable'])),

@@ -149,13 +149,13 @@ describe('a preview', () => {
   test('looks up a hundred texts at once', async () => {
     const { split } = world();
     const sizes: number[] = [];
-    const look: ScoreCache['look'] = (requests) => {
+    const lookup: ScoreCache['lookup'] = (requests) => {
       sizes.push(requests.length);
-      return split.cache.look(requests);
+      return split.cache.lookup(requests);
     };
     const rows = rowsOf(Array.from({ length: 120 }, (_, at) => row(at + 1, `text ${at}`)));
 
-    await previewBatch({ request: {}, rows }, { ...split, cache: { look } });
+    await previewBatch({ request: {}, rows }, { ...split, cache: { lookup } });
 
     expect(sizes).toEqual([100, 20]);
   });

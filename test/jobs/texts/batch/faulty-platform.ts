@@ -1,4 +1,4 @@
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { longWait, lost, sentimentOf } from '../fakes.ts';
@@ -26,12 +26,12 @@ export function faultyPlatform(plan: FaultPlan) {
     const now = plan.ofCalls.find(({ from, to }) => calls >= from && calls < to);
     return now?.fault ?? plan.ofText.get(text);
   };
-  const analyze: Analyze = async (request, { beforeSend, onLeave, signal } = {}) => {
+  const analyze: Analyze = async (request, { beforeSend, onSend, signal } = {}) => {
     signal?.throwIfAborted();
     turns += 1;
     if (!isHealthy && plan.putOff.has(turns)) throw errorOf(longWait);
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     calls += 1;
     const fault = faultOf(request.text);
     if (fault === undefined || !UNPAID.includes(fault)) seen.paid += 1;

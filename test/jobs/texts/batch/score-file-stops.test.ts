@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/finish-batch.ts';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import { lost, refusedText, row, scriptedAnalyze, sentimentOf, unreached } from '../fakes.ts';
 import { batchOf, partLines, type World, world } from './batch-suite.ts';
 
@@ -58,13 +58,13 @@ test('after a chunk has failed no further one starts, and those under way end', 
 
 test('chunks that are scored at once share their turns at the pace', async () => {
   let [waiting, most] = [0, 0];
-  const analyze: Analyze = async (request, { beforeSend, onLeave } = {}) => {
+  const analyze: Analyze = async (request, { beforeSend, onSend } = {}) => {
     waiting += 1;
     most = Math.max(most, waiting);
     await setImmediate();
     waiting -= 1;
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     return sentimentOf(request);
   };
   const one = world({}, { analyze, paid: [] });

@@ -5,7 +5,7 @@ import {
   type TextClaim,
   textHashOf,
 } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { FAST_TABLES } from '../../../table/every-table.ts';
 import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker as workerOn } from '../fakes.ts';
@@ -23,7 +23,7 @@ const free: CacheRow = {
 
 /** A claim to the text that one worker has looked at, and has not sent. */
 async function claimOf({ cache }: Pick<ReturnType<typeof workerOn>, 'cache'>): Promise<TextClaim> {
-  const [looked] = await cache.look([{ text: 'good' }]);
+  const [looked] = await cache.lookup([{ text: 'good' }]);
   if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
   return looked.claim;
 }
@@ -76,7 +76,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     const one = worker(analyze);
     const two = worker(analyze, one.table, 'worker-2');
     const send = async ({ cache }: typeof one) => {
-      const [looked] = await cache.look([{ text: 'good' }], 'b1.chunk-00000');
+      const [looked] = await cache.lookup([{ text: 'good' }], 'b1.chunk-00000');
       if (looked?.kind !== 'open') throw new Error(`expected an open text, got ${looked?.kind}`);
       await looked.claim.send();
       return looked.claim;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cacheKey } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import { type Analyze, createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import { type Analyze, createTextGate } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
@@ -60,11 +60,11 @@ test.each([
   ['is up before the call leaves, it does not, and is taken back', 10, 10],
 ])('if time %s', async (_, beforeMs, afterMs) => {
   let left = false;
-  const one = worker(async (request, { beforeSend, onLeave } = {}) => {
+  const one = worker(async (request, { beforeSend, onSend } = {}) => {
     one.pass(beforeMs);
     await beforeSend?.();
     one.pass(afterMs);
-    onLeave?.();
+    onSend?.();
     left = true;
     return sentimentOf(request);
   });
@@ -76,10 +76,10 @@ test.each([
 });
 
 test('a call whose turn is recorded twice has one send', async () => {
-  const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
+  const { options } = worker(async (request, { beforeSend, onSend } = {}) => {
     await beforeSend?.();
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     return sentimentOf(request);
   });
 
@@ -180,9 +180,9 @@ describe('a text that another worker scores', () => {
     const table = createMemoryTable();
     const other = worker(scriptedAnalyze().analyze, table, 'other');
     other.pass(90_000);
-    const { options } = worker(async (_, { beforeSend, onLeave } = {}) => {
+    const { options } = worker(async (_, { beforeSend, onSend } = {}) => {
       await beforeSend?.();
-      onLeave?.();
+      onSend?.();
       await (await sentBy(other, 'good')).finish(theirs);
       return sentimentOf({ text: 'good' });
     }, table);
@@ -219,11 +219,11 @@ describe('a retry', () => {
 
   test('is not begun after attempts that took that time; one that never left took none', async () => {
     let attempts = 0;
-    const one = worker(async (_, { beforeSend, onLeave } = {}) => {
+    const one = worker(async (_, { beforeSend, onSend } = {}) => {
       attempts += 1;
       if (attempts === 1) throw errorOf(unreached);
       await beforeSend?.();
-      onLeave?.();
+      onSend?.();
       one.pass(7_000);
       throw errorOf(unavailable);
     });
@@ -238,9 +238,9 @@ describe('a retry', () => {
 test('the next text takes its turn as soon as the one before has left', async () => {
   const bothHaveLeft = Promise.withResolvers<void>();
   const left: string[] = [];
-  const { options } = worker(async (request, { beforeSend, onLeave } = {}) => {
+  const { options } = worker(async (request, { beforeSend, onSend } = {}) => {
     await beforeSend?.();
-    onLeave?.();
+    onSend?.();
     left.push(request.text);
     if (left.length === 2) bothHaveLeft.resolve();
     await bothHaveLeft.promise;

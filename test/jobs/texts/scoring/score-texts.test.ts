@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
-import type { Analyze } from '../../../../lib/jobs/texts/scoring/run.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import type { Table } from '../../../../lib/table/table.ts';
@@ -189,9 +189,9 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     const other = worker(scriptedAnalyze().analyze, table, 'other');
 
     other.pass(89_999);
-    const [before] = await other.cache.look([{ text: 'good' }]);
+    const [before] = await other.cache.lookup([{ text: 'good' }]);
     other.pass(1);
-    const [after] = await other.cache.look([{ text: 'good' }]);
+    const [after] = await other.cache.lookup([{ text: 'good' }]);
 
     expect(before).toEqual({ kind: 'held', untilMs: 1_090_000 });
     expect(after).toMatchObject({ kind: 'open' });
@@ -232,9 +232,9 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('an abort after the send leaves the text free, with the send counted', async () => {
-    const { options, table } = worker(async (_request, { beforeSend, onLeave } = {}) => {
+    const { options, table } = worker(async (_request, { beforeSend, onSend } = {}) => {
       await beforeSend?.();
-      onLeave?.();
+      onSend?.();
       throw new DOMException('stop', 'AbortError');
     });
 
@@ -272,10 +272,10 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     test('does not leave once another worker may have taken it over', async () => {
       const table = makeTable();
       let hasLeft = false;
-      const late = worker(async (request, { beforeSend, onLeave } = {}) => {
+      const late = worker(async (request, { beforeSend, onSend } = {}) => {
         await beforeSend?.();
         late.pass(90_000);
-        onLeave?.();
+        onSend?.();
         hasLeft = true;
         return sentimentOf(request);
       }, table);
@@ -429,7 +429,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
       now,
       newToken: randomUUID,
     });
-    const [looked] = await cache.look([{ text: 'good' }]);
+    const [looked] = await cache.lookup([{ text: 'good' }]);
 
     const sent = looked?.kind === 'open' && (await looked.claim.send());
 

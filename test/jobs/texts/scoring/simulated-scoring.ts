@@ -1,5 +1,5 @@
+import type { Lease } from '../../../../lib/jobs/delivery.ts';
 import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
-import type { Lease } from '../../../../lib/jobs/held.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/ledger.ts';
 import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { type BudgetItem, createMemoryBudget } from '../../../../lib/pace/budget.ts';

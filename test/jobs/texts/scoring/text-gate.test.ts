@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTextGate } from '../../../../lib/jobs/texts/scoring/run.ts';
+import { createTextGate } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 
 const { signal } = new AbortController();
 

@@ -1,16 +1,20 @@
 import { expect, test } from 'vitest';
-import type { Turn } from '../../../../lib/jobs/turn.ts';
+import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definition.ts';
 import { type Call, PlatformError } from '../../../../lib/platform/index.ts';
 
 /** Reads data files of a platform that responds to each id with its number, or with this status. */
 const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], signal }: Asked = {}) => {
-  const raw = async (_: unknown, { path, query }: GivenInput, { beforeSend, onLeave, signal }: Turn) => {
+  const raw = async (
+    _: unknown,
+    { path, query }: GivenInput,
+    { beforeSend, onSend, signal }: SendContext,
+  ) => {
     const { dataFileId: id } = path;
     signal.addEventListener('abort', () => log.push(`${id} need not be sent`));
     if (signal.aborted) throw signal.reason;
     await beforeSend();
-    onLeave();
+    onSend();
     log.push(`${id} ${JSON.stringify(query)}`);
     const status = statuses[id] ?? 200;
     if (status !== 200)
@@ -26,7 +30,7 @@ const read = (statuses: Readonly<Record<string, number>>, { expand, log = [], si
   return dataFilesRunner({ raw } as unknown as Call)(job, {
     signal: signal ?? new AbortController().signal,
     beforeSend: async () => void log.push('recorded'),
-    onLeave: () => void log.push('leaves'),
+    onSend: () => void log.push('leaves'),
   });
 };
 

@@ -177,8 +177,8 @@ describe('the job of an event', () => {
   test('is named by the rule and the event, so each of two rules has its own', () => {
     const [one, other] = ['uploads', 'audits'].map((rule) => parseEvent({}, {}, rule));
 
-    expect(one).toMatchObject({ kind: 'job', isNamed: true, job: { id: `uploads.${EVENT_ID}` } });
-    expect(other).toMatchObject({ kind: 'job', isNamed: true, job: { id: `audits.${EVENT_ID}` } });
+    expect(one).toMatchObject({ kind: 'job', hasExplicitId: true, job: { id: `uploads.${EVENT_ID}` } });
+    expect(other).toMatchObject({ kind: 'job', hasExplicitId: true, job: { id: `audits.${EVENT_ID}` } });
   });
 
   test('is the same, with the same content, when the event comes again, or by hand, or from a replay', () => {
@@ -244,7 +244,7 @@ describe('a message without an event', () => {
     const inputVariables = { a: '$.detail.a', b: { $path: 'x' }, c: '$5' };
 
     expect(parse({ inputVariables })).toMatchObject({
-      isNamed: false,
+      hasExplicitId: false,
       job: { id: 'of-the-queue', inputVariables },
     });
   });

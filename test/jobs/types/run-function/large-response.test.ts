@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { writeResult } from '../../../../lib/jobs/result.ts';
-import type { Turn } from '../../../../lib/jobs/turn.ts';
+import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
 import type { Call } from '../../../../lib/platform/index.ts';
 import { fakeWorker } from '../../fake-worker.ts';
@@ -14,7 +14,7 @@ const job = {
   functionName: 'list',
   onUnknown: 'fail',
 } as const;
-const turn: Turn = { signal: new AbortController().signal, beforeSend: async () => {}, onLeave() {} };
+const turn: SendContext = { signal: new AbortController().signal, beforeSend: async () => {}, onSend() {} };
 
 const execution = {
   executionId: 'e1',

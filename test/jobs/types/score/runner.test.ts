@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { HandBackError, type Turn, UnfinishedError } from '../../../../lib/jobs/turn.ts';
+import { RequeueError, type SendContext, UnfinishedError } from '../../../../lib/jobs/send-context.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
@@ -14,7 +14,7 @@ const job = {
 } as const;
 
 /** Runs the job on a platform with these faults; `thrown` is what it threw. */
-async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
+async function runOn(plan: Partial<FaultPlan>, turn: Partial<SendContext> = {}) {
   const platform = faultyPlatform({ ofText: new Map(), ofCalls: [], putOff: new Set(), ...plan });
   const { options, table, newToken, slept } = worker(platform.analyze);
   const { cache, now, sleep, random } = options;
@@ -27,10 +27,10 @@ async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
     sleep,
     random,
   });
-  const given: Turn = {
+  const given: SendContext = {
     signal: new AbortController().signal,
     beforeSend: async () => undefined,
-    onLeave: () => undefined,
+    onSend: () => undefined,
     ...turn,
   };
   const again = () =>
@@ -63,7 +63,7 @@ describe('a score job', () => {
 
     const { thrown: next } = await again();
 
-    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(thrown).toBeInstanceOf(RequeueError);
     expect(next).toBeInstanceOf(UnfinishedError);
     expect((next as UnfinishedError).cause).toBeInstanceOf(PlatformError);
     expect(responseOf(next)).toMatchObject({ calls: 4 + 18, cached: 0, tokens: { output: 4 } });
@@ -83,25 +83,25 @@ describe('a score job', () => {
 
     expect(waited.outcome?.status).toBe('done');
     expect(waited.slept[0]).toBe(40_000);
-    expect(first.thrown).toMatchObject({ name: 'HandBackError', delayMs: 40_000 });
+    expect(first.thrown).toMatchObject({ name: 'RequeueError', delayMs: 40_000 });
     expect(first.platform.seen.paid).toBeLessThanOrEqual(1);
   });
 
   test('pays for nothing if its turn ends just before a call leaves', async () => {
-    const onLeave = () => {
-      throw new HandBackError('too late', 0);
+    const onSend = () => {
+      throw new RequeueError('too late', 0);
     };
 
-    const { thrown, platform } = await runOn({}, { onLeave });
+    const { thrown, platform } = await runOn({}, { onSend });
 
-    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(thrown).toBeInstanceOf(RequeueError);
     expect(platform.seen.paid).toBe(0);
   });
 
   test('starts no text after its last moment', async () => {
     const { thrown, platform } = await runOn({}, { lastSendMs: 1_000_000 });
 
-    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(thrown).toBeInstanceOf(RequeueError);
     expect(platform.seen.paid).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Turn } from '../../../../lib/jobs/turn.ts';
+import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
 import {
   executionName,
@@ -52,7 +52,7 @@ function turn() {
   const sent: string[] = [];
   const beforeSend = async () => void sent.push('sent');
   const { signal } = new AbortController();
-  return { sent, signal, beforeSend, onLeave: () => undefined } satisfies Turn & { sent: string[] };
+  return { sent, signal, beforeSend, onSend: () => undefined } satisfies SendContext & { sent: string[] };
 }
 
 test('a job starts an execution under its name, asynchronously, and is done', async () => {

@@ -42,7 +42,7 @@ function runnerOver(store: Store, isAway: () => boolean = () => false) {
     sleep: async () => undefined,
   });
   const { signal } = new AbortController();
-  const turn = { signal, beforeSend: async () => undefined, onLeave: () => undefined, deadlineMs: undefined };
+  const turn = { signal, beforeSend: async () => undefined, onSend: () => undefined, deadlineMs: undefined };
   return () => run(job, { ...turn, lastSendMs: undefined });
 }
 

@@ -10,9 +10,9 @@ const job = { version: 1, type: 'update-formula', id: 'f', calculationId: '5', e
 /** Updates a calculation of a platform that responds with this; `log`: what was done in which order. */
 async function update(json: unknown, change: Change = {}) {
   const log: unknown[] = [];
-  const raw = async (_: unknown, { body, query }: Given, { beforeSend, onLeave, ...options }: Options) => {
+  const raw = async (_: unknown, { body, query }: Given, { beforeSend, onSend, ...options }: Options) => {
     await beforeSend();
-    onLeave();
+    onSend();
     log.push({ ...body, ...query, ...options });
     return { text: ` ${JSON.stringify(json)}\n`, json };
   };
@@ -26,7 +26,7 @@ async function update(json: unknown, change: Change = {}) {
     signal,
     priority: 'high',
     beforeSend: async () => void log.push('recorded'),
-    onLeave: () => void log.push('leaves'),
+    onSend: () => void log.push('leaves'),
   } as const;
   const { response, ...outcome } = await formulaRunner(platform)({ ...job, ...change }, turn);
   const sent = { expression: '1', signal, priority: 'high', once: true, finishes: true };
@@ -34,7 +34,7 @@ async function update(json: unknown, change: Change = {}) {
 }
 
 type Given = { readonly body: object; readonly query: object };
-type Options = { readonly beforeSend: () => Promise<void>; readonly onLeave: () => void };
+type Options = { readonly beforeSend: () => Promise<void>; readonly onSend: () => void };
 
 const INVALID =
   'calculation 5: expected a formula that the platform can parse, got one that it calls INVALID; it is stored';

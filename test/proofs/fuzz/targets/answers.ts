@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
+import type { SendContext } from '../../../../lib/jobs/send-context.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import type { Turn } from '../../../../lib/jobs/turn.ts';
 import { dataFilesRunner } from '../../../../lib/jobs/types/data-files/definition.ts';
 import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
 import { formulaRunner } from '../../../../lib/jobs/types/update-formula/definition.ts';
@@ -208,10 +208,10 @@ function mustBe(got: unknown, expected: unknown, what: string): void {
 type Check = (answer: Answer, client: (text: string) => Client) => Promise<void>;
 
 const sort = { field: 'id', ascending: true };
-const turn: Turn = {
+const turn: SendContext = {
   signal: new AbortController().signal,
   beforeSend: async () => {},
-  onLeave: () => undefined,
+  onSend: () => undefined,
 };
 const pickOf = <T>(list: readonly T[], at: number): T => list[at % list.length] as T;
 

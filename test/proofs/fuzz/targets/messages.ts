@@ -141,10 +141,12 @@ export const messages = defineTarget({
       'the order of names does not matter',
       () => body,
     );
-    if (parsed.isNamed) return `${type}, named`;
+    if (parsed.hasExplicitId) return `${type}, named`;
     const named = parseMessage(withId(body, id), { ...options, messageId: 'another' });
-    must(isDeepStrictEqual(named, { ...parsed, isNamed: true }), 'a redriven message is the same job', () =>
-      JSON.stringify(named),
+    must(
+      isDeepStrictEqual(named, { ...parsed, hasExplicitId: true }),
+      'a redriven message is the same job',
+      () => JSON.stringify(named),
     );
     return `${type}, named by the queue`;
   },
@@ -212,7 +214,7 @@ async function checkHandled(
     );
     return;
   }
-  if (!parsed.isNamed) {
+  if (!parsed.hasExplicitId) {
     must(
       handled.kind === 'replace' && handled.body === withId(body, UUID),
       'a message without an id is named',

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createHeld, type HeldOptions } from '../../lib/jobs/held.ts';
+import { JobLostError, JobRefusedError, RequeueError } from '../../lib/jobs/send-context.ts';
+import { createDelivery, type DeliveryOptions } from '../../lib/jobs/delivery.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
-import { HandBackError, JobRefusedError, TurnLostError } from '../../lib/jobs/turn.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
@@ -30,10 +30,10 @@ beforeEach(() => {
   now.ms = 10_000;
 });
 
-/** The turn of a claimed job over a ledger that returns these answers in order, and logs what was requested. */
+/** The context of a claimed job over a ledger that returns these answers in order, and logs what was requested. */
 async function turnOver(
   answers: readonly (SentAnswer | Error)[],
-  { deadlineMs, ...more }: Partial<HeldOptions> & { readonly deadlineMs?: number } = {},
+  { deadlineMs, ...more }: Partial<DeliveryOptions> & { readonly deadlineMs?: number } = {},
 ) {
   const log: string[] = [];
   const left = [...answers];
@@ -52,7 +52,7 @@ async function turnOver(
       return claim;
     },
   };
-  const held = createHeld({
+  const held = createDelivery({
     ...{ job: repeatable, request, isNew: true },
     worker: {
       ...{ ledger, store: createMemoryStore(), now: () => now.ms, mustLastMs: () => 60_000 },
@@ -67,108 +67,108 @@ async function turnOver(
     ...more,
   });
   await held.claim();
-  return { held, turn: held.turn, log, stop };
+  return { held, context: held.context, log, stop };
 }
 
 test('writes SENT once, however many calls a job makes', async () => {
-  const { held, turn, log } = await turnOver([sent]);
+  const { held, context, log } = await turnOver([sent]);
 
-  await Promise.all([turn.beforeSend(), turn.beforeSend()]);
-  await turn.beforeSend();
+  await Promise.all([context.beforeSend(), context.beforeSend()]);
+  await context.beforeSend();
 
   expect(log).toEqual(['sent']);
   expect(held.row()?.attempts).toBe(1);
 });
 
 test('sends nothing if SENT could not be written, and writes it again for the next call', async () => {
-  const { turn, log } = await turnOver([new Error('the table is unavailable'), sent]);
+  const { context, log } = await turnOver([new Error('the table is unavailable'), sent]);
 
-  await expect(turn.beforeSend()).rejects.toThrow('the table is unavailable');
-  await turn.beforeSend();
+  await expect(context.beforeSend()).rejects.toThrow('the table is unavailable');
+  await context.beforeSend();
 
   expect(log).toEqual(['sent', 'sent']);
 });
 
 test('lets the first request leave up to two seconds after SENT, and every other one at any time', async () => {
-  const { held, turn } = await turnOver([sent], { job: { ...runFunctionJob, onUnknown: 'fail' } });
-  await turn.beforeSend();
+  const { held, context } = await turnOver([sent], { job: { ...runFunctionJob, onUnknown: 'fail' } });
+  await context.beforeSend();
   now.ms += 2_001;
-  expect(turn.onLeave).toThrow(HandBackError);
-  expect(held.hasLeft()).toBe(false);
+  expect(context.onSend).toThrow(RequeueError);
+  expect(held.requestSent()).toBe(false);
   now.ms -= 1;
 
-  turn.onLeave();
+  context.onSend();
   now.ms += 60_000;
-  await turn.beforeSend();
-  turn.onLeave();
+  await context.beforeSend();
+  context.onSend();
 
-  expect(held.hasLeft()).toBe(true);
+  expect(held.requestSent()).toBe(true);
 });
 
 test('sends nothing if the row that SENT was written over was cancelled', async () => {
-  const { turn } = await turnOver([{ kind: 'sent', claim: { ...claim, cancelled: true } }]);
-  await turn.beforeSend();
+  const { context } = await turnOver([{ kind: 'sent', claim: { ...claim, cancelled: true } }]);
+  await context.beforeSend();
 
-  expect(turn.onLeave).toThrow(JobRefusedError);
+  expect(context.onSend).toThrow(JobRefusedError);
 });
 
 test('sends nothing that could outlast the lease or the deadline', async () => {
   const late = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 69_999 } }], {
     deadlineMs: 200_000,
   });
-  await expect(late.turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
+  await expect(late.context.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
 
   const expired = await turnOver([{ kind: 'sent', claim: { ...claim, leaseUntilMs: 10_000 } }]);
-  await expect(expired.turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
+  await expect(expired.context.beforeSend()).rejects.toBeInstanceOf(RequeueError);
 
-  const { turn, log } = await turnOver([sent], { deadlineMs: 69_999 });
-  await expect(turn.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
+  const { context, log } = await turnOver([sent], { deadlineMs: 69_999 });
+  await expect(context.beforeSend()).rejects.toThrow('59999 ms are left, and a send may take longer');
   expect(log).toEqual([]);
 });
 
 test('sends nothing once the lease is lost, whether SENT was written or not', async () => {
   const unsent = await turnOver([sent]);
   unsent.stop.abort(new Error('lease lost'));
-  await expect(unsent.turn.beforeSend()).rejects.toThrow('lease lost');
+  await expect(unsent.context.beforeSend()).rejects.toThrow('lease lost');
   expect(unsent.log).toEqual([]);
 
-  const { held, turn, stop } = await turnOver([sent]);
-  await turn.beforeSend();
+  const { held, context, stop } = await turnOver([sent]);
+  await context.beforeSend();
   stop.abort(new Error('lease lost'));
-  expect(turn.onLeave).toThrow('lease lost');
-  expect(held.hasLeft()).toBe(false);
+  expect(context.onSend).toThrow('lease lost');
+  expect(held.requestSent()).toBe(false);
 });
 
-test('checks the time again at the moment a call leaves, for its turn may have come late', async () => {
-  const { turn } = await turnOver([sent], { deadlineMs: 70_000 });
-  await turn.beforeSend();
-  turn.onLeave();
+test('checks the time again at the moment a call leaves, for its context may have come late', async () => {
+  const { context } = await turnOver([sent], { deadlineMs: 70_000 });
+  await context.beforeSend();
+  context.onSend();
 
   now.ms = 10_001;
 
-  expect(turn.onLeave).toThrow(HandBackError);
+  expect(context.onSend).toThrow(RequeueError);
 });
 
 test('says until when a send may start, if there is a deadline', async () => {
-  expect((await turnOver([], { deadlineMs: 200_000 })).turn.lastSendMs).toBe(140_000);
-  expect((await turnOver([])).turn.lastSendMs).toBeUndefined();
+  expect((await turnOver([], { deadlineMs: 200_000 })).context.lastSendMs).toBe(140_000);
+  expect((await turnOver([])).context.lastSendMs).toBeUndefined();
 });
 
 test('looks whether its job was cancelled once three seconds have passed', async () => {
-  const { turn, log } = await turnOver([sent], {
+  const { context, log } = await turnOver([sent], {
     job: { version: 1, type: 'data-files', id: 'job-1', ids: ['1'] },
   });
 
   for (const atMs of [12_999, 13_000, 15_999, 16_000]) {
     now.ms = atMs;
-    await turn.beforeSend();
+    await context.beforeSend();
   }
 
   expect(log).toEqual(['sent', 'read at 13000', 'read at 16000']);
 });
 
 test('is ended on purpose by errors that the log shows without a stack', () => {
-  const errors = [new HandBackError('x', 0), new TurnLostError('x'), new JobRefusedError('cancelled', 'x')];
+  const errors = [new RequeueError('x', 0), new JobLostError('x'), new JobRefusedError('cancelled', 'x')];
 
   expect(errors.map(({ isRefusal }) => isRefusal)).toEqual([true, true, true]);
 });

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { BLOCK_MS } from '../../../pace/index.ts';
 import type { CallOptions, RetryLimits, Sentiment, SentimentRequest } from '../../../platform/index.ts';
-import type { JobClock } from '../../turn.ts';
+import type { JobClock } from '../../send-context.ts';
 import type { CallLimit } from '../batch/call-limit.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { createFailures, type Failures } from './failures.ts';
@@ -41,9 +41,9 @@ type Stop =
   | { readonly kind: 'later'; readonly delayMs: number };
 
 /** What the texts of one run share. */
-export type Run = ReturnType<typeof startRun>;
+export type ScoringSession = ReturnType<typeof createScoringSession>;
 
-export function startRun(options: ScoreTextsOptions) {
+export function createScoringSession(options: ScoreTextsOptions) {
   const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;
   const stopping = new AbortController();

@@ -9,12 +9,12 @@ export type JobClock = {
   readonly random: () => number;
 };
 
-export type Turn = {
+export type SendContext = {
   readonly signal: AbortSignal;
   readonly priority?: Priority | undefined;
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
-  readonly onLeave: () => void;
+  readonly onSend: () => void;
   /** Whether all calls fail, not only those of this job. It may read from the platform: for a call that has ended. Default: they do not. */
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
   /** Call it when a part of the job's work is stored, which another turn has not to do again. Default: nothing is recorded. */
@@ -26,11 +26,11 @@ export type Turn = {
 };
 
 /** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there, or its UTF-8. */
-export type RunJob<Job> = (job: Job, turn: Turn) => Promise<RunOutcome>;
+export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome>;
 
 /** What a turn was ended by on purpose. */
-class TurnError extends Error {
-  override readonly name: string = 'TurnError';
+class JobStoppedError extends Error {
+  override readonly name: string = 'JobStoppedError';
 
   /** For the log: where it was thrown says nothing. */
   get isRefusal(): boolean {
@@ -38,13 +38,13 @@ class TurnError extends Error {
   }
 }
 
-export class TurnLostError extends TurnError {
-  override readonly name = 'TurnLostError';
+export class JobLostError extends JobStoppedError {
+  override readonly name = 'JobLostError';
 }
 
 /** The job cannot continue here and now; no attempt is counted. */
-export class HandBackError extends TurnError {
-  override readonly name = 'HandBackError';
+export class RequeueError extends JobStoppedError {
+  override readonly name = 'RequeueError';
   readonly delayMs: number;
 
   constructor(message: string, delayMs: number) {
@@ -67,7 +67,7 @@ export class UnfinishedError extends Error {
 }
 
 /** The job must not be done as things stand: it ends as failed, with an error of this kind. */
-export class JobRefusedError extends TurnError {
+export class JobRefusedError extends JobStoppedError {
   override readonly name = 'JobRefusedError';
   readonly kind: string;
 

@@ -5,9 +5,9 @@ import { type StoredRow, type Table, updateRow } from '../../table/index.ts';
 const rowSchema = z.object({ calls: z.number(), tokens: z.number() });
 
 /** Calls that scored a text, and their tokens. */
-export type Scored = Readonly<z.infer<typeof rowSchema>>;
+export type DailyUsage = Readonly<z.infer<typeof rowSchema>>;
 
-const NOTHING: Scored = { calls: 0, tokens: 0 };
+const NOTHING: DailyUsage = { calls: 0, tokens: 0 };
 
 /** After so long nobody adds to a day's row. */
 const LIFETIME_MS = 2 * 86_400_000;
@@ -16,9 +16,9 @@ const LIFETIME_MS = 2 * 86_400_000;
  * Counts over all processes what is scored in a day (UTC), in one row of the table: returns the sums of the day after
  * adding, or undefined if there is nothing to add. What a failed write should have added is added with the next.
  */
-export function createScoredInDay(table: Table, now: () => number) {
+export function createDailyUsageCounter(table: Table, now: () => number) {
   let pending = NOTHING;
-  return async (scored: Scored): Promise<Scored | undefined> => {
+  return async (scored: DailyUsage): Promise<DailyUsage | undefined> => {
     pending = sum(pending, scored);
     if (pending.calls === 0 && pending.tokens === 0) return undefined;
     const key = { partition: `scored#${new Date(now()).toISOString().slice(0, 10)}`, sort: '-' };
@@ -29,7 +29,7 @@ export function createScoredInDay(table: Table, now: () => number) {
   };
 }
 
-const sum = (one: Scored, other: Scored): Scored => ({
+const sum = (one: DailyUsage, other: DailyUsage): DailyUsage => ({
   calls: one.calls + other.calls,
   tokens: one.tokens + other.tokens,
 });

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
-import { createScoredInDay } from '../../../lib/jobs/texts/scored-in-day.ts';
+import { createDailyUsageCounter } from '../../../lib/jobs/texts/daily-usage.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
 
 const EVENING = Date.UTC(2026, 10, 26, 23);
 
 test('all processes add to the row of the day, and each hears what the day has', async () => {
   const table = createMemoryTable();
-  const [one, other] = [createScoredInDay(table, () => EVENING), createScoredInDay(table, () => EVENING)];
+  const [one, other] = [
+    createDailyUsageCounter(table, () => EVENING),
+    createDailyUsageCounter(table, () => EVENING),
+  ];
 
   const days = await Promise.all([one({ calls: 10, tokens: 100 }), other({ calls: 5, tokens: 70 })]);
 
@@ -17,7 +20,7 @@ test('all processes add to the row of the day, and each hears what the day has',
 test('the next day begins with nothing, and an invocation without texts writes nothing', async () => {
   const table = createMemoryTable();
   let nowMs = EVENING;
-  const add = createScoredInDay(table, () => nowMs);
+  const add = createDailyUsageCounter(table, () => nowMs);
   await add({ calls: 10, tokens: 100 });
   nowMs += 3_600_000;
 
@@ -28,7 +31,7 @@ test('the next day begins with nothing, and an invocation without texts writes n
 test('what could not be written is added the next time', async () => {
   const table = createMemoryTable();
   let isAway = true;
-  const add = createScoredInDay(
+  const add = createDailyUsageCounter(
     {
       ...table,
       get: async (key) => {

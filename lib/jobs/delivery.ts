@@ -6,7 +6,13 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
 import type { Place } from './places.ts';
 import { findLateOutcome } from './record-end.ts';
-import { HandBackError, type JobClock, JobRefusedError, type Turn, TurnLostError } from './turn.ts';
+import {
+  type JobClock,
+  JobLostError,
+  JobRefusedError,
+  RequeueError,
+  type SendContext,
+} from './send-context.ts';
 import { definitionOf, type Job, priorityOf } from './types/job-types.ts';
 
 export type Lease = {
@@ -17,18 +23,18 @@ export type Lease = {
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
-  /** Aborted when the process is to stop, with a `HandBackError`: what has not left goes back. Absent: it never is. */
+  /** Aborted when the process is to stop, with a `RequeueError`: what has not left goes back. Absent: it never is. */
   readonly stop?: AbortSignal | undefined;
 };
 
 /** A job as one delivery of its message has it. */
-export type Held = AsyncDisposable & {
-  readonly turn: Turn;
+export type JobDelivery = AsyncDisposable & {
+  readonly context: SendContext;
   readonly lost: AbortSignal;
   /** The job's row as it was stored last; undefined as long as the job is not claimed. */
   readonly row: () => Claim | undefined;
   /** A request has left: until then nothing can have been executed. */
-  readonly hasLeft: () => boolean;
+  readonly requestSent: () => boolean;
   readonly claim: () => Promise<Claim>;
   /**
    * Ends the sends, of calls too that come to their turn only now, and waits for a claim that is under way. Returns one
@@ -50,7 +56,7 @@ export class NotClaimedError extends Error {
 
 export type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
 
-export type HeldOptions = {
+export type DeliveryOptions = {
   readonly job: Job;
   readonly request: JobRequest;
   /** Most likely nobody has seen the job yet. */
@@ -68,21 +74,21 @@ export type HeldOptions = {
   readonly lease: Lease;
 };
 
-/** How old SENT may be when a request leaves that may not be repeated; a worker that is held up longer takes it back. */
+/** How old SENT may be when a request leaves that may not be repeated; a worker that is delayed longer takes it back. */
 const SENT_LASTS_MS = 2_000;
 
 /** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
 const LOOK_EVERY_MS = 3_000;
 
 /** A job that is claimed when that is asked for, or by its first send; its lease is held until this is disposed. */
-export function createHeld(options: HeldOptions): Held {
+export function createDelivery(options: DeliveryOptions): JobDelivery {
   const { stop } = options.lease;
-  const { sent, hold, ...held } = createHold(options);
-  const signal = stop === undefined ? held.lost : AbortSignal.any([held.lost, stop]);
-  return { ...held, ...createTurn(options, { row: held.row, sent, signal, hold }) };
+  const { sent, hold, ...delivery } = createLazyLease(options);
+  const signal = stop === undefined ? delivery.lost : AbortSignal.any([delivery.lost, stop]);
+  return { ...delivery, ...createSendContext(options, { row: delivery.row, sent, signal, hold }) };
 }
 
-function createHold({ job, request, isNew, place, worker, lease }: HeldOptions) {
+function createLazyLease({ job, request, isNew, place, worker, lease }: DeliveryOptions) {
   const { ledger, store } = worker;
   const by = ledger.newName();
   const mayRepeat = definitionOf(job).mayRepeat(job);
@@ -136,16 +142,16 @@ function createHold({ job, request, isNew, place, worker, lease }: HeldOptions) 
   };
 }
 
-type Sends = Pick<Held, 'row'> & {
+type Sends = Pick<JobDelivery, 'row'> & {
   readonly sent: () => Promise<Claim | undefined>;
   readonly signal: AbortSignal;
-  readonly hold: Turn['hold'];
+  readonly hold: SendContext['hold'];
 };
 
-function createTurn(
-  options: HeldOptions,
+function createSendContext(
+  options: DeliveryOptions,
   { row, sent, signal, hold }: Sends,
-): Pick<Held, 'turn' | 'hasLeft'> {
+): Pick<JobDelivery, 'context' | 'requestSent'> {
   const { job, worker, lease } = options;
   const { now, breaker } = worker;
   const leftMs = () => (lease.deadlineMs ?? Number.POSITIVE_INFINITY) - now();
@@ -153,11 +159,11 @@ function createTurn(
   const mustLastMs = worker.mustLastMs(job);
   const isCancelled = createCancelCheck(options, definition.sendsMany === true);
   let recording: Promise<void> | undefined;
-  let [leaveUntilMs, hasLeft] = [Number.POSITIVE_INFINITY, false];
+  let [leaveUntilMs, requestSent] = [Number.POSITIVE_INFINITY, false];
 
   const recordSend = async (): Promise<void> => {
     const claim = await sent();
-    if (claim === undefined) throw new TurnLostError(`job ${job.id}: another worker has it now`);
+    if (claim === undefined) throw new JobLostError(`job ${job.id}: another worker has it now`);
     // The write took time. A renewed lease lasts as long as the process.
     const heldMs = claim.leaseUntilMs - now();
     if (heldMs < (lease.deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(heldMs);
@@ -167,19 +173,19 @@ function createTurn(
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
       throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
-    const awayMs = hasLeft ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
-    if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
+    const awayMs = requestSent ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
+    if (awayMs !== undefined) throw new RequeueError('the platform is away', awayMs);
     if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
-  const turn: Turn = {
+  const context: SendContext = {
     ...{ signal, priority: priorityOf(job), hold },
     isPlatformAway: () => isPlatformAway(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
     lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,
-    onLeave() {
+    onSend() {
       checkMaySend();
-      if (!hasLeft && now() > leaveUntilMs) throw new HandBackError('SENT was written too long ago', 0);
-      hasLeft = true;
+      if (!requestSent && now() > leaveUntilMs) throw new RequeueError('SENT was written too long ago', 0);
+      requestSent = true;
     },
     async beforeSend() {
       await isCancelled.look();
@@ -192,11 +198,11 @@ function createTurn(
       });
     },
   };
-  return { turn, hasLeft: () => hasLeft };
+  return { context, requestSent: () => requestSent };
 }
 
 /** After it, no death before counts, and others may run beside the job. */
-async function recordProgress({ worker, place }: HeldOptions, claim: Claim | undefined): Promise<void> {
+async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
   if (claim === undefined || claim.takeovers === 0) return;
   const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);
   if (kind === 'held') place?.share();
@@ -207,7 +213,7 @@ const MAX_LOOK_MS = 30_000;
 
 /** Whether all calls fail, not only those of one job: a harmless read says so, as long as there is time for it. */
 async function isPlatformAway(
-  { breaker, now, sleep }: HeldOptions['worker'],
+  { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
 ): Promise<boolean> {
   if (breaker === undefined) return false;
@@ -220,7 +226,7 @@ async function isPlatformAway(
 }
 
 /** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */
-function createCancelCheck({ job, worker: { ledger, now } }: HeldOptions, stopsBetween: boolean) {
+function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
   let [lookedAtMs, isCancelled] = [now(), false];
   return {
     async look(): Promise<void> {
@@ -233,4 +239,4 @@ function createCancelCheck({ job, worker: { ledger, now } }: HeldOptions, stopsB
   };
 }
 
-const tooLate = (leftMs: number) => new HandBackError(`${leftMs} ms are left, and a send may take longer`, 0);
+const tooLate = (leftMs: number) => new RequeueError(`${leftMs} ms are left, and a send may take longer`, 0);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Worker } from '../../lib/jobs/handle-message.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import { HandBackError } from '../../lib/jobs/turn.ts';
-import { handleOnce } from '../../lib/jobs/work.ts';
+import { RequeueError } from '../../lib/jobs/send-context.ts';
+import { handleDelivery } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { countingQueue } from './counting-queue.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
@@ -31,7 +31,7 @@ async function drain(
   clock: Clock,
 ): Promise<void> {
   for (let message = next(); message !== undefined; message = next()) {
-    const handled = await handleOnce(message, { worker, queue, lease: leaseOf({ clock }) });
+    const handled = await handleDelivery(message, { worker, queue, lease: leaseOf({ clock }) });
     if (handled.kind === 'done') await queue.delete(message.receipt);
     if (handled.kind === 'failed' && handled.delayMs === undefined)
       await queue.delay(message.receipt, 60_000);
@@ -43,7 +43,7 @@ async function handsBack(hours: number, waitMs = 60_000, maxReceives?: number) {
   const fake = await fakeWorker({
     'run-function': async (_, turn) => {
       if (fake.clock.nowMs < untilMs)
-        throw new HandBackError('paused', Math.min(waitMs, untilMs - fake.clock.nowMs));
+        throw new RequeueError('paused', Math.min(waitMs, untilMs - fake.clock.nowMs));
       await turn.beforeSend();
       runs.push(fake.clock.nowMs);
       return { status: 'done', response: '1' };
@@ -105,7 +105,7 @@ describe('a message that waits', () => {
     const { nowMs } = clock;
     const message = { ...counting.next(), receives: 200 } as QueueMessage;
 
-    await handleOnce(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
+    await handleDelivery(message, { worker, queue: counting.queue, lease: leaseOf({ clock }) });
     counting.next();
 
     expect(counting.seen.copies).toBe(1);
