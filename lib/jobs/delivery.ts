@@ -3,7 +3,7 @@ import type { Breaker } from '../pace/index.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { ClaimAnswer, JobRequest } from './ledger/transitions.ts';
+import type { ClaimAnswer, JobRequest, SentBy } from './ledger/transitions.ts';
 import type { Place } from './places.ts';
 import { findLateOutcome } from './record-end.ts';
 import {
@@ -88,24 +88,33 @@ export function createDelivery(options: DeliveryOptions): JobDelivery {
   return { ...delivery, ...createSendContext(options, { row: delivery.row, sent, signal, hold }) };
 }
 
-function createLazyLease({ job, request, isNew, place, worker, lease }: DeliveryOptions) {
-  const { ledger, store } = worker;
-  const by = ledger.newName();
-  const mayRepeat = definitionOf(job).mayRepeat(job);
+/** What a claim is made with, whether it comes with the first send or before. */
+const claimFacts = ({ job, isNew, place, worker: { ledger, store } }: DeliveryOptions) => ({
+  isNew,
+  mayRepeat: definitionOf(job).mayRepeat(job),
+  by: ledger.newName(),
+  isAlone: place?.isAlone !== false,
+  findOutcome: (sent: SentBy) => findLateOutcome(store, sent),
+});
+
+function createLazyLease(options: DeliveryOptions) {
+  const { request, lease, worker } = options;
+  const facts = claimFacts(options);
   const lost = new AbortController();
   const leases = new AsyncDisposableStack();
-  let [row, tried]: [Claim?, Claim?] = [];
+  let row: Claim | undefined;
+  let tried: Claim | undefined;
   let claiming: Promise<Claim> | undefined;
   let isClosed = false;
   // A job is claimed once: one of its calls may fail while the claim for another one is under way.
   const settled = () => claiming?.catch(() => undefined);
 
+  const onTry = (trying: Claim) => {
+    tried = trying;
+  };
   const claim = async (sends: boolean): Promise<Claim> => {
-    const answer = await ledger.claim(request, {
-      ...{ isNew, mayRepeat, by, sends, leaseMs: lease.leaseMs, isAlone: place?.isAlone !== false },
-      findOutcome: (sent) => findLateOutcome(store, sent),
-      onTry: (trying) => (tried = trying),
-    });
+    const { leaseMs } = lease;
+    const answer = await worker.ledger.claim(request, { ...facts, sends, leaseMs, onTry });
     if (answer.kind !== 'claimed') throw new NotClaimedError(request.id, answer);
     row = answer.claim;
     const { signal } = leases.use(lease.holdLease(row));
@@ -127,7 +136,7 @@ function createLazyLease({ job, request, isNew, place, worker, lease }: Delivery
         claiming = claim(true);
         return claiming;
       }
-      const answer = await ledger.sent(row);
+      const answer = await worker.ledger.sent(row);
       if (answer.kind === 'lost') return undefined;
       row = answer.claim;
       return row;
@@ -158,17 +167,18 @@ function createSendContext(
   const definition = definitionOf(job);
   const mustLastMs = worker.mustLastMs(job);
   const isCancelled = createCancelCheck(options, definition.sendsMany === true);
-  let recording: Promise<void> | undefined;
-  let [leaveUntilMs, requestSent] = [Number.POSITIVE_INFINITY, false];
+  let sendUntilMs = Number.POSITIVE_INFINITY;
+  let requestSent = false;
 
-  const recordSend = async (): Promise<void> => {
+  // If it fails, the next call may try to write it again.
+  const recordSend = once(async (): Promise<void> => {
     const claim = await sent();
     if (claim === undefined) throw new JobLostError(`job ${job.id}: another worker has it now`);
     // The write took time. A renewed lease lasts as long as the process.
     const heldMs = claim.leaseUntilMs - now();
     if (heldMs < (lease.deadlineMs === undefined ? 1 : mustLastMs)) throw tooLate(heldMs);
-    if (!definition.mayRepeat(job)) leaveUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
-  };
+    if (!definition.mayRepeat(job)) sendUntilMs = Math.min(now() + SENT_LASTS_MS, claim.leaseUntilMs);
+  });
   const checkMaySend = (): void => {
     signal.throwIfAborted();
     if (isCancelled.known() || row()?.cancelled === true)
@@ -178,24 +188,21 @@ function createSendContext(
     if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
   const context: SendContext = {
-    ...{ signal, priority: priorityOf(job), hold },
+    signal,
+    priority: priorityOf(job),
+    hold,
     isPlatformAway: () => isPlatformAway(worker, lease),
     onProgress: once(() => recordProgress(options, row())),
     lastSendMs: lease.deadlineMs === undefined ? undefined : lease.deadlineMs - mustLastMs,
     onSend() {
       checkMaySend();
-      if (!requestSent && now() > leaveUntilMs) throw new RequeueError('SENT was written too long ago', 0);
+      if (!requestSent && now() > sendUntilMs) throw new RequeueError('SENT was written too long ago', 0);
       requestSent = true;
     },
     async beforeSend() {
       await isCancelled.look();
       checkMaySend();
-      recording ??= recordSend();
-      // If it fails, the next call may try to write it again.
-      await recording.catch((error: unknown) => {
-        recording = undefined;
-        throw error;
-      });
+      await recordSend();
     },
   };
   return { context, requestSent: () => requestSent };
@@ -227,7 +234,8 @@ async function isPlatformAway(
 
 /** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */
 function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
-  let [lookedAtMs, isCancelled] = [now(), false];
+  let lookedAtMs = now();
+  let isCancelled = false;
   return {
     async look(): Promise<void> {
       if (!stopsBetween || now() - lookedAtMs < LOOK_EVERY_MS) return;

@@ -146,7 +146,8 @@ async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store
   const response = responseIn(text);
   const given = { status, ...(error && { error }), ...(note && { note }), ...(response && { response }) };
   const outcome = await stagedOutcome(store, { id, fence: 1 }, given);
-  const [startMs, endMs] = [Date.parse(startedAt), Date.parse(finishedAt)];
+  const startMs = Date.parse(startedAt);
+  const endMs = Date.parse(finishedAt);
   const row = {
     ...blankRow(id, startMs),
     dt,

@@ -32,7 +32,9 @@ const MAX_WAIT_MS = 60_000;
 
 export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const waiting = new Set<{ readonly deaths: number; readonly beganMs: number }>();
-  let [running, isTaken, quietSinceMs] = [0, false, now()];
+  let running = 0;
+  let isTaken = false;
+  let quietSinceMs = now();
 
   const enter = (isAlone: boolean): Place => {
     let isOnlyOne = isAlone;

@@ -95,7 +95,9 @@ function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   return result;
 }
 
-const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
 
 /** When the job of a stored result ended, in epoch milliseconds; minus infinity if this is not a result. */
 function endOf(body: Buffer): number {

@@ -49,7 +49,8 @@ export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOpti
 
 async function runRow(row: FileRow, running: PQueue, options: RunRowsOptions): Promise<void> {
   const { worker, signal, sleep } = options;
-  let [receives, dueAtMs] = [0, worker.now()];
+  let receives = 0;
+  let dueAtMs = worker.now();
   while (!signal.aborted) {
     const isDue = dueAtMs <= worker.now();
     if (isDue) receives += 1;

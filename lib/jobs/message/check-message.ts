@@ -201,7 +201,8 @@ export function readMessageJson(text: string): MessageJson {
 
 /** Where a text stops being the beginning of JSON. V8 names the place of some faults only. */
 function invalidAt(text: string): string {
-  let [valid, invalid] = [0, text.length + 1];
+  let valid = 0;
+  let invalid = text.length + 1;
   while (invalid - valid > 1) {
     const middle = (valid + invalid) >> 1;
     if (isBeginning(text.slice(0, middle))) valid = middle;

@@ -54,12 +54,13 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
     },
     async receive({ waitSeconds, visibilitySeconds, ...asked }) {
       const endMs = performance.now() + waitSeconds * 1_000;
-      const [room, hidden] = [roomOf(asked), { forMs: Math.ceil(visibilitySeconds * 1_000) }];
+      const room = roomOf(asked);
+      const forMs = Math.ceil(visibilitySeconds * 1_000);
       for (;;) {
         const received = (await read('look for messages on', (db) => isDue(db, name, file, room)))
           ? await write('receive from', (db, self) => {
               prepare(db, file, options);
-              return take(db, name, { self, room, ...hidden });
+              return take(db, name, { self, room, forMs });
             })
           : [];
         if (received.length > 0 || performance.now() >= endMs) return received.map(toMessage);
@@ -70,10 +71,8 @@ export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions)
     delay: (receipt, delayMs) => hide(receipt, delayMs, DELAY),
     extend: (receipt, visibleAfterMs) => hide(receipt, visibleAfterMs, EXTEND),
     ids: async () => ((await read('list the jobs on', (db) => db.prepare(IDS).all(name))) ?? []).map(toId),
-    counts: async () =>
-      toCounts(
-        await read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })),
-      ),
+    counts: () =>
+      read('count the messages on', (db) => db.prepare(COUNTS).get({ name, now: Date.now() })).then(toCounts),
   };
 }
 
@@ -132,7 +131,8 @@ const named = (name: string, receipt: string) => ({
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'most' | 'long'>) {
-  const [short, longOnes] = [Math.min(10, most), Math.min(10, long.most)];
+  const short = Math.min(10, most);
+  const longOnes = Math.min(10, long.most);
   return { short, long: longOnes, types: long.types };
 }
 

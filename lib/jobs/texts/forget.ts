@@ -50,7 +50,9 @@ export type Erased = {
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
-  let [stagedChunks, parts, rows] = [0, 0, 0];
+  let stagedChunks = 0;
+  let parts = 0;
+  let rows = 0;
   for (const key of await keysOf(STAGED_FOLDER, options)) {
     const chunkId = chunkOfStaged(key);
     if (chunkId === undefined || !(await eraseFromStaged(chunkId, key, textHash, options))) continue;
@@ -140,7 +142,9 @@ async function findHeld(forgotten: Forgotten, options: BatchStorage) {
   const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
   const batches = new Set<string>();
   const keys: string[] = [];
-  let [stagedChunks, parts, rows] = [0, 0, 0];
+  let stagedChunks = 0;
+  let parts = 0;
+  let rows = 0;
   for (const key of (await Promise.all(foldersOf(forgotten).map((each) => keysOf(each, options)))).flat()) {
     const chunk = chunkOfStaged(key) ?? chunkOfPart(key);
     const stored = chunk && (await options.store.get(key));

@@ -47,11 +47,11 @@ export const groups = {
     ],
   },
   ledger: {
-    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,held,record-end}.ts'],
+    mutate: ['lib/jobs/ledger/*.ts', 'lib/jobs/{handle-message,delivery,record-end}.ts'],
     tests: [
       'test/jobs/ledger/*.test.ts',
-      'test/jobs/{held,lease-until,handle-message,persist,record-end,cancel-under-way}.test.ts',
-      'test/jobs/{simulation-found,unnamed-message,result,redrive,put-back,killed-while-waiting}.test.ts',
+      'test/jobs/{delivery,lease-until,handle-message,record-end,cancel-under-way}.test.ts',
+      'test/jobs/{simulation-found,unnamed-message,result,redrive,requeue,killed-while-waiting}.test.ts',
     ],
   },
   retry: {
@@ -80,13 +80,13 @@ export const groups = {
   },
   jobs: {
     mutate: [
-      'lib/jobs/{redrive,redrive-batch,cancel-batch,result,turn,work,handle-once,split-inbox}.ts',
-      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,queue-wait,thrown-error}.ts',
+      'lib/jobs/{redrive,open-redrive,cancel,result,send-context,work,send-jobs,split-inbox}.ts',
+      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,queue-wait}.ts',
       'lib/jobs/{message,types,file}/**/*.ts',
     ],
     tests: [
-      'test/jobs/{redrive,redrive-batch,cancel-under-way,result,work,handle-message,record-end,persist}.test.ts',
-      'test/jobs/{allow,event-bridge,job-advice,inbox-request,ids-in-keys,platform-away,put-back}.test.ts',
+      'test/jobs/{redrive,redrive-batch,cancel-under-way,result,work,handle-message,record-end,send-jobs}.test.ts',
+      'test/jobs/{allow,event-bridge,job-advice,inbox-request,ids-in-keys,platform-away,requeue}.test.ts',
       'test/jobs/{thrown-error,unnamed-message}.test.ts',
       'test/jobs/{message,types,file}/**/*.test.ts',
       'test/cli/{work,run,submit,formula-apply,formula-log}.test.ts',

@@ -104,7 +104,9 @@ export async function previewBatch(
 ): Promise<Preview> {
   const seen = createSeenTexts();
   const bad: BadRow[] = [];
-  let [rows, badRows, cached] = [0, 0, 0];
+  let rows = 0;
+  let badRows = 0;
+  let cached = 0;
   let unknown: string[] = [];
   const lookUp = async () => {
     const looked = await cache.lookup(unknown.map((text) => ({ ...given.request, text })));

@@ -91,7 +91,8 @@ export async function endChunk(
     const { row: open, token } = found;
     const { rows: staged, prior } = await readOpenChunk(chunkId, open.part, store);
     const rows = staged.map((row) => {
-      const [before, now] = [prior.get(row.line), scores.get(row.line)];
+      const before = prior.get(row.line);
+      const now = scores.get(row.line);
       if (hasScore(before) && 'text' in row) return before;
       return scoredRow(row, now, addedCosts(before, now && costOf(now)));
     });

@@ -199,7 +199,8 @@ export async function checkContinues(
 ): Promise<number | undefined> {
   const { batch } = request;
   if ((await readChunkRow({ batch, chunk: 0 }, options)) === undefined) return undefined;
-  let [known, chunk] = [0, 0];
+  let known = 0;
+  let chunk = 0;
   for await (const { index, rows } of chunksOf(request, options)) {
     const stored = await readChunkRow({ batch, chunk: index }, options);
     if (stored !== undefined) known += rows.length;
@@ -225,7 +226,9 @@ const chunksOf = (request: BatchRequest, options: Pick<BatchStorage, 'store' | '
   });
 
 const stagedOf = ({ host, request }: BatchRequest, rows: Chunk['rows']): StagedChunk => ({
-  ...{ version: 1, host, request },
+  version: 1,
+  host,
+  request,
   rows: rows.map((row) => (isBad(row) ? withoutEmpty(row) : row)),
 });
 

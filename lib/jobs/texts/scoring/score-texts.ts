@@ -129,7 +129,8 @@ async function scoreEach(
  */
 async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
-  let [rest, { overtaken }] = [texts, session.counts];
+  let rest = texts;
+  let { overtaken } = session.counts;
   try {
     while (rest.length > 0 && !isOver()) {
       const group = rest.slice(0, LOOKED_UP);
@@ -303,7 +304,8 @@ async function tryInTurn(given: TextAttempt, tries: Tries, session: ScoringSessi
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
-  let [recorded, left] = [false, false];
+  let recorded = false;
+  let left = false;
   let ended: Outcome | undefined;
   const end = (outcome: Outcome) => {
     ended = outcome;

@@ -54,7 +54,8 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       platform: host,
       force: false,
       accept: job.accept,
-      ...{ signal, onSaved },
+      signal,
+      onSaved,
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
       // What stopped the run decides whether the job is worth another attempt, and that resumes the run.

@@ -22,7 +22,8 @@ export async function findCalculation({
     const row = rows.find((each) => compareIds(each.id, id) === 0);
     isDegraded ||= degraded;
     if (row !== undefined) return { row, degraded: isDegraded };
-    const [first, last] = [rows.at(0), rows.at(-1)];
+    const first = rows.at(0);
+    const last = rows.at(-1);
     const isInOrder = first !== undefined && last !== undefined && compareIds(first.id, last.id) <= 0;
     if (isInOrder && compareIds(last.id, id) > 0) break;
   }
