@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { JobLostError, JobRefusedError, RequeueError } from '../../lib/jobs/send-context.ts';
 import { createDelivery, type DeliveryOptions } from '../../lib/jobs/delivery.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
+import { JobLostError, JobRefusedError, RequeueError } from '../../lib/jobs/send-context.ts';
 import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
