@@ -163,13 +163,13 @@ const link = orToken(platformLink, 'an address with {id} over https (or http on 
 
 /** Where things are in the platform, in the form of PLATFORM_LINKS. */
 const linksFields = {
-  /** Of a calculation, such as https://acme.example.com/calculations/{id}. */
+  /** The address of a calculation, such as https://acme.example.com/calculations/{id}. */
   calculation: link,
-  /** Of a card. */
+  /** The address of a card's page. */
   card: link,
-  /** Of a dataset. */
+  /** The address of a dataset's page. */
   dataset: link,
-  /** Of a data file. */
+  /** The address of a data file's page. */
   'data-file': link,
 };
 interface LinksSchema extends z.ZodMiniObject<typeof linksFields, z.core.$strict> {}

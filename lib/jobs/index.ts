@@ -103,16 +103,16 @@ export const oldJobs = async (...given: Of<typeof import('./prune-jobs.ts')['old
 export const pruneJobs = async (...given: Of<typeof import('./prune-jobs.ts')['pruneJobs']>) =>
   (await import('./prune-jobs.ts')).pruneJobs(...given);
 
-/** The results in a store. */
+/** Iterates over the stored results of jobs. */
 export async function* storedResults(...given: Of<Results['storedResults']>) {
   yield* (await import('./results/stored-results.ts')).storedResults(...given);
 }
 
-/** The result of a job. */
+/** Finds the stored result of a job by its id. */
 export const findResult = async (...given: Of<Results['findResult']>) =>
   (await import('./results/stored-results.ts')).findResult(...given);
 
-/** The bytes of a result. */
+/** A stored result as the bytes of its object. */
 export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
   (await import('./results/stored-results.ts')).bytesOfResult(...given);
 

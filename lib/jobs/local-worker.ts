@@ -56,7 +56,7 @@ export async function openLocalWorker(session: Session, options: LocalWorkerOpti
       });
       return before;
     },
-    /** Writes the rows of a file with what became of their jobs; returns the encoding. */
+    /** Writes the rows of a file with the outcomes of their jobs; returns the encoding. */
     writeOutput: (jobs: JobFile, output: Omit<Parameters<typeof writeRunOutput>[1], 'ledger' | 'store'>) =>
       writeRunOutput(jobs, { ...storage, ...output }),
   };

@@ -94,7 +94,7 @@ export const card = {
   /** The digits of its id, or `dr:DRILL:ROOT` for the card of a drill. */ urn: TYPES.text,
   /** What kind of card it is, such as kpi. */ type: TYPES.text,
   /** What people call it; not unique. */ title: TYPES.text,
-  /** The type of its chart. */ chartType: TYPES.maybeText,
+  /** How the card is drawn, such as bar. */ chartType: TYPES.maybeText,
   /** The id of the dataset that it is built on. */ datasourceId: TYPES.maybeText,
   /** The id of the user who owns it: digits, as a number or as text. */ ownerId: TYPES.maybeIdOrTime,
   /** Its owners: `{id, type, displayName}` each, of type USER or GROUP. */ owners: TYPES.maybeList,
@@ -130,7 +130,7 @@ export const sentiment = {
   /** positive, negative, neutral or not_applicable, in either case; null if topics were asked. */ sentiment:
     TYPES.maybeText,
   /** The session of the request, if it named one. */ sessionId: TYPES.maybeText,
-  /** The id of the request. */ requestId: TYPES.maybeText,
+  /** The platform's own id for the request. */ requestId: TYPES.maybeText,
   /** Whether the model is one of your own. */ isCustomerModel: TYPES.flag,
   /** The sentiment of each topic that was asked, by its name. */ topicSentiments: TYPES.maybeObject,
   /** `{inputTokens, outputTokens, totalTokens, reasoningTokens}`, or null. */ modelProviderUsage:
@@ -155,7 +155,7 @@ export function tokensOf(given: Sentiment | undefined) {
 }
 
 export const dataFile = {
-  /** Its name. */ name: TYPES.text,
+  /** What people call it; not unique. */ name: TYPES.text,
   /** When it was created: epoch milliseconds or ISO text. */ datetimeCreated: TYPES.idOrTime,
   /** The id of the user who is responsible for it: digits, as a number or as text. */ responsibleUserId:
     TYPES.maybeIdOrTime,

@@ -62,7 +62,7 @@ export type AttemptResult = {
 /** Makes one attempt. Throws only the caller's own abort. */
 export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
 
-/** Options for a transport. */
+/** What a transport needs: the address, its limits, and what sends. */
 export type TransportOptions = {
   readonly baseUrl: URL;
   readonly tokenHeader: string;

@@ -40,7 +40,7 @@ type PrintOptions = {
   readonly hasReport: boolean;
 };
 
-/** Prints a digest. */
+/** The subject and the text of a digest, as it is shown and posted. */
 export function printDigest(digest: Digest, { location, hasReport }: PrintOptions): PrintedDigest {
   const { manifest, compared, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;

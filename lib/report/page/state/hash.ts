@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The titles of the views. */
+/** What the navigation shows for each view. */
 export const viewTitles = {
   health: 'Health',
   changes: 'What changed',
