@@ -1,6 +1,5 @@
 import { recordKey } from '../snapshot/history/index.ts';
-import { type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
-import type { DescribedColumns } from '../snapshot/sources/source-definition.ts';
+import { type DescribedColumns, type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
 import type { Model } from './compute-model.ts';
 import { canonicalId, spelled } from './rules/record-rules.ts';

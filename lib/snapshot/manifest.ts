@@ -9,8 +9,9 @@ import {
   type Store,
   StoredObjectError,
 } from '../store/index.ts';
-import { latestKey, type Place } from './keys.ts';
+import { isManifestKey, latestKey, type Place, parsePlace, runOfKey, TAGGED_NAME } from './keys.ts';
 import { consistencies, missingIdSchema, totalsSchema } from './scan.ts';
+import { sources } from './sources/sources.ts';
 
 export const partSchema = z.object({
   key: z.string(),
@@ -144,4 +145,71 @@ export async function readLatest(
 ): Promise<(Latest & { readonly etag: string }) | undefined> {
   const stored = await findStored(store, latestKey(source), latestSchema);
   return stored && { ...stored.value, etag: stored.etag };
+}
+
+/** A published run: its name, the key of its manifest, and whether all of it has the tag of replaced runs. */
+export type PublishedRun = {
+  readonly run: string;
+  readonly manifest: string;
+  readonly isTagged: boolean;
+  /** Another run was published after it, even if it is the last one again. */
+  readonly wasReplaced: boolean;
+};
+
+/**
+ * The published runs of a place: first that of `latest.json`, then those that it named before and whose manifests are
+ * still there, newest first. Throws `StoredObjectError` if `latest.json` is damaged.
+ */
+export async function publishedRuns(
+  store: Store,
+  place: Place,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly PublishedRun[]> {
+  const latest = await readLatest(store, place);
+  if (latest === undefined) return [];
+  const earlier = new Map(latest.earlier.map((key) => [runOfKey(key) ?? '', key]));
+  const there = new Set<string>();
+  const tagged = new Set<string | undefined>();
+  for await (const { key } of store.list(`${place}/dt=`, { signal })) {
+    if (isManifestKey(key)) there.add(key);
+    if (key.endsWith(`/${TAGGED_NAME}`)) tagged.add(runOfKey(key));
+  }
+  const found = (run: string, manifest: string): PublishedRun => ({
+    run,
+    manifest,
+    isTagged: tagged.has(run),
+    wasReplaced: earlier.has(run),
+  });
+  const replaced = [...earlier].filter(([run, key]) => run !== latest.run && there.has(key));
+  replaced.sort(([a], [b]) => (a < b ? 1 : -1));
+  return [found(latest.run, latest.manifest), ...replaced.map(([run, key]) => found(run, key))];
+}
+
+/** Every place that has a run in the store, published or not: source by source, its own place first. */
+export async function placesIn(store: Store): Promise<readonly Place[]> {
+  const found = new Set<Place>();
+  for (const source of sources) {
+    const names: string[] = [];
+    for (const folder of ['', 'work/'])
+      for await (const key of store.folders(`${folder}${source}`)) names.push(key.slice(folder.length));
+    for (const name of names.sort()) {
+      const place = parsePlace(name);
+      if (place !== undefined) found.add(place);
+    }
+  }
+  return [...found];
+}
+
+/** Reads what is published, and once more if something was missing or damaged: a run may be pruned while it is read. */
+export async function readAgain<T>(
+  read: () => Promise<T>,
+  faultsOf: (found: T) => readonly string[] = () => [],
+): Promise<T> {
+  try {
+    const found = await read();
+    if (faultsOf(found).length === 0) return found;
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+  }
+  return await read();
 }

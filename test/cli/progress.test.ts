@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../lib/cli/terminal/progress.ts';
-import type { SnapshotProgress } from '../../lib/snapshot/run/take-slice.ts';
+import type { SnapshotProgress } from '../../lib/snapshot/run/take-run.ts';
 import { createFakeScreen } from './fake-screen.ts';
 
 const calls = { requests: 1_234, retries: 0, throttled: 0, waitedMs: 0 };

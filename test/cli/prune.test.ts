@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
-import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
-import { type PruneOptions, pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
-import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
+import { type PruneOptions, planPrune, pruneRuns } from '../../lib/snapshot/history/prune.ts';
+import { changesKey, parquetFolder, publishedFolder, type Run } from '../../lib/snapshot/keys.ts';
+import { publishedRuns } from '../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
 import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
 import { startRun } from '../../lib/snapshot/run/take-run.ts';
-import type { Run } from '../../lib/snapshot/run-id.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { finishedRun } from '../snapshot/publish/finished-run.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { collectDigest } from '../../lib/report/digest/digest.ts';
-import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
+import { publishedRuns } from '../../lib/snapshot/manifest.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { connect, contextOver } from '../report/mcp/connect.ts';
 import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';

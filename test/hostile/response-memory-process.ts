@@ -8,7 +8,7 @@ import { calculationPageReader } from '../../lib/snapshot/sources/calculations/p
 import { cardsScan, fanOutPosition } from '../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../lib/snapshot/sources/data-files/scan.ts';
 import { filesPosition, filesScan } from '../../lib/snapshot/sources/files/scan.ts';
-import { resumable } from '../../lib/snapshot/sources/resumable.ts';
+import { resumable } from '../../lib/snapshot/sources/source-definition.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { ownPeakMb } from '../own-peak.ts';
 import { createFakePace } from '../pace/fake-pace.ts';

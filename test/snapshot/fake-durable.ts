@@ -1,5 +1,4 @@
-import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
-import type { DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { StoreError } from '../../lib/store/error.ts';
 
 /** What goes wrong in one attempt of a step. */

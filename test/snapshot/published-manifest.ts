@@ -1,6 +1,6 @@
+import type { Run } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import type { FinishedRun } from '../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../lib/snapshot/run-id.ts';
 
 const ORDINARY = {
   version: 1,

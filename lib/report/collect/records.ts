@@ -1,7 +1,7 @@
 import { groupsOf, type ModelColumns } from '../../model/index.ts';
 import { canonicalId, spelled } from '../../model/rules/index.ts';
+import { ISO_TIME } from '../../snapshot/columns/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
-import { ISO_TIME } from '../../snapshot/sources/record-view.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';

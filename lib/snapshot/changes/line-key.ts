@@ -1,7 +1,11 @@
+/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
+
 import { QUOTE } from '../../base/bytes/index.ts';
 import { compareIds, idDigits } from '../../platform/index.ts';
-import { StoredObjectError } from '../../store/index.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Manifest, Part } from '../manifest.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
+import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import {
   createRecordFields,
   isPlain,
@@ -11,7 +15,7 @@ import {
   type ReadLine,
   readRecord,
 } from './line-members.ts';
-import type { LineReader } from './line-reader.ts';
+import { bytesOf, type LineReader, readLines } from './line-reader.ts';
 
 /**
  * Makes a function that returns the key of a reader's current line, without parsing it unless it is unusual; `members`
@@ -90,3 +94,107 @@ function compareOwned(a: string, b: string): number {
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : idDigits(value));
+
+type RunKeysOptions = {
+  readonly store: Store;
+  readonly source: Source;
+  readonly run: Pick<Manifest, 'parts'>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const KEYS_AT_ONCE = 1_000;
+
+/** The keys of a run's records in order, a thousand at a time: singly takes twice as long. Throws `StoredObjectError`. */
+export async function* runKeys({
+  store,
+  source,
+  run,
+  signal,
+}: RunKeysOptions): AsyncGenerator<readonly string[]> {
+  const keyOf = createLineKey(sourceDefinitions[source].records.key);
+  const reader = readLines({ store, parts: run.parts, signal });
+  let keys: string[] = [];
+  try {
+    for (let found = reader.next(); typeof found === 'boolean' ? found : await found; found = reader.next()) {
+      keys.push(keyOf(reader));
+      reader.release();
+      if (keys.length < KEYS_AT_ONCE) continue;
+      yield keys;
+      keys = [];
+    }
+    if (keys.length > 0) yield keys;
+  } finally {
+    await reader.close();
+  }
+}
+
+type RecordsToFind = {
+  readonly store: Store;
+  readonly source: Source;
+  readonly manifest: Pick<Manifest, 'order' | 'parts'>;
+  /** A key, or an id without its owner. */
+  readonly id: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The records of a run with this key, or with this id under any owner, as text. Reads only parts that may hold one. */
+export async function* findRecords({
+  store,
+  source,
+  manifest: { order, parts: all },
+  id,
+  signal,
+}: RecordsToFind): AsyncGenerator<{ readonly key: string; readonly text: string }> {
+  const { key: rule } = sourceDefinitions[source].records;
+  const isOwned = rule.owner !== undefined;
+  const isOrdered = (!isOwned || id.includes('/')) && KEY_ORDERS.includes(order) && endsInDigits(id);
+  const parts = all.filter(isOrdered ? mayHold(id, compareRecordKeys(rule)) : () => true);
+  const keyOf = createLineKey(rule);
+  const reader = readLines({ store, parts, signal });
+  try {
+    for (let next = reader.next(); next === true || (await next); next = reader.next()) {
+      const key = keyOf(reader);
+      if (key === id || (isOwned && key.endsWith(`/${id}`)))
+        yield { key, text: bytesOf(reader.line).toString() };
+      reader.release();
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The orders of runs in which no key is below the one before. */
+const KEY_ORDERS: readonly string[] = ['id', 'ids'];
+
+/** Whether a part may hold a record. A part whose keys do not show that is read. */
+const mayHold =
+  (key: string, compare: (a: string, b: string) => number) =>
+  ({ firstKey, lastKey }: Part): boolean =>
+    ![firstKey, lastKey].every(endsInDigits) ||
+    compare(firstKey, lastKey) > 0 ||
+    (compare(firstKey, key) <= 0 && compare(key, lastKey) <= 0);
+
+const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
+
+/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
+export const HASH_SPACE = 2 ** 48;
+
+/** A hash from 0 up to `HASH_SPACE`, evenly distributed (as cyrb53). The borders of published parts depend on it. */
+export function keyHash(key: string): number {
+  let [left, right] = [0x5eadbeef, 0x41c6ce57];
+  for (let at = 0; at < key.length; at += 1) {
+    const unit = key.charCodeAt(at);
+    left = Math.imul(left ^ unit, 0x9e3779b1);
+    right = Math.imul(right ^ unit, 0x5f356495);
+  }
+  left = Math.imul(left ^ (left >>> 16), 0x85ebca6b) ^ Math.imul(right ^ (right >>> 13), 0xc2b2ae35);
+  right = Math.imul(right ^ (right >>> 16), 0x85ebca6b) ^ Math.imul(left ^ (left >>> 13), 0xc2b2ae35);
+  return (right >>> 0) * 2 ** 16 + (left >>> 16);
+}
+
+/** The average size of a part before compression: about 6 MB compressed. */
+const PART_BYTES = 32_000_000;
+
+/** True if a part ends after a record, the likelier the larger it is: so unchanged records are in the same parts again. */
+export const endsPart = (key: string, lineBytes: number): boolean =>
+  (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

@@ -1,6 +1,13 @@
+/** How a frame starts, and how one starts that decoders skip (its last four bits are free). */
+
+import { createHash } from 'node:crypto';
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { freeMemory, type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
-import { type Store, StoredObjectError } from '../../store/index.ts';
-import { type PartToRead, partChunks } from './part-chunks.ts';
+import { missingObject, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
+import { compressionSuffix } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
 export type Line = {
@@ -153,3 +160,172 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGen
 /** True if nothing more will be written behind the chunk: the decompressor fills its buffers one after another. */
 const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
   byteOffset + byteLength === buffer.byteLength;
+
+export type PartToRead = {
+  readonly store: Pick<Store, 'stream' | 'location'>;
+  /** Without a sha256 the bytes are not checked. */
+  readonly part: Pick<Manifest['parts'][number], 'key'> & {
+    readonly sha256?: string;
+  };
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix. They are certain only at its
+ * end, where the sha256 is checked. Throws `StoredObjectError` if it is missing, altered, or cannot be decompressed.
+ */
+export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
+  const bytes = await store.stream(part.key, withSignal(signal));
+  if (bytes === undefined) throw missingObject(store, part.key, 'a part');
+  const { unpacked, divide } = createDecompressor(part.key);
+  let fault: unknown;
+  const checked = (async function* check() {
+    try {
+      yield* checkedBytes(bytes, part);
+    } catch (error) {
+      fault = error;
+      throw error;
+    }
+  })();
+  const pumped = pipeline(Readable.from(divide(checked)), unpacked, withSignal(signal));
+  // `unpacked` fails with the same error, and is awaited.
+  pumped.catch(() => undefined);
+  try {
+    yield* unpacked as AsyncIterable<Buffer>;
+    // Gunzip ends at zeros after a member, whatever follows them.
+    for await (const _ of checked);
+    if (fault !== undefined) throw fault;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StoredObjectError || error instanceof StoreError) throw error;
+    throw new StoredObjectError('invalid', `${part.key} in ${store.location}: cannot be decompressed`, {
+      cause: error,
+    });
+  } finally {
+    unpacked.destroy();
+  }
+}
+
+const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+
+async function* checkedBytes(
+  bytes: AsyncIterable<Uint8Array>,
+  { key, sha256 }: PartToRead['part'],
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of bytes) {
+    if (sha256 !== undefined) hash.update(chunk);
+    yield chunk;
+  }
+  if (sha256 === undefined) return;
+  const got = hash.digest('hex');
+  if (got !== sha256) {
+    throw new StoredObjectError(
+      'invalid',
+      `${key}: expected the sha256 ${sha256} of the manifest, got ${got}`,
+    );
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+type Decompressor = {
+  readonly unpacked: Transform;
+  /** Divides the compressed bytes as the decompressor needs them. */
+  readonly divide: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+};
+
+function createDecompressor(key: string): Decompressor {
+  if (key.endsWith(`.${compressionSuffix.gzip}`))
+    return { unpacked: createGunzip({ chunkSize: CHUNK_BYTES }), divide: (bytes) => bytes };
+  if (key.endsWith(`.${compressionSuffix.zstd}`))
+    return { unpacked: createZstdDecompress({ chunkSize: CHUNK_BYTES }), divide: splitZstdFrames };
+  const known = Object.values(compressionSuffix).join(' or .');
+  throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
+}
+
+/** How a frame starts, and how one starts that decoders skip (its last four bits are free). */
+const MAGIC = 0xfd2fb528;
+const SKIPPABLE = 0x184d2a50;
+
+type Awaited = 'magic' | 'descriptor' | 'block' | 'skippable';
+const LENGTHS = { magic: 4, descriptor: 1, block: 3, skippable: 4 } as const satisfies Record<
+  Awaited,
+  number
+>;
+
+/** Divides bytes where zstd frames end (RFC 8878, section 3.1): Node's decompressor drops what follows one in a write. */
+async function* splitZstdFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const frames = followFrames();
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let at = 0; at < chunk.byteLength; ) {
+      const { next, ends } = frames.read(chunk, at);
+      at = next;
+      if (!ends) continue;
+      yield chunk.subarray(from, at);
+      from = at;
+    }
+    if (from < chunk.byteLength) yield chunk.subarray(from);
+  }
+}
+
+function followFrames() {
+  const head = Buffer.alloc(4);
+  let [awaited, collected, skip]: [Awaited, number, number] = ['magic', 0, 0];
+  let [hasChecksum, isLast, isUnknown] = [false, false, false];
+
+  function expect(next: Awaited, skipFirst = 0): void {
+    [awaited, collected, skip] = [next, 0, skipFirst];
+  }
+
+  const understand = {
+    magic(): void {
+      const magic = head.readUInt32LE();
+      isUnknown = magic !== MAGIC && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE;
+      expect(magic === MAGIC ? 'descriptor' : 'skippable');
+    },
+    descriptor(): void {
+      const descriptor = head.readUInt8();
+      hasChecksum = (descriptor & 4) !== 0;
+      expect('block', headerRest(descriptor));
+    },
+    block(): void {
+      const block = head.readUIntLE(0, 3);
+      isLast = (block & 1) !== 0;
+      // A block of one repeated byte (type 1) has only that byte.
+      const size = ((block >> 1) & 3) === 1 ? 1 : block >> 3;
+      if (isLast) expect('magic', size + (hasChecksum ? 4 : 0));
+      else expect('block', size);
+    },
+    skippable(): void {
+      isLast = true;
+      expect('magic', head.readUInt32LE());
+    },
+  } as const satisfies Record<Awaited, () => void>;
+
+  return {
+    /** Reads on from `at`: the index that it came to, and whether a frame ends there. */
+    read(chunk: Uint8Array, at: number): { readonly next: number; readonly ends: boolean } {
+      if (isUnknown) return { next: chunk.byteLength, ends: false };
+      let next = at + Math.min(skip, chunk.byteLength - at);
+      skip -= next - at;
+      while (skip === 0 && !isLast && next < chunk.byteLength && collected < LENGTHS[awaited]) {
+        head[collected] = chunk[next] ?? 0;
+        [collected, next] = [collected + 1, next + 1];
+      }
+      if (skip === 0 && !isLast && collected === LENGTHS[awaited]) understand[awaited]();
+      const ends = isLast && skip === 0;
+      if (ends) isLast = false;
+      return { next, ends };
+    },
+  };
+}
+
+/** The bytes of a frame's header after its descriptor: the window, the dictionary's id and the size of the content. */
+function headerRest(descriptor: number): number {
+  const isSingle = (descriptor & 0x20) !== 0;
+  const dictionary = [0, 1, 2, 4][descriptor & 3] ?? 0;
+  const content = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
+  return (isSingle ? 0 : 1) + dictionary + content;
+}

@@ -1,21 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { type GatheredBytes, gatherBytes } from '../../base/bytes/index.ts';
+import { type GatheredBytes, gatherBytes, skipValue } from '../../base/bytes/index.ts';
+import { canonicalExact } from '../../base/json/index.ts';
 import type { Store } from '../../store/index.ts';
-import { packFrame } from '../frames/frame-codec.ts';
+import { packFrame } from '../frames/frame-packer.ts';
 import type { Part } from '../manifest.ts';
+import type { RecordRules } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
+import { changeOf, changeOfOne, exactValue, type LineChange } from './change.ts';
+import { compareRecordKeys, createLineKey, HASH_SPACE, keyHash } from './line-key.ts';
 import {
-  differingByName,
-  differingFields,
-  differingInPlace,
-  exactValue,
-  isSameText,
-} from './differing-fields.ts';
-import { HASH_SPACE, keyHash } from './key-hash.ts';
-import { compareRecordKeys, createLineKey } from './line-key.ts';
-import { noMembers, readLine, valuesByName } from './line-members.ts';
-import { bytesOf, eachLine, type LineReader, lineOf, readLines } from './line-reader.ts';
-import type { PartToRead } from './part-chunks.ts';
+  isPlain,
+  lastNamed,
+  nameAt,
+  noMembers,
+  type ReadLine,
+  readLine,
+  valueAt,
+  valuesByName,
+} from './line-members.ts';
+import {
+  bytesOf,
+  eachLine,
+  type Line,
+  type LineReader,
+  lineOf,
+  type PartToRead,
+  readLines,
+} from './line-reader.ts';
 
 /** What a byte of a part and a record are estimated to take in memory, at most. */
 const UNPACKED = 10;
@@ -274,78 +285,93 @@ function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'bef
   return { before: without(before, after), after: without(after, before) };
 }
 
-/** What happened to one record from one run to the next, with its lines as bytes. */
-export type LineChange =
-  | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
-  | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
-  | {
-      readonly change: 'changed';
-      readonly key: string;
-      readonly before: Buffer;
-      readonly after: Buffer;
-      /** The top-level fields that differ, in the order of their names; at least one. */
-      readonly fields: readonly string[];
-    };
+/** The top-level fields that differ, by name: without volatile ones, listed arrays as sets, numbers by their exact value. */
+export const differingFields = (rules: RecordRules, before: ReadLine, after: Line): readonly string[] =>
+  isSameText(before.line, after)
+    ? NO_FIELDS
+    : (differingInPlace(rules, before, after) ?? differingByName(rules, before, readLine(bytesOf(after))));
 
-const changeOf = (key: string, before: Buffer, after: Buffer, fields: readonly string[]): LineChange => ({
-  change: 'changed',
-  key,
-  before,
-  after,
-  fields,
-});
+const NO_FIELDS: readonly string[] = [];
 
-/** A record that only one of the two runs has. */
-const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
-  side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
-
-type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
-
-export type Change = AsText<LineChange>;
-
-/** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
-export function printChange(change: Change): string {
-  return piecesOf(change).join('');
+/**
+ * The same for lines with the same names in the same order; undefined for others, if a name is repeated, or if they may
+ * be different records. Of the line after, only values with other bytes are read: the rest is as valid as the line
+ * before.
+ */
+function differingInPlace(
+  { key, volatile, sets }: RecordRules,
+  before: ReadLine,
+  after: Line,
+): readonly string[] | undefined {
+  const { line, members } = before;
+  if (members.hasEscapes) return undefined;
+  let changed = NO_FIELDS;
+  /** Up to here both lines are understood, and up to there they are the same. */
+  let [at, nowAt] = [line.start, after.start];
+  let same = sameUntil(line, at, after, nowAt);
+  for (let position = 0; position < members.count; position += 1) {
+    const [start, end] = [members.valueStarts[position] ?? 0, members.valueEnds[position] ?? 0];
+    // With the byte after it, since the other value may be longer.
+    if (end < same) continue;
+    if (start > same) return undefined;
+    const nowStart = nowAt + start - at;
+    const nowEnd = valueEnd(after, nowStart);
+    if (nowEnd === undefined) return undefined;
+    [at, nowAt] = [end, nowEnd];
+    same = sameUntil(line, at, after, nowAt);
+    const name = nameAt(before, position);
+    if (name === key.id || key.owner?.includes(name)) return undefined;
+    const [nameStart, nameEnd] = [members.nameStarts[position] ?? 0, members.nameEnds[position] ?? 0];
+    if (lastNamed(before, line.json.bytes, nameStart + 1, nameEnd - 1) !== position) return undefined;
+    if (volatile.includes(name)) continue;
+    const arePlain = isPlain(line, start, end) && isPlain(after, nowStart, nowEnd);
+    const now = arePlain ? '' : after.json.bytes.toString('utf8', nowStart, nowEnd);
+    if (arePlain || isChanged(valueAt(before, position), now, sets.includes(name)))
+      changed = [...changed, name];
+  }
+  if (same < line.end || line.end - at !== after.end - nowAt) return undefined;
+  return changed.length < 2 ? changed : [...changed].sort();
 }
 
-/** The pieces of that line in order, texts of JSON and lines of records. */
-export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
-  const { key, before, after, fields = [] } = change;
-  const pieces: (string | L)[] = [];
-  let text = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
-  for (const [name, line] of [['before', before] as const, ['after', after] as const]) {
-    if (line === undefined) continue;
-    pieces.push(`${text},"${name}":`, line);
-    text = '';
+function valueEnd({ json }: Line, start: number): number | undefined {
+  try {
+    return skipValue(json, start, 0);
+  } catch {
+    return undefined;
   }
-  pieces.push(`${text},"fields":${JSON.stringify(fields)}}`);
-  return pieces;
 }
 
-type ChangeOf<L> = {
-  readonly change: Change['change'];
-  readonly key: string;
-  readonly before?: L;
-  readonly after?: L;
-  readonly fields?: readonly string[];
-};
+/** The same for lines of any layout. */
+function differingByName({ volatile, sets }: RecordRules, before: ReadLine, after: ReadLine) {
+  const [old, now] = [valuesByName(before), valuesByName(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
+  return names.filter((name) => isChanged(old.get(name), now.get(name), sets.includes(name))).sort();
+}
 
-/** The fields of a record by name, with exact numbers; one with too many values to be parsed is its text. */
-export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
-  new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
+const isSameText = (a: Line, b: Line): boolean =>
+  a.end - a.start === b.end - b.start &&
+  a.json.bytes.compare(b.json.bytes, b.start, b.end, a.start, a.end) === 0;
 
-export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
+/** Where line `a` differs for the first time, from `start` on, from `b` from `other` on; at most the end of one of them. */
+function sameUntil(a: Line, start: number, b: Line, other: number): number {
+  const [left, right] = [a.json, b.json];
+  const shift = other - start;
+  const end = Math.min(a.end, b.end - shift);
+  let at = start;
+  while (at + 4 <= end && left.view.getInt32(at) === right.view.getInt32(at + shift)) at += 4;
+  while (at < end && left.bytes[at] === right.bytes[at + shift]) at += 1;
+  return at;
+}
 
-/** Reads changes to their end: counts all, and collects the first `limit`. */
-export async function collectChanges(
-  found: AsyncIterable<Change>,
-  limit: number,
-): Promise<{ readonly counts: ChangeCounts; readonly changes: readonly Change[] }> {
-  const counts = { added: 0, removed: 0, changed: 0 };
-  const changes: Change[] = [];
-  for await (const change of found) {
-    counts[change.change] += 1;
-    if (changes.length < limit) changes.push(change);
-  }
-  return { counts, changes };
+function isChanged(before: string | undefined, after: string | undefined, isSet: boolean): boolean {
+  if (before === after) return false;
+  if (before === undefined || after === undefined) return true;
+  return canonicalField(before, isSet) !== canonicalField(after, isSet);
+}
+
+function canonicalField(text: string, isSet: boolean): string {
+  const value = exactValue(text);
+  if (value === text) return text;
+  if (!isSet || !Array.isArray(value)) return canonicalExact(value);
+  return `[${[...new Set(value.map(canonicalExact))].sort().join(',')}]`;
 }

@@ -1,21 +1,45 @@
-/* What was published: places, runs and their manifests, the records of a run, and what changed between two of them. */
+/*
+ * What was published: the places and their runs, the records of a run, and what changed between two runs. What lists
+ * runs or compares them is loaded when it is called.
+ */
 
-export { changesBetween } from '../changes/changes-between.ts';
-export { describeChanges } from '../changes/describe-changes.ts';
-export { recordKey } from '../changes/line-key.ts';
-export { createRecordFields, memberTexts } from '../changes/line-members.ts';
-export { eachLine, type LineReader, NO_RECORD } from '../changes/line-reader.ts';
-export type { PartToRead } from '../changes/part-chunks.ts';
-export { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
-export { findRecords } from '../changes/run-keys.ts';
-export { type Change, collectChanges, fieldsOf, printChange } from '../changes/side-by-side.ts';
-export { storedChanges } from '../changes/stored-changes.ts';
-export { type Manifest, manifestOf, type Part, readLatest } from '../manifest.ts';
+export {
+  type Manifest,
+  manifestOf,
+  type Part,
+  type PublishedRun,
+  placesIn,
+  publishedRuns,
+  readAgain,
+  readLatest,
+} from '../manifest.ts';
+export type { ListedRun } from './runs.ts';
+
+/** Lists the runs of places: see `findRuns` in `runs.ts`. */
+export const findRuns = async (...given: Parameters<typeof import('./runs.ts').findRuns>) =>
+  (await import('./runs.ts')).findRuns(...given);
+
+/** Says why the newest run of a place was refused: see `newestRefused` in `runs.ts`. */
+export const newestRefused = async (...given: Parameters<typeof import('./runs.ts').newestRefused>) =>
+  (await import('./runs.ts')).newestRefused(...given);
+
 export { type ExpectedSnapshot, expectedSnapshots, missingSnapshots } from '../missing-snapshots.ts';
-export { newlyMissing } from '../publish/known-missing.ts';
-export { degradedWords, refusalWords, refusedAs } from '../publish/refusal-words.ts';
-export { forgetTagged, tagAsItIs } from '../publish/tag-runs.ts';
-export { readAgain } from '../read-again.ts';
-export { findRuns, type ListedRun } from './list-runs.ts';
-export { placesIn } from './places.ts';
-export { newestRefused } from './unpublished-runs.ts';
+export { degradedWords, newlyMissing, refusalWords, refusedAs } from '../publish/gates.ts';
+export { forgetTagged, tagAsItIs } from '../publish/publish-parts.ts';
+
+/** Finds what changed between two published runs: see `changesBetween` in `changes-between.ts`. */
+export const changesBetween = async (
+  ...given: Parameters<typeof import('../changes/changes-between.ts').changesBetween>
+) => (await import('../changes/changes-between.ts')).changesBetween(...given);
+
+export {
+  type Change,
+  collectChanges,
+  describeChanges,
+  fieldsOf,
+  printChange,
+  storedChanges,
+} from '../changes/change.ts';
+export { findRecords, recordKey } from '../changes/line-key.ts';
+export { createRecordFields, memberTexts } from '../changes/line-members.ts';
+export { eachLine, type LineReader, NO_RECORD, type PartToRead } from '../changes/line-reader.ts';

@@ -1,14 +1,12 @@
 import { canonicalJson } from '../../base/json/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { readBy } from '../changes/line-key.ts';
-import { runKeys } from '../changes/run-keys.ts';
+import { readBy, runKeys } from '../changes/line-key.ts';
 import { type Place, partsOf, placeOf } from '../keys.ts';
-import type { Manifest } from '../manifest.ts';
+import { type Manifest, placesIn } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import { givenIds } from '../run/begin-run.ts';
 import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
 import { sourceDefinitions, sources } from '../sources/sources.ts';
-import { placesIn } from './places.ts';
 
 /** A place to take once more, and what is requested for it. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };

@@ -1,8 +1,8 @@
 import { canonicalJson, own } from '../../base/json/index.ts';
-import { runOfKey } from '../keys.ts';
+import { type Place, runOfKey, sourceOf } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
-import { isSamePlatform } from '../same-platform.ts';
-import type { GateName } from '../scan.ts';
+import type { GateName, MissingId } from '../scan.ts';
+import { linkedTo } from '../sources/request.ts';
 
 export type GatedRun = Pick<
   Manifest,
@@ -81,4 +81,120 @@ function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boole
     const found = types.filter((type) => type !== 'null');
     return known.length > 0 && found.length > 0 && !found.some((type) => known.includes(type));
   });
+}
+
+type Refused = Pick<
+  Manifest,
+  'refused' | 'records' | 'totals' | 'passes' | 'degradedPages' | 'order' | 'calls' | 'missing'
+>;
+
+/** The reasons by name in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
+export const refusedAs = ({
+  refused,
+  degradedPages = 0,
+}: Pick<Refused, 'degradedPages'> & { readonly refused: readonly string[] }): string =>
+  refused
+    .map((reason) =>
+      reason === 'degraded' && degradedPages > 0 ? `degraded (${pages(degradedPages)})` : reason,
+    )
+    .join(', ');
+
+const pages = (found: number): string => `${count(found)} ${found === 1 ? 'page' : 'pages'}`;
+
+/** How many pages stayed degraded, in words; none if no page did. */
+export const degradedWords = (degradedPages = 0): readonly string[] =>
+  degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
+
+/** Why a run was refused, a line a reason, and what was read, in numbers, if that is why. None for a run that was not. */
+export function refusalWords(manifest: Refused): readonly string[] {
+  const { refused } = manifest;
+  const reasons = refused.map((reason) => REASONS[reason as GateName] ?? reason);
+  const isOfWhatWasRead = refused.some((reason) => OF_WHAT_WAS_READ.includes(reason as GateName));
+  return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
+}
+
+/** The others are of what surrounds the run: its selection, its clock, the run before it. */
+const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
+
+/** `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the start and 20,010 at the end; …`. */
+function readWords({ records, totals, passes, degradedPages, order, calls, missing }: Refused): string {
+  const { start, end } = totals;
+  const ends = [
+    start === null ? [] : `${count(start)} at the start`,
+    end === null ? [] : `${count(end)} at the end`,
+  ];
+  const counted = ends.flat().join(' and ');
+  return [
+    `${count(records)} records by ${count(passes)} ${passes === 1 ? 'pass' : 'passes'} in the order of ${order}`,
+    ...(counted === '' ? [] : [`the platform counted ${counted}`]),
+    ...degradedWords(degradedPages),
+    ...(missing.length === 0 ? [] : [`${count(missing.length)} ids could not be read`]),
+    `${count(calls.requests)} requests, ${count(calls.retries)} retries`,
+  ].join('; ');
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+
+const REASONS = {
+  empty: 'empty: no records, although the last run had some',
+  shrunk: 'shrunk: fewer than half of the last run’s records',
+  degraded:
+    'degraded: the platform kept reporting that its responses may lack rows, each time that such a page was read again',
+  type: 'type: a field has none of the JSON types that it had in the last run',
+  selection: 'selection: the run does not request the same records as the last run',
+  platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
+  incomplete: 'incomplete: nothing that was requested could be read',
+  future: 'future: the run started in the future, so the clock of the machine that began it was wrong',
+  broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
+  unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
+} as const satisfies Record<GateName, string>;
+
+/** An id that a run could not read, and the start of the first of the runs since which it is missing with this status. */
+type KnownMissing = Manifest['missing'][number];
+
+type Found = { readonly missing: readonly MissingId[]; readonly startedAt: string };
+
+/** The missing ids of a run, each since when. `last`: the run that is published now. */
+export function missingSince(
+  { missing, startedAt }: Found,
+  last: Pick<Manifest, 'missing'> | undefined,
+): KnownMissing[] {
+  const before = new Map(last?.missing.map((each) => [each.id, each]));
+  return missing.map(({ id, status }) => {
+    const known = before.get(id);
+    return { id, status, since: known?.status === status ? known.since : startedAt };
+  });
+}
+
+/**
+ * The missing ids that are news: those that the last published run could read, or was answered otherwise for. In a first
+ * run those that a person named are news; those that only another source links to are not.
+ */
+export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
+  const { source, selection, missing, startedAt, begunAfter } = manifest;
+  if (!begunAfter && linkedTo(sourceOf(source as Place), selection) !== undefined) return [];
+  return missing.filter(({ since }) => since === startedAt);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+/** True if two hosts are one platform: a local platform may have another port with each start. */
+export const isSamePlatform = (one: string, other: string): boolean =>
+  one === other || (LOOPBACK.test(one) && LOOPBACK.test(other));
+
+type BegunRun = { readonly source: string; readonly run: string; readonly platform: string };
+
+/** A run cannot be resumed against another platform than the one it was begun on: it would mix the records of both. */
+export class OtherPlatformError extends Error {
+  override readonly name = 'OtherPlatformError';
+
+  constructor({ source, run, platform }: BegunRun, given: string) {
+    super(
+      `run ${run} of ${source} was begun on ${platform}: expected that platform to resume it, got ${given}`,
+    );
+  }
+}
+
+export function checkPlatform(run: BegunRun, platform: string): void {
+  if (!isSamePlatform(run.platform, platform)) throw new OtherPlatformError(run, platform);
 }

@@ -12,6 +12,7 @@ import {
   unlessDamaged,
   updateObject,
 } from '../../store/index.ts';
+import { publishChanges } from '../changes/changes-between.ts';
 import {
   changesKey,
   isManifestKey,
@@ -19,18 +20,15 @@ import {
   MANIFEST_NAME,
   type Place,
   publishedFolder,
+  type Run,
   runOfKey,
   sourceOf,
   workFolder,
 } from '../keys.ts';
 import { type Latest, latestSchema, type Manifest, manifestOf } from '../manifest.ts';
-import type { Run } from '../run-id.ts';
 import type { GateName, MissingId } from '../scan.ts';
-import { type GatedRun, isSuperseded, refusals } from './gates.ts';
-import { missingSince } from './known-missing.ts';
-import { publishChanges } from './publish-changes.ts';
-import { type LastPublication, publishParts, readLastPublication } from './publish-parts.ts';
-import { untagLatest } from './tag-runs.ts';
+import { type GatedRun, isSuperseded, missingSince, refusals } from './gates.ts';
+import { type LastPublication, publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =

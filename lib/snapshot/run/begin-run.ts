@@ -2,19 +2,26 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { shortened } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
-import { MAX_LIST_BYTES, printBounded, readStored, type Store } from '../../store/index.ts';
+import { canonicalId, type LinkedId } from '../../model/rules/index.ts';
+import {
+  MAX_LIST_BYTES,
+  printBounded,
+  readStored,
+  type Store,
+  StoredObjectError,
+} from '../../store/index.ts';
+import { createRecordFields } from '../changes/line-members.ts';
+import { eachLine } from '../changes/line-reader.ts';
 import { type Place, sourceOf, workFolder } from '../keys.ts';
-import type { Manifest } from '../manifest.ts';
-import { knownRefusals } from '../publish/gates.ts';
+import { type Manifest, manifestOf, type Part, readLatest } from '../manifest.ts';
+import { isSamePlatform, knownRefusals } from '../publish/gates.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, Scan } from '../scan.ts';
 import { placeOfRequest, type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
-import { sourceDefinitions } from '../sources/sources.ts';
+import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { linkedIds } from './linked-ids.ts';
-import { type NewRun, type SnapshotOptions, startRun } from './take-run.ts';
-import type { Saved } from './take-slice.ts';
+import { type NewRun, type Saved, type SnapshotOptions, startRun } from './take-run.ts';
 
 type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
   Pick<NewRun, 'compression' | 'idsFrom'> & {
@@ -115,4 +122,73 @@ export async function storeIds(store: Store, run: RunWithIds, ids: readonly stri
 export async function readIds(store: Store, run: RunWithIds): Promise<readonly string[]> {
   const expected = { what: "the run's ids", schema: idsSchema, mostBytes: MAX_LIST_BYTES };
   return (await readStored(store, idsKey(run), expected)).value.ids;
+}
+
+type LinkedIdsOptions = {
+  readonly store: Store;
+  readonly from: Source;
+  readonly fields: readonly string[];
+  readonly idsIn: (record: unknown) => readonly LinkedId[];
+  /** What the ids identify, for messages: `datasets`. */
+  readonly field: string;
+  readonly platform: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The ids that a published run links to, each once and sorted as text. `gone`: those that every link says are gone. */
+type LinkedIds = {
+  readonly run: string;
+  readonly ids: readonly string[];
+  readonly gone: ReadonlySet<string>;
+};
+
+/** The ids that the last published run of a source links to. Throws `StoredObjectError` for none, or another platform's. */
+export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
+  const { store, from, field, platform } = options;
+  const found = await replaceable(options, async () => {
+    const latest = await readLatest(store, from);
+    if (latest === undefined) return { kind: 'missing', got: 'none', of: '' } as const;
+    const { run } = latest;
+    const manifest = await manifestOf(store, latest.manifest, { place: from, run });
+    if (isSamePlatform(manifest.platform, platform))
+      return { run, ...(await idsInParts(manifest.parts, options)) };
+    return { kind: 'invalid', got: `run ${run} of ${manifest.platform}`, of: ` of ${platform}` } as const;
+  });
+  if (found.kind === undefined) return found;
+  throw new StoredObjectError(
+    found.kind,
+    `${store.location}: expected a published snapshot of ${from}${found.of} to take ${field} from, got ${found.got}`,
+  );
+}
+
+async function idsInParts(
+  parts: readonly Part[],
+  { store, fields, idsIn, signal }: LinkedIdsOptions,
+): Promise<Pick<LinkedIds, 'ids' | 'gone'>> {
+  // By the form in which equal ids are equal: of several spellings, the first is sent.
+  const found = new Map<string, LinkedId>();
+  const readFields = createRecordFields(fields);
+  await eachLine({ store, parts, signal }, (reader) => {
+    for (const { id, isGone } of idsIn(readFields(reader))) {
+      const canonical = canonicalId(id) ?? id;
+      const known = found.get(canonical) ?? { id, isGone };
+      found.set(canonical, { id: known.id, isGone: known.isGone && isGone });
+    }
+  });
+  const ids = [...found.values()];
+  return {
+    ids: ids.map(({ id }) => id).sort(),
+    gone: new Set(ids.filter(({ isGone }) => isGone).map(({ id }) => id)),
+  };
+}
+
+/** Adds to an error for something missing or damaged how it is replaced. */
+async function replaceable<T>({ from, field }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    const wayOut = `to have ${field} to take from ${from}, publish a new snapshot of ${from} by force, and start again`;
+    throw new StoredObjectError('invalid', `${error.message}; ${wayOut}`, { cause: error });
+  }
 }

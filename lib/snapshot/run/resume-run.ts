@@ -1,13 +1,13 @@
-import type { Store } from '../../store/index.ts';
-import { findPublished } from '../history/find-published.ts';
-import { placesIn } from '../history/places.ts';
-import { lastStopped } from '../history/unpublished-runs.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import { lastStopped } from '../history/runs.ts';
 import { type Place, placeOf, sourceOf } from '../keys.ts';
+import { placesIn, publishedRuns } from '../manifest.ts';
+import { checkPlatform } from '../publish/gates.ts';
 import type { Publication } from '../publish/publish.ts';
-import { checkPlatform } from '../same-platform.ts';
+import { readLastPublication } from '../publish/publish-parts.ts';
 import type { Source } from '../sources/sources.ts';
 import { hasCheckpoint, readCheckpoint } from './checkpoint.ts';
-import type { Saved } from './take-slice.ts';
+import type { Saved } from './take-run.ts';
 
 type RunToFind = {
   readonly store: Store;
@@ -55,4 +55,26 @@ export async function resumeRun({ store, place, run, platform }: RunToResume): P
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, platform);
   return saved;
+}
+
+/**
+ * The publication of a run of which nothing is left under `work/`: undefined if it is not published, or damaged. Throws
+ * `StoredObjectError` if another run has been published since.
+ */
+export async function findPublished(
+  store: Store,
+  place: Place,
+  run: string,
+): Promise<Publication | undefined> {
+  const { latest, manifest, broken } = await readLastPublication(store, place);
+  if (latest === undefined) return undefined;
+  if (latest.run === run)
+    return manifest && broken === undefined
+      ? { kind: 'published', key: latest.manifest, manifest }
+      : undefined;
+  const isKnown = (await publishedRuns(store, place)).some((each) => each.run === run);
+  if (!isKnown) return undefined;
+  const since = `run ${latest.run} has been published since`;
+  const gone = 'what it takes to publish it again is gone';
+  throw new StoredObjectError('missing', `run ${run} of ${place} was published, ${since}, and ${gone}`);
 }

@@ -1,12 +1,19 @@
+import { errorText } from '../../base/index.ts';
 import type { PaceCounts } from '../../pace/index.ts';
+import type { CallCounts } from '../../platform/index.ts';
+import type { Store } from '../../store/index.ts';
+import { runKeys } from '../changes/line-key.ts';
+import { createRun, sourceOf, workFolder } from '../keys.ts';
+import type { Part } from '../manifest.ts';
+import type { FieldTypes } from '../page/record-batch.ts';
+import { countNames } from '../page/record-fields.ts';
+import { checkPlatform } from '../publish/gates.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
-import { createRun } from '../run-id.ts';
-import { checkPlatform } from '../same-platform.ts';
-import type { GateName, Scan } from '../scan.ts';
-import { type Checkpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
+import { type Checkpoint, readParts, recordPart, saveCheckpoint } from './checkpoint.ts';
+import { createPartWriter, type PartWriterOptions } from './part-writer.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
-import { type Saved, type SliceOptions, takeSlice } from './take-slice.ts';
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
   readonly platform: string;
@@ -114,5 +121,225 @@ async function finishedRun(
     passes,
     parts: await readParts(store, lastPart),
     scanRefused,
+  };
+}
+
+export type SliceOptions = ProgressOptions & {
+  readonly scan: Scan<unknown>;
+  /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
+  readonly partMs?: number | undefined;
+  /** Called after each step of the scan: true ends the slice. Default: always false. */
+  readonly isOver?: () => boolean;
+  readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
+  /** Ends the scan; what has been read by then is saved. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type SnapshotProgress = {
+  readonly records: number;
+  readonly total: number | null;
+  readonly share?: number | undefined;
+};
+
+const PART_MS = 30_000;
+
+/** Resumes a run until the scan or the slice ends, or something fails: what was read until then becomes durable first. */
+export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
+  const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
+  const progress = await startProgress(saved, options);
+  const takenKeys = async function* takenKeys() {
+    const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
+    const parts = await readParts(options.store, lastPart, segment?.lastPart);
+    const run = { parts: open === null ? parts : [...parts, open] };
+    // What the open part held when the segment began is not of it.
+    let before = segment?.open?.records ?? 0;
+    for await (const keys of runKeys({ store: options.store, source: sourceOf(source), run, signal })) {
+      yield keys.slice(before);
+      before = Math.max(0, before - keys.length);
+    }
+  };
+  try {
+    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
+    for (;;) {
+      const step = await meanwhile(steps.next(), partMs - progress.unsavedMs(), async () => {
+        if (progress.unsavedMs() > 0) await progress.save(null);
+      });
+      if (step.done) return await progress.save(step.value);
+      const { segment } = step.value;
+      if (segment === 'begins') await progress.begin();
+      if (segment === 'restarts') await progress.restart(step.value);
+      else await progress.add(step.value);
+      const { total, share } = step.value;
+      onProgress?.({ records: progress.records(), total, share });
+      const ends = isOver();
+      if (!ends && !progress.hasEnded() && progress.unsavedMs() < partMs) continue;
+      const now = await progress.save(null);
+      if (ends) {
+        await steps.return(undefined as never);
+        return now;
+      }
+    }
+  } catch (error) {
+    try {
+      await progress.save(null);
+    } catch (unsaved) {
+      if (unsaved === error) throw error;
+      const words = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
+      // What is full or away fails alike twice.
+      const isSame = errorText(error) === errorText(unsaved);
+      throw new AggregateError([error, unsaved], isSame ? words[0] : words.join(' '));
+    }
+    throw error;
+  }
+}
+
+/** Awaits, and after `afterMs` does `work` once meanwhile, to its end. Its failure is dropped: the caller tries again. */
+async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
+  let working: Promise<unknown> = Promise.resolve();
+  const timer = setTimeout(() => {
+    working = work().catch(() => undefined);
+  }, afterMs);
+  try {
+    return await awaited;
+  } finally {
+    clearTimeout(timer);
+    await working;
+  }
+}
+
+export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
+
+type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'partBytes'> & {
+  readonly callCounts: () => CallCounts;
+  /** Called after each checkpoint is stored. Default: nothing is. */
+  readonly onSaved?: (() => Promise<void>) | undefined;
+};
+
+/** What a slice has taken since its checkpoint, and how it becomes durable. */
+async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
+  let { checkpoint, etag } = saved;
+  const taken = createTaken(checkpoint);
+  /** When the first record was added that is not durable. */
+  let sinceMs: number | undefined;
+  const [earlier, before] = [checkpoint.calls, callCounts()];
+  const folder = workFolder(checkpoint.source, { id: checkpoint.run });
+  const writer = createPartWriter({ store, compression: checkpoint.compression, folder, ...limits });
+  if (checkpoint.open !== null) await writer.resume(checkpoint.open);
+  const deleteReplaced = createDeletion(store, checkpoint.open?.key);
+
+  async function record(part: Part): Promise<void> {
+    const lastPart = await recordPart(store, part, checkpoint.lastPart);
+    checkpoint = { ...checkpoint, lastPart, parts: checkpoint.parts + 1 };
+  }
+
+  /** Makes the added records durable, and moves the checkpoint past them. */
+  const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
+    if (outcome !== null) await writer.end();
+    while (await writer.storeEnded(checkpoint.parts, record));
+    const facts = { ...taken.facts(), calls: callsOf(earlier, callCounts(), before) };
+    const open = await writer.storeOpen();
+    checkpoint = { ...checkpoint, ...facts, open, outcome };
+    etag = await saveCheckpoint(store, checkpoint, etag);
+    sinceMs = undefined;
+    await Promise.all([onSaved?.(), deleteReplaced(open?.key, checkpoint.segment?.open?.key)]);
+    return { checkpoint, etag };
+  });
+  return {
+    save,
+    records: taken.records,
+    hasEnded: writer.hasEnded,
+    /** Milliseconds since the first record that is not durable was added; 0 if all are. */
+    unsavedMs: () => (sinceMs === undefined ? 0 : performance.now() - sinceMs),
+    async add(step: ScanStep<unknown>): Promise<void> {
+      sinceMs ??= performance.now();
+      await writer.write(step.batch);
+      taken.add(step);
+    },
+    /** Begins a segment: what was added so far stays. */
+    async begin(): Promise<void> {
+      const { lastPart, open, records, fields } = (await save(null)).checkpoint;
+      checkpoint = { ...checkpoint, segment: { lastPart, open, records, fields } };
+    },
+    /**
+     * Drops the records of the segment. The numbers of their parts are not used again: a process that still takes them
+     * would otherwise replace the entry of an equal part.
+     */
+    async restart(step: Pick<ScanStep<unknown>, 'position' | 'missing'>): Promise<void> {
+      await writer.discard();
+      const { lastPart, open, ...end } = checkpoint.segment ?? EMPTY;
+      if (open !== null) await writer.resume(open);
+      taken.restart(step, end);
+      sinceMs = undefined;
+      checkpoint = { ...checkpoint, lastPart };
+    },
+  };
+}
+
+/** What the steps of a scan have brought. Missing ids are added in place: copying them at each step took gigabytes. */
+function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
+  let { position, records, fields } = checkpoint;
+  const missing = new Map(before.map((each) => [each.id, each]));
+  const addMissing = (ids: readonly MissingId[]) => {
+    for (const each of ids) missing.set(each.id, each);
+  };
+  return {
+    records: () => records,
+    facts: () => ({ position, records, fields, missing: [...missing.values()] }),
+    add(step: ScanStep<unknown>): void {
+      position = step.position;
+      records += step.batch.records;
+      fields = withTypes(fields, step.batch.fields);
+      addMissing(step.missing ?? []);
+      // An overlapping page has the same again.
+      addMissing((step.batch.unnamed ?? []).map((id) => ({ id, status: 200 })));
+    },
+    restart(
+      step: Pick<ScanStep<unknown>, 'position' | 'missing'>,
+      end: Pick<Checkpoint, 'records' | 'fields'>,
+    ): void {
+      position = step.position;
+      records = end.records;
+      fields = end.fields;
+      addMissing(step.missing ?? []);
+    },
+  };
+}
+
+/** The types of fields with more of them, sorted by name and type. */
+function withTypes(fields: FieldTypes, more: FieldTypes): FieldTypes {
+  const types = new Map(Object.entries(fields));
+  for (const [name, seen] of Object.entries(more))
+    types.set(name, [...new Set([...(types.get(name) ?? []), ...seen])].sort());
+  types.keys().forEach(countNames('a run'));
+  return Object.fromEntries([...types].sort());
+}
+
+/** Deletes replaced open parts: not the one before the last, which may still be read, nor the one the segment began with. */
+function createDeletion(store: Store, first: string | undefined) {
+  const keys = first === undefined ? [] : [first];
+  return async (key: string | undefined, segment: string | undefined): Promise<void> => {
+    if (key !== undefined && !keys.includes(key)) keys.push(key);
+    const replaced = keys.length > 2 ? keys.shift() : undefined;
+    if (replaced !== undefined && replaced !== segment) await store.delete(replaced);
+  };
+}
+
+const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
+
+/** The calls of a run: those of earlier processes plus those that this one has made since. */
+const callsOf = (earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts => ({
+  requests: earlier.requests + now.requests - before.requests,
+  retries: earlier.retries + now.retries - before.retries,
+  throttled: earlier.throttled + now.throttled - before.throttled,
+  waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
+});
+
+/** Calls of the function take turns. */
+function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (input) => {
+    const turn = last.then(() => work(input));
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }

@@ -16,11 +16,12 @@ export {
   publishedFolder,
   REPLACED,
   RUN_TAG,
+  type Run,
+  runOfId,
   sourceOf,
 } from '../keys.ts';
 export { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
-export type { SnapshotProgress } from '../run/take-slice.ts';
-export { type Run, runOfId } from '../run-id.ts';
+export type { SnapshotProgress } from '../run/take-run.ts';
 export { consistencies } from '../scan.ts';
 export {
   commonFields,
@@ -34,5 +35,5 @@ export {
   requestSchemasWith,
   type SnapshotRequest,
 } from './request.ts';
-export type { Columns, RequestOption } from './source-definition.ts';
+export type { Columns, DescribedColumns, RequestOption } from './source-definition.ts';
 export { isSource, type Source, sourceDefinitions, sources } from './sources.ts';

@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
-import { anyNumberOf, each, type ListOf } from '../../base/json/index.ts';
+import { faultsOf } from '../../base/index.ts';
+import { anyNumberOf, checkedBy, each, type ListOf } from '../../base/json/index.ts';
 import type { LinkedId } from '../../model/rules/index.ts';
 import type { Call } from '../../platform/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
+import { StoredObjectError } from '../../store/index.ts';
+import type { HiveType, RecordView } from '../columns/index.ts';
 import type { Scan } from '../scan.ts';
-import type { HiveType, RecordView } from './record-view.ts';
 
 export type Fields = z.core.$ZodShape;
 
@@ -152,7 +154,7 @@ export type Columns = Readonly<Record<string, HiveType>>;
 
 /** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
 /** How ids are found in a file. */
-export type IdsInFile = {
+type IdsInFile = {
   /** What a column of them is called, in small letters without anything between them. */
   readonly columns: readonly string[];
   readonly isId: (text: string) => boolean;
@@ -180,3 +182,16 @@ type SampleRecords = {
   readonly datasetIds: readonly string[];
   readonly dataFileIds: readonly string[];
 };
+
+/** The same scan, for positions stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */
+export const resumable =
+  <Position>(scan: Scan<Position>, schema: z.ZodMiniType<Position>): Scan<unknown> =>
+  (start) =>
+    scan({ ...start, from: start.from === undefined ? undefined : positionOf(start.from, schema) });
+
+function positionOf<Position>(stored: unknown, schema: z.ZodMiniType<Position>): Position {
+  const { data, error } = checkedBy(schema, stored);
+  if (error === undefined) return data;
+  const faults = faultsOf(error, stored).join('; ');
+  throw new StoredObjectError('invalid', `the position of a checkpoint: ${faults}`);
+}

@@ -1,5 +1,5 @@
+import type { HiveType } from '../../snapshot/columns/index.ts';
 import { sources } from '../../snapshot/sources/index.ts';
-import type { HiveType } from '../../snapshot/sources/record-view.ts';
 import { trinoType } from '../parquet/hive-type.ts';
 import type { View } from './view.ts';
 import { viewsOver } from './views.ts';

@@ -5,6 +5,7 @@ import {
   flagsOf,
   modelColumns,
 } from '../../model/rules/index.ts';
+import { type FieldLine, type Made, text } from '../../snapshot/columns/index.ts';
 import {
   isSource,
   type Place,
@@ -12,7 +13,6 @@ import {
   sourceDefinitions,
   sourceOf,
 } from '../../snapshot/sources/index.ts';
-import { type FieldLine, type Made, text } from '../../snapshot/sources/record-view.ts';
 import { AS_OF, latestModel, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
 /** The columns of that of the model which names the owner. */

@@ -1,5 +1,5 @@
 import type { ModelTable } from '../../model/rules/index.ts';
-import { type ColumnUse, type HiveType, type Made, moment } from '../../snapshot/sources/record-view.ts';
+import { type ColumnUse, type HiveType, type Made, moment } from '../../snapshot/columns/index.ts';
 
 export type ViewColumn = ColumnUse & { readonly type: HiveType; readonly about: string };
 

@@ -1,6 +1,5 @@
 import { endStates, jobTypes } from '../../jobs/types/index.ts';
 import { relations } from '../../model/rules/index.ts';
-import { consistencies, type Place, sources } from '../../snapshot/sources/index.ts';
 import {
   alternatives,
   id,
@@ -11,7 +10,8 @@ import {
   oneOf,
   text,
   word,
-} from '../../snapshot/sources/record-view.ts';
+} from '../../snapshot/columns/index.ts';
+import { consistencies, type Place, sources } from '../../snapshot/sources/index.ts';
 import { recordViews } from './record-views.ts';
 import { tableNames } from './table-names.ts';
 import { AS_OF, epochMoment, latestModel, type View, viewOf } from './view.ts';

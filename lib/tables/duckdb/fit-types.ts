@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson } from '../../base/json/index.ts';
-import { alternatives, momentOf } from '../../snapshot/sources/record-view.ts';
+import { alternatives, momentOf } from '../../snapshot/columns/index.ts';
 import { epochMoment, type View, type ViewColumn } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
 import { literal } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { HiveType } from '../../../lib/snapshot/sources/record-view.ts';
+import type { HiveType } from '../../../lib/snapshot/columns/index.ts';
 
 const SCALARS: Readonly<Record<string, string>> = {
   string: 'VARCHAR',

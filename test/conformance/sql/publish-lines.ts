@@ -1,6 +1,5 @@
-import type { Place } from '../../../lib/snapshot/keys.ts';
+import type { Place, Run } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { makeTables } from '../../../lib/tables/build/build-tables.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';

@@ -1,7 +1,10 @@
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import { parseExecutionInput } from '../../../lib/jobs/types/snapshot/open-snapshots.ts';
-import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
-import { type DurableSteps, takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
+import {
+  afterStepFailure,
+  type DurableSteps,
+  takeDurableSnapshot,
+} from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { StartExecution } from '../../../lib/snapshot/durable/start-execution.ts';
 import type { Scene } from './scene.ts';
 import { HOST, openSession, type Session } from './session.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type Change, printChange } from '../../../lib/snapshot/changes/side-by-side.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { type Change, printChange } from '../../../lib/snapshot/changes/change.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { collect, given } from './collect.ts';

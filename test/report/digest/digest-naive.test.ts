@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { brokenFlags } from '../../../lib/model/rules/index.ts';
 import { collectDigest } from '../../../lib/report/digest/digest.ts';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { publishedRuns } from '../../../lib/snapshot/manifest.ts';
 import { type NaiveStore, naiveModel } from '../../model/naive.ts';
 import { anyStore, craftedStore, lineOf } from '../../model/stores.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { collectDigest, printDigest } from '../../../lib/report/digest/digest.ts';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { type Change, printChange } from '../../../lib/snapshot/changes/side-by-side.ts';
+import { type Change, printChange } from '../../../lib/snapshot/changes/change.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
-import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { type Manifest, publishedRuns } from '../../../lib/snapshot/manifest.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 

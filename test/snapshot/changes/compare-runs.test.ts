@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';

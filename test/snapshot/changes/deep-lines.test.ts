@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
-import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
+import { collectChanges, storedChanges } from '../../../lib/snapshot/changes/change.ts';
+import { compareRuns, publishChanges } from '../../../lib/snapshot/changes/changes-between.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
-import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { ownPeakMb, resetOwnPeak } from '../../own-peak.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { tuesday } from './publish-lines.ts';

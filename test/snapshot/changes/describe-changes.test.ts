@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
+import { describeChanges } from '../../../lib/snapshot/changes/change.ts';
 
 test('a change shows the record’s name and key, and the old and new value of each field', () => {
   const lines = describeChanges('calculations', [

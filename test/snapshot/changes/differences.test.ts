@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { scaled } from '../../scale.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
-import { differingFields } from '../../../lib/snapshot/changes/differing-fields.ts';
 import { noMembers, readLine, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
 import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
+import { differingFields } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { scaled } from '../../scale.ts';
 
 /*

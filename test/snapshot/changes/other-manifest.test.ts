@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readSnapshots } from '../../../lib/report/collect/snapshots.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
-import { findRuns } from '../../../lib/snapshot/history/list-runs.ts';
+import { findRuns } from '../../../lib/snapshot/history/runs.ts';
 import { MANIFEST_NAME, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
+import { linkedIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines, tuesday } from './publish-lines.ts';
 

@@ -1,6 +1,11 @@
-import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import {
+  latestKey,
+  MANIFEST_NAME,
+  type Place,
+  publishedFolder,
+  type Run,
+} from '../../../lib/snapshot/keys.ts';
 import { type Latest, type Manifest, readLatest } from '../../../lib/snapshot/manifest.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { publishedManifest } from '../published-manifest.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { latestKey, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { latestKey, publishedFolder, type Run } from '../../../lib/snapshot/keys.ts';
+import { publishedRuns } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { publishedManifest } from '../published-manifest.ts';

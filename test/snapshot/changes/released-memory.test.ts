@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { storeRun } from './stored-run.ts';

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
+import { compareRuns, publishChanges } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
-import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { storeRun } from './stored-run.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
-import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
+import { afterStepFailure } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import { CheckpointConflictError } from '../../../lib/snapshot/run/checkpoint.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../../../lib/store/error.ts';

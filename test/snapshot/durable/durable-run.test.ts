@@ -15,7 +15,7 @@ import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/m
 import { scanOfRun } from '../../../lib/snapshot/run/begin-run.ts';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
-import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import type { SnapshotRequest } from '../../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { packFrame } from '../../../lib/snapshot/frames/frame-codec.ts';
+import { packFrame } from '../../../lib/snapshot/frames/frame-packer.ts';
 
 test.each([1, 100, 70_000, 1_000_000])('%i bytes that do not get smaller are a whole frame', async (size) => {
   const raw = randomBytes(size);

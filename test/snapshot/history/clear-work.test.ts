@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clearAfter, deleteWork } from '../../../lib/snapshot/history/clear-work.ts';
+import { clearAfter, deleteWork } from '../../../lib/snapshot/history/prune.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';

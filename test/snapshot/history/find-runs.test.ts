@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { findPublished } from '../../../lib/snapshot/history/find-published.ts';
-import { findRuns } from '../../../lib/snapshot/history/list-runs.ts';
-import { placesIn } from '../../../lib/snapshot/history/places.ts';
-import { lastStopped } from '../../../lib/snapshot/history/unpublished-runs.ts';
-import { latestKey, type Place, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { findRuns, lastStopped } from '../../../lib/snapshot/history/runs.ts';
+import { latestKey, type Place, publishedFolder, type Run } from '../../../lib/snapshot/keys.ts';
+import { placesIn } from '../../../lib/snapshot/manifest.ts';
+import { findPublished } from '../../../lib/snapshot/run/resume-run.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { publishLines } from '../changes/publish-lines.ts';

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type PruneRule, planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
-import { latestKey, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import { type PruneRule, planPrune } from '../../../lib/snapshot/history/prune.ts';
+import { latestKey, parquetFolder, publishedFolder, type Run, runOfId } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { startRun } from '../../../lib/snapshot/run/take-run.ts';
-import { type Run, runOfId } from '../../../lib/snapshot/run-id.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { monday, publishFinished, tuesday, wednesday } from '../publish/finished-run.ts';
 

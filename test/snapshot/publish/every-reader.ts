@@ -2,11 +2,16 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { readChanges } from '../../../lib/report/collect/snapshots.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { changesBetween } from '../../../lib/snapshot/changes/changes-between.ts';
-import { type PublishedRun, publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { collectChanges } from '../../../lib/snapshot/changes/side-by-side.ts';
 import { foldersOf, runOfKey, workFolder } from '../../../lib/snapshot/keys.ts';
-import { type Manifest, manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
+import {
+  type Manifest,
+  manifestOf,
+  type PublishedRun,
+  publishedRuns,
+  readLatest,
+} from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 

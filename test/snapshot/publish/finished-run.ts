@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { type Place, partName, workFolder } from '../../../lib/snapshot/keys.ts';
+import { type Place, partName, type Run, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { finishedManifest } from '../published-manifest.ts';
 

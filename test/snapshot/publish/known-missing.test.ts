@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { missingSince, newlyMissing } from '../../../lib/snapshot/publish/known-missing.ts';
+import { missingSince, newlyMissing } from '../../../lib/snapshot/publish/gates.ts';
 import { beginRun, readIds } from '../../../lib/snapshot/run/begin-run.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { monday, publishLines, tuesday } from '../changes/publish-lines.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type ChangesToPublish, publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
+import { type ChangesToPublish, publishChanges } from '../../../lib/snapshot/changes/changes-between.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { storeRun } from '../changes/stored-run.ts';

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
-import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
-import { latestKey, MANIFEST_NAME, publishedFolder, workFolder } from '../../../lib/snapshot/keys.ts';
-import { readLatest } from '../../../lib/snapshot/manifest.ts';
+import { planPrune, pruneRuns } from '../../../lib/snapshot/history/prune.ts';
+import {
+  latestKey,
+  MANIFEST_NAME,
+  publishedFolder,
+  type Run,
+  workFolder,
+} from '../../../lib/snapshot/keys.ts';
+import { publishedRuns, readLatest } from '../../../lib/snapshot/manifest.ts';
 import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { PutCondition, PutResult, Store } from '../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { beforeEvery, beforeFirst } from '../../store/before.ts';

@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun, readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { GateName } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeFirst } from '../../store/before.ts';

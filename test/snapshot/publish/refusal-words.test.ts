@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalWords, refusedAs } from '../../../lib/snapshot/publish/refusal-words.ts';
+import { refusalWords, refusedAs } from '../../../lib/snapshot/publish/gates.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 test('a run that was refused says why, and with which numbers', () => {

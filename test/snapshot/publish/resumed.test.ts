@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
-import { workFolder } from '../../../lib/snapshot/keys.ts';
+import { endsPart } from '../../../lib/snapshot/changes/line-key.ts';
+import { type Run, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';

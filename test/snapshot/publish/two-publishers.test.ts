@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
-import { planPrune } from '../../../lib/snapshot/history/plan-prune.ts';
-import { pruneRuns } from '../../../lib/snapshot/history/prune-runs.ts';
-import { type Manifest, manifestOf } from '../../../lib/snapshot/manifest.ts';
+import { planPrune, pruneRuns } from '../../../lib/snapshot/history/prune.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
+import { type Manifest, manifestOf, publishedRuns } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { makeTables as makeAll, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';

@@ -1,5 +1,11 @@
-import { type NewRun, type SnapshotOptions, startRun } from '../../../lib/snapshot/run/take-run.ts';
-import { type Saved, type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import {
+  type NewRun,
+  type Saved,
+  type SliceOptions,
+  type SnapshotOptions,
+  startRun,
+  takeSlice,
+} from '../../../lib/snapshot/run/take-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;

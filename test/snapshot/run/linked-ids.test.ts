@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { datasetsUsed, statingFields } from '../../../lib/model/rules/record-rules.ts';
-import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
+import { linkedIds } from '../../../lib/snapshot/run/begin-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';

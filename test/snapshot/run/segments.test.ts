@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
+import { runKeys } from '../../../lib/snapshot/changes/line-key.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import type { Saved, SliceOptions } from '../../../lib/snapshot/run/take-slice.ts';
+import type { Saved, SliceOptions } from '../../../lib/snapshot/run/take-run.ts';
 import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';

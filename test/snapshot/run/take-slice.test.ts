@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
-import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
+import { resumable } from '../../../lib/snapshot/sources/source-definition.ts';
 import { fromBeginning } from '../scanned.ts';
 
 test('a scan does not start from an invalid position, and the error says what is wrong', () => {

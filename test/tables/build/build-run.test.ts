@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { latestKey, MANIFEST_NAME, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import {
+  latestKey,
+  MANIFEST_NAME,
+  parquetFolder,
+  publishedFolder,
+  type Run,
+} from '../../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { makeTables, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';

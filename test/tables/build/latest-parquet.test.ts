@@ -1,6 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { latestKey, type Place, parquetFolder, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import {
+  latestKey,
+  type Place,
+  parquetFolder,
+  publishedFolder,
+  type Run,
+} from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { pointAtLatest } from '../../../lib/tables/build/runs-table.ts';

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LATEST_AGAIN, REPLACED } from '../../../lib/snapshot/keys.ts';
+import { LATEST_AGAIN, REPLACED, type Run } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { makeTables } from '../../../lib/tables/build/build-tables.ts';

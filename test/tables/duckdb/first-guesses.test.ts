@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
-import { printChange } from '../../../lib/snapshot/changes/side-by-side.ts';
+import { printChange } from '../../../lib/snapshot/changes/change.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import * as duckDb from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import { sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { viewsOver } from '../../../lib/tables/catalog/views.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parquetFolder } from '../../../lib/snapshot/keys.ts';
+import { parquetFolder, type Run } from '../../../lib/snapshot/keys.ts';
 import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { calculations } from '../../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {

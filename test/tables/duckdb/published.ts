@@ -1,4 +1,4 @@
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
-import { printChange } from '../../../lib/snapshot/changes/side-by-side.ts';
+import { printChange } from '../../../lib/snapshot/changes/change.ts';
 import { changesKey } from '../../../lib/snapshot/keys.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-glue';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { environmentOf, jsonError, lost, retryAtOnce } from '../../base/aws/replies.ts';
 import { type Reply, startServer } from '../../platform/scripted-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/index.ts';
-import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Run } from '../../../lib/snapshot/keys.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 
 /** A database with the tables `stored_calculations` and `stored_data_files`, and no others. */

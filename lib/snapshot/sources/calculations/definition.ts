@@ -11,9 +11,8 @@ import {
   timeOf,
   unsent,
   word,
-} from '../record-view.ts';
-import { resumable } from '../resumable.ts';
-import { type Columns, defineSource } from '../source-definition.ts';
+} from '../../columns/index.ts';
+import { type Columns, defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
 
 /** The most rows that the platform allows in a page. */

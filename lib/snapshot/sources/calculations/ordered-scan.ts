@@ -1,16 +1,18 @@
 import { compareIds } from '../../../platform/index.ts';
 import { provedIf, type ScanStart, type ScanStep } from '../../scan.ts';
-import type { CalculationPage, ReadPage, SortField } from './pages.ts';
 import {
+  type CalculationPage,
   type CalculationRead,
   counted,
   EmptyOrderError,
   outcomeOf,
   type Progress,
+  type ReadPage,
   refuseStall,
   ScanError,
+  type SortField,
   withReported,
-} from './progress.ts';
+} from './pages.ts';
 
 /*
  * Why nothing is lost. What the rows are sorted by, their id or the time of their creation, never changes, so no row

@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
 import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
+import { CANONICAL_ID, id, isId, isWord, ownerName, sent, text, word } from '../../columns/index.ts';
 import { calculations } from '../calculations/definition.ts';
-import { CANONICAL_ID, id, isId, isWord, ownerName, sent, text, word } from '../record-view.ts';
-import { resumable } from '../resumable.ts';
-import { type Columns, defineSource } from '../source-definition.ts';
+import { type Columns, defineSource, resumable } from '../source-definition.ts';
 
 /** The fields of cards according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 const cardColumns = {

@@ -1,7 +1,6 @@
 import { idDigits, idSchema } from '../../../platform/index.ts';
-import { type HiveType, id, isId, moment, number, ownerName, timeOf, word } from '../record-view.ts';
-import { resumable } from '../resumable.ts';
-import { type Columns, defineSource } from '../source-definition.ts';
+import { type HiveType, id, isId, moment, number, ownerName, timeOf, word } from '../../columns/index.ts';
+import { type Columns, defineSource, resumable } from '../source-definition.ts';
 
 /** The fields of data files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 const dataFileColumns = {

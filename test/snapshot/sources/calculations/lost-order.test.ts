@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
-import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
+import { runKeys } from '../../../../lib/snapshot/changes/line-key.ts';
 import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
-import type { Saved, SliceOptions } from '../../../../lib/snapshot/run/take-slice.ts';
+import type { Saved, SliceOptions } from '../../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import type { Store } from '../../../../lib/store/store.ts';

@@ -4,15 +4,13 @@ import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { orderedScan } from '../../../../lib/snapshot/sources/calculations/ordered-scan.ts';
 import {
   type CalculationPage,
-  pageIn,
-  type ReadPage,
-} from '../../../../lib/snapshot/sources/calculations/pages.ts';
-import {
   NO_PROGRESS,
   type Progress,
+  pageIn,
+  type ReadPage,
   refuseStall,
   ScanError,
-} from '../../../../lib/snapshot/sources/calculations/progress.ts';
+} from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { scaled } from '../../../scale.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
 import {

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
-import type { ReadPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
-import { NO_PROGRESS, type Progress } from '../../../../lib/snapshot/sources/calculations/progress.ts';
-import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
+import {
+  NO_PROGRESS,
+  type Progress,
+  type ReadPage,
+} from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { scaled } from '../../../scale.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 import { idsPage } from '../../simulated-platform.ts';

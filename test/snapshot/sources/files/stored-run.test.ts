@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
-import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
+import { runKeys } from '../../../../lib/snapshot/changes/line-key.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
-import { publishTaken } from '../../../../lib/snapshot/run/take-run.ts';
-import type { Saved } from '../../../../lib/snapshot/run/take-slice.ts';
+import { publishTaken, type Saved } from '../../../../lib/snapshot/run/take-run.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
-import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
+import { resumable } from '../../../../lib/snapshot/sources/source-definition.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
 import { storeOfEach } from '../../../store/store-of-each.ts';
 import { beginIn, sliceIn } from '../../run/begin-in.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readWhere, whereSchema } from '../../../../lib/snapshot/sources/files/where.ts';
+import { readWhere, whereSchema } from '../../../../lib/snapshot/sources/files/definition.ts';
 
 test.each([
   ['size:GREATER_THAN:1000', { field: 'size', operator: 'GREATER_THAN', value: ['1000'] }],

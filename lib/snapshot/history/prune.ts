@@ -1,11 +1,26 @@
-import type { Store } from '../../store/index.ts';
-import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
-import { foldersOf, type Place, workFolder } from '../keys.ts';
+import {
+  parseStored,
+  printStoredLine,
+  type Store,
+  StoredObjectError,
+  StoreError,
+  updateObject,
+} from '../../store/index.ts';
+import {
+  foldersOf,
+  isManifestKey,
+  latestKey,
+  latestParquetFolder,
+  type Place,
+  type Run,
+  runOfId,
+  runOfKey,
+  sourceOf,
+  workFolder,
+} from '../keys.ts';
+import { latestSchema, type PublishedRun, placesIn, publishedRuns } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
-import { runOfId } from '../run-id.ts';
-import { findRuns } from './list-runs.ts';
-import { placesIn } from './places.ts';
-import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
+import { findRuns, type UnpublishedRun, unpublishedRuns } from './runs.ts';
 
 /** Which runs of a place go: all but the newest `keep` published ones, or those that started before a moment (epoch ms). */
 export type PruneRule =
@@ -24,14 +39,14 @@ export type RunToPrune = {
   readonly bytes: number;
 };
 
-export type PrunePlan = {
+type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
   /** What is missing or damaged of the last published run, in words: then nothing goes. */
   readonly broken: string | undefined;
 };
 
-export type PlanOptions = {
+type PlanOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly rule: PruneRule;
@@ -143,4 +158,108 @@ async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'fol
   for (const prefix of [...folders, workFolder(run.place, { id: run.run })])
     for await (const { sizeBytes } of store.list(prefix)) [objects, bytes] = [objects + 1, bytes + sizeBytes];
   return { objects, bytes };
+}
+
+export type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
+  readonly store: Store;
+  /** Removes a run from the tables in the account. Default: there are none. */
+  readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
+  readonly signal: AbortSignal;
+  readonly onRemoved: (run: RunToPrune) => void;
+};
+
+type StillNeeded = { readonly run: string; readonly reason: string };
+
+/**
+ * Removes runs of a place one after another, and returns those that turned out to be needed. A run is first taken from
+ * those that `latest.json` lists, for good (`removed`): a publisher that read it before cannot move it any more, and one
+ * that reads it afterwards publishes no removed run. So each step may be repeated, late and by several prunes at once.
+ * What leads to a run goes before its records: its partition, its manifests, then its parts, Parquet and changes, and
+ * its folder under `work/`.
+ */
+export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
+  const { store, place, runs, onRemoved, signal } = options;
+  const needed: StillNeeded[] = [];
+  // What is only under `work/` needs no note: on a full disk it makes room for that of the others.
+  for (const run of runs.toSorted(
+    (a, b) => Number(a.folder !== undefined) - Number(b.folder !== undefined),
+  )) {
+    signal.throwIfAborted();
+    const reason = run.folder === undefined ? undefined : await takeFromLatest(run, options);
+    if (reason !== undefined) {
+      needed.push({ run: run.run, reason });
+      continue;
+    }
+    if (run.folder !== undefined) await removePublished(run.folder, run, options);
+    await deleteWork(store, place, run.run);
+    onRemoved(run);
+  }
+  return needed;
+}
+
+/** Lists a run as removed in `latest.json`. Returns why it stays, if it does. */
+async function takeFromLatest(
+  { run, state }: RunToPrune,
+  { store, place, signal }: PruneOptions,
+): Promise<string | undefined> {
+  const table = await store.get(`${latestParquetFolder(sourceOf(place))}symlink.txt`);
+  if (table?.body.includes(`/run=${run}/`)) return 'the table of the latest run is over it';
+  const key = latestKey(place);
+  let reason: string | undefined;
+  await updateObject(
+    store,
+    key,
+    (found) => {
+      if (found === undefined) reason = `${key} is gone`;
+      if (found === undefined) return undefined;
+      const latest = parseStored(key, found.body, latestSchema);
+      const earlier = latest.earlier.filter((each) => runOfKey(each) !== run);
+      const isPublished =
+        latest.run === run || (state !== 'published' && earlier.length < latest.earlier.length);
+      reason = isPublished ? 'it has been published again' : undefined;
+      if (isPublished || latest.removed.includes(run)) return undefined;
+      return printStoredLine({ ...latest, earlier, removed: [...latest.removed, run] });
+    },
+    // It makes room.
+    { signal, mayUseReserve: true },
+  );
+  return reason;
+}
+
+async function removePublished(
+  folder: string,
+  { run: id, startedAt }: RunToPrune,
+  { store, place, removePartition }: PruneOptions,
+): Promise<void> {
+  await removePartition?.(place, { id, startedAt });
+  const keys: string[] = [];
+  for (const prefix of foldersOf(folder)) for await (const { key } of store.list(prefix)) keys.push(key);
+  for (const key of keys.toSorted((a, b) => Number(isManifestKey(b)) - Number(isManifestKey(a))))
+    await store.delete(key);
+}
+
+/** Called with what could not be done after a publication, in words, and with the reason. */
+type Warn = (what: string, reason: Error) => void;
+
+/**
+ * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. What cannot be deleted costs
+ * a warning: the runs are published, and the next one deletes it. Another process that publishes one of these runs at the
+ * moment fails; it is published all the same.
+ */
+export async function clearAfter(store: Store, place: Place, warn: Warn): Promise<void> {
+  if (store.fileOf === undefined) return;
+  try {
+    const left = new Set<string>();
+    for await (const folder of store.folders(`work/${place}/`)) left.add(folder);
+    for (const { run } of left.size === 0 ? [] : await publishedRuns(store, place))
+      if (left.has(workFolder(place, { id: run }).slice(0, -1))) await deleteWork(store, place, run);
+  } catch (error) {
+    if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
+    warn(`what published runs of ${place} have left under work/ could not be deleted`, error);
+  }
+}
+
+/** Deletes the work folder of a run. What others could resume or publish it by goes first: it is listed first, by its `_`. */
+export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
+  for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);
 }

@@ -1,0 +1,202 @@
+import { shortened } from '../../base/index.ts';
+import { holdsMoreValues, parseExact, parseOwnJson, printExact } from '../../base/json/index.ts';
+import { type Store, StoredObjectError } from '../../store/index.ts';
+import type { Manifest } from '../manifest.ts';
+import { type Source, sourceDefinitions } from '../sources/sources.ts';
+import { noMembers, type ReadLine, readLine, readMembers, valuesByName } from './line-members.ts';
+import { readLines } from './line-reader.ts';
+
+/** What happened to one record from one run to the next, with its lines as bytes. */
+export type LineChange =
+  | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
+  | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
+  | {
+      readonly change: 'changed';
+      readonly key: string;
+      readonly before: Buffer;
+      readonly after: Buffer;
+      /** The top-level fields that differ, in the order of their names; at least one. */
+      readonly fields: readonly string[];
+    };
+
+export const changeOf = (
+  key: string,
+  before: Buffer,
+  after: Buffer,
+  fields: readonly string[],
+): LineChange => ({
+  change: 'changed',
+  key,
+  before,
+  after,
+  fields,
+});
+
+/** A record that only one of the two runs has. */
+export const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
+  side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
+
+type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
+
+export type Change = AsText<LineChange>;
+
+/** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
+export function printChange(change: Change): string {
+  return piecesOf(change).join('');
+}
+
+/** The pieces of that line in order, texts of JSON and lines of records. */
+export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
+  const { key, before, after, fields = [] } = change;
+  const pieces: (string | L)[] = [];
+  let text = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
+  for (const [name, line] of [['before', before] as const, ['after', after] as const]) {
+    if (line === undefined) continue;
+    pieces.push(`${text},"${name}":`, line);
+    text = '';
+  }
+  pieces.push(`${text},"fields":${JSON.stringify(fields)}}`);
+  return pieces;
+}
+
+type ChangeOf<L> = {
+  readonly change: Change['change'];
+  readonly key: string;
+  readonly before?: L;
+  readonly after?: L;
+  readonly fields?: readonly string[];
+};
+
+/** The fields of a record by name, with exact numbers; one with too many values to be parsed is its text. */
+export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
+  new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
+
+export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
+
+/** Reads changes to their end: counts all, and collects the first `limit`. */
+export async function collectChanges(
+  found: AsyncIterable<Change>,
+  limit: number,
+): Promise<{ readonly counts: ChangeCounts; readonly changes: readonly Change[] }> {
+  const counts = { added: 0, removed: 0, changed: 0 };
+  const changes: Change[] = [];
+  for await (const change of found) {
+    counts[change.change] += 1;
+    if (changes.length < limit) changes.push(change);
+  }
+  return { counts, changes };
+}
+
+/** The most values of a field that is compared by its value: millions of them would take gigabytes. */
+const MAX_VALUES = 100_000;
+
+/** A field with exact numbers; of one with too many values to be parsed, the text. */
+export const exactValue = (text: string): unknown =>
+  holdsMoreValues(text, MAX_VALUES) ? text : parseExact(text);
+
+type StoredChangesOptions = {
+  readonly store: Store;
+  readonly changes: Manifest['changes'];
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The changes stored when a run was published; undefined if there are none any more. Throws `StoredObjectError`. */
+export async function storedChanges(
+  options: StoredChangesOptions,
+): Promise<AsyncGenerator<Change> | undefined> {
+  const { store, changes } = options;
+  if (changes === null) return undefined;
+  const isThere = (await store.list(changes.key).next()).value?.key === changes.key;
+  return isThere ? readChanges(changes.key, options) : undefined;
+}
+
+async function* readChanges(key: string, { store, signal }: StoredChangesOptions): AsyncGenerator<Change> {
+  const reader = readLines({ store, parts: [{ key }], signal });
+  const read = { line: reader.line, members: noMembers() };
+  try {
+    for (let found = reader.next(); found === true || (await found); found = reader.next())
+      yield changeOfLine(read, reader.place);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The records stay byte for byte as they are: only the other members are parsed. */
+function changeOfLine(read: ReadLine, place: () => string): Change {
+  try {
+    readMembers(read.line, read.members);
+    const found = Array.from(valuesByName(read), ([name, text]) => [
+      name,
+      name === 'before' || name === 'after' ? text : parseOwnJson(text),
+    ]);
+    return Object.fromEntries(found) as Change;
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${place()}: expected a change, got something else`, { cause });
+  }
+}
+
+/** The number of characters shown of a value. */
+const SHOWN = 60;
+/** The number of equal characters shown before the first that differs. */
+const LEAD = 12;
+const MAX_FIELDS = 100;
+const MAX_KEY_LENGTH = 200;
+
+/** Changes in words, a line a record and a field that differs. The platform's text is unchanged: not safe for a terminal. */
+export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
+  return changes.flatMap((change) => {
+    const record = fieldsOf('after' in change ? change.after : change.before);
+    const label = record.get(sourceDefinitions[source].records.label);
+    const name = typeof label === 'string' ? `${shorten(label)} ` : '';
+    return [
+      `${change.change} ${name}(${shortened(change.key, MAX_KEY_LENGTH)})`,
+      ...fieldLines(source, change),
+    ];
+  });
+}
+
+function fieldLines(source: Source, change: Change): readonly string[] {
+  if (change.change !== 'changed') return [];
+  const [before, after] = [fieldsOf(change.before), fieldsOf(change.after)];
+  const lines = change.fields.slice(0, MAX_FIELDS).map((name) => {
+    const isTime = `${name}_at` in sourceDefinitions[source].columns;
+    const [old, now] = shortenPair(printField(before, name, isTime), printField(after, name, isTime));
+    return `  ${shorten(name)}: ${old} → ${now}`;
+  });
+  const others = change.fields.length - lines.length;
+  return others === 0 ? lines : [...lines, `  and ${others} more fields`];
+}
+
+/** Epoch milliseconds as the date that they are. */
+function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: boolean): string {
+  if (!fields.has(name)) return '(absent)';
+  const printed = printExact(fields.get(name));
+  const date = new Date(isTime && /^-?\d+$/.test(printed) ? Number(printed) : Number.NaN);
+  return Number.isNaN(date.getTime()) ? printed : date.toISOString();
+}
+
+/** Both texts, from shortly before the point where they differ. */
+function shortenPair(before: string, after: string): readonly [string, string] {
+  if (isShort(before) && isShort(after)) return [before, after];
+  let differs = 0;
+  while (differs < before.length && before[differs] === after[differs]) differs += 1;
+  if (isFirstHalf(before.charCodeAt(differs - 1))) differs -= 1;
+  const lead = [...before.slice(Math.max(0, differs - 2 * LEAD), differs)].slice(-LEAD).join('');
+  const start = differs - lead.length;
+  const mark = start === 0 ? '' : '…';
+  return [`${mark}${shorten(before.slice(start))}`, `${mark}${shorten(after.slice(start))}`];
+}
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
+/** A character has one or two units; of a text of any length, only so many are looked at. */
+const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
+
+const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;
+
+const shorten = (text: string): string =>
+  isShort(text)
+    ? text
+    : `${firstOf(text)
+        .slice(0, SHOWN - 1)
+        .join('')}…`;
