@@ -1,5 +1,3 @@
-/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
-
 import { QUOTE } from '../../base/bytes/index.ts';
 import { compareIds, idDigits } from '../../platform/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
@@ -175,26 +173,3 @@ const mayHold =
     (compare(firstKey, key) <= 0 && compare(key, lastKey) <= 0);
 
 const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
-
-/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
-export const HASH_SPACE = 2 ** 48;
-
-/** A hash from 0 up to `HASH_SPACE`, evenly distributed (as cyrb53). The borders of published parts depend on it. */
-export function keyHash(key: string): number {
-  let [left, right] = [0x5eadbeef, 0x41c6ce57];
-  for (let at = 0; at < key.length; at += 1) {
-    const unit = key.charCodeAt(at);
-    left = Math.imul(left ^ unit, 0x9e3779b1);
-    right = Math.imul(right ^ unit, 0x5f356495);
-  }
-  left = Math.imul(left ^ (left >>> 16), 0x85ebca6b) ^ Math.imul(right ^ (right >>> 13), 0xc2b2ae35);
-  right = Math.imul(right ^ (right >>> 16), 0x85ebca6b) ^ Math.imul(left ^ (left >>> 13), 0xc2b2ae35);
-  return (right >>> 0) * 2 ** 16 + (left >>> 16);
-}
-
-/** The average size of a part before compression: about 6 MB compressed. */
-const PART_BYTES = 32_000_000;
-
-/** True if a part ends after a record, the likelier the larger it is: so unchanged records are in the same parts again. */
-export const endsPart = (key: string, lineBytes: number): boolean =>
-  (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

@@ -1,5 +1,3 @@
-/** How a frame starts, and how one starts that decoders skip (its last four bits are free). */
-
 import { createHash } from 'node:crypto';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -7,7 +7,8 @@ import type { Part } from '../manifest.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { changeOf, changeOfOne, exactValue, type LineChange } from './change.ts';
-import { compareRecordKeys, createLineKey, HASH_SPACE, keyHash } from './line-key.ts';
+import { HASH_SPACE, keyHash } from './key-hash.ts';
+import { compareRecordKeys, createLineKey } from './line-key.ts';
 import {
   isPlain,
   lastNamed,

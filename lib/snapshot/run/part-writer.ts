@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { freeMemory, gatherInPlace } from '../../base/bytes/index.ts';
 import { shortened } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
-import { endsPart } from '../changes/line-key.ts';
+import { endsPart } from '../changes/key-hash.ts';
 import { MAX_LINE_BYTES, partChunks } from '../changes/line-reader.ts';
 import { createFramePacker, type FramePacker, packFrame } from '../frames/frame-packer.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';

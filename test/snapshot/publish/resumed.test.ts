@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { endsPart } from '../../../lib/snapshot/changes/line-key.ts';
+import { endsPart } from '../../../lib/snapshot/changes/key-hash.ts';
 import { type Run, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';

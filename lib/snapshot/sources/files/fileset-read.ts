@@ -8,7 +8,7 @@ import {
   pageContextOf,
   searchFiles,
 } from '../../../platform/operations/index.ts';
-import { HASH_SPACE, keyHash } from '../../changes/line-key.ts';
+import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import { type FoundRecords, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyHash } from '../../../../lib/snapshot/changes/line-key.ts';
+import { keyHash } from '../../../../lib/snapshot/changes/key-hash.ts';
 import {
   type FilesetPosition,
   type FilesetResult,
