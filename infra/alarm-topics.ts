@@ -10,13 +10,13 @@ import { type Severity, severities } from './severities.ts';
 
 export type AlarmTopicsProps = {
   readonly alarms: Instance['alarms'];
-  /** Topics of the app around, each for the alarms of a severity. */
+  /** Topics of the surrounding app, by severity. */
   readonly given: GivenTopics;
 };
 
 export type GivenTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
 
-/** Who is notified of which alarms, of their end too. */
+/** The topics that alarms notify, when they start and when they end. */
 export class AlarmTopics extends Construct {
   private readonly ofAll: readonly ITopic[];
   private readonly bySeverity: Readonly<Record<Severity, readonly ITopic[]>>;
@@ -44,7 +44,7 @@ export class AlarmTopics extends Construct {
       );
   }
 
-  /** Those that are notified of alarms of a severity. */
+  /** The topics that are notified of alarms of a severity. */
   of(severity: Severity): readonly ITopic[] {
     return [...this.ofAll, ...this.bySeverity[severity]];
   }
@@ -80,7 +80,7 @@ export class AlarmTopics extends Construct {
     return topic;
   }
 
-  /** A channel that shows alarms. Its role may do nothing: nobody can command AWS from there. */
+  /** A Slack channel that shows alarms. Its role has no rights: nothing in AWS can be controlled from there. */
   private addSlack({ workspaceId, channelId }: Slack, notificationTopics: ITopic[]): void {
     const StringEquals = { 'aws:SourceAccount': Stack.of(this).account };
     const assumedBy = new ServicePrincipal('chatbot.amazonaws.com', { conditions: { StringEquals } });

@@ -19,33 +19,33 @@ import type { Instance } from './config-schema.ts';
 import { type Severity, severities } from './severities.ts';
 
 export type AlarmsProps = ConditionsProps & {
-  /** Names the metrics. */
+  /** The instance's name in metrics. */
   readonly serviceName: string;
-  /** Topics that the surrounding app gives, besides those of the settings. */
+  /** Topics of the surrounding app, besides those of the settings. */
   readonly topics?: GivenTopics;
 };
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** A problem that is checked once an hour is shown until the next check. An alarm could see three hours. */
+/** A problem that is checked once an hour is shown until the next check. An alarm can cover three hours. */
 const SEEN_FOR = Duration.minutes(75);
 
 type Named<T = Condition> = readonly [name: string, condition: T];
 type Logged = Named<Condition & LoggedCondition>;
 
 /**
- * The alarms of an instance. A metric that an alarm looks at costs money, so what the logs report is one metric for each
- * severity, with one alarm over its series, each of which has a state and notifications of its own. What AWS measures has
- * an alarm each, and so has a condition that the settings give a threshold.
+ * The alarms of an instance. Each metric of an alarm costs money: so the problems in the logs are one metric for each
+ * severity, with one alarm over its series, each of which has its own state and notifications. Metrics of AWS have one
+ * alarm each, and so has each condition with a threshold in the settings.
  */
 export class Alarms extends Construct {
   /** The conditions that alarms report, by name; most share an alarm. */
   readonly conditions: Readonly<Record<string, Condition>>;
   /** The alarms by name. */
   readonly all: Readonly<Record<string, Alarm>>;
-  /** Who is notified. */
+  /** The topics that are notified. */
   readonly topics: AlarmTopics;
-  /** The conditions that the logs report, with those that were turned off. */
+  /** The conditions that the logs report, including those that are turned off. */
   private readonly possible: readonly Logged[];
   private readonly namespace: string;
   private readonly runbook: string;
@@ -72,7 +72,7 @@ export class Alarms extends Construct {
     ]);
   }
 
-  /** One alarm over all that the logs say of a severity: each value of `problem` is a series. */
+  /** One alarm over all problems of a severity in the logs: each value of `problem` is a series. */
   private series(severity: Severity, found: readonly Logged[]): Alarm {
     this.count(severity, found, 'problem');
     const metric = new MathExpression({
@@ -119,7 +119,7 @@ export class Alarms extends Construct {
     });
     const actions = this.topics.of(severity).map((topic) => new SnsAction(topic));
     alarm.addAlarmAction(...actions);
-    // Whoever was called out should also hear that it is over.
+    // Its end is notified too.
     alarm.addOkAction(...actions);
     return alarm;
   }
@@ -128,7 +128,7 @@ export class Alarms extends Construct {
     return new Metric({ namespace: this.namespace, metricName, statistic: Stats.SUM, period: FIVE_MINUTES });
   }
 
-  /** The pattern of a condition, or that of its whole section if all of the section is in one alarm. */
+  /** The pattern of a condition, or of its section if the section is in one alarm. */
   private patternAmong([, { pattern, together }]: Logged, found: readonly Logged[]): string {
     const isWhole = this.possible
       .filter(([, each]) => each.together === together)
@@ -136,7 +136,7 @@ export class Alarms extends Construct {
     return together !== undefined && isWhole ? together : pattern;
   }
 
-  /** Counts lines of the logs in a metric: a filter for each function, and for each field that says what it is. */
+  /** Counts log lines in a metric: one filter for each function and for each field with the problem. */
   private count(metricName: string, found: readonly Logged[], dimension?: string): void {
     const fields = new Set(found.map(([, { field }]) => field));
     const functions = new Set(found.flatMap(([, { logs }]) => logs));
@@ -157,7 +157,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** The alarm of all that the logs say of a severity. */
+/** The name of the alarm of all problems of a severity in the logs. */
 const SHARED = { page: 'Page', ticket: 'Ticket', notice: 'Notice' } as const satisfies Record<
   Severity,
   string
@@ -174,17 +174,17 @@ const namedIn = (conditions: Readonly<Record<string, Condition>>): readonly Name
 
 const isLogged = (each: Named): each is Logged => 'logs' in each[1];
 
-/** The alarm that reports a condition. */
+/** The name of the alarm that reports a condition. */
 export const alarmOf = ({ all }: Alarms, [name, { severity }]: Named): Alarm | undefined =>
   all[name] ?? all[SHARED[severity]];
 
 type Overrides = Instance['alarms']['overrides'];
 
-/** The threshold, in five minutes, that the settings give a condition: it needs an alarm of its own. */
+/** The threshold of a condition in the settings, for five minutes: it needs a separate alarm. */
 const ownLimit = ([name, condition]: Named, overrides: Overrides): number | undefined =>
   'byValue' in condition && condition.byValue ? undefined : overrides[name]?.threshold;
 
-/** The conditions as the settings change them. Only here are their names known: they depend on the other settings. */
+/** The conditions with the overrides of the settings. Only here are their names known: they depend on other settings. */
 function overridden(
   conditions: Readonly<Record<string, Condition>>,
   overrides: Overrides,

@@ -3,14 +3,14 @@ import { isToken } from './config-fields.ts';
 import type { RuleFault } from './config-schedules.ts';
 import { allow, type CompleteSettings } from './config-schema.ts';
 
-/** A job that changes a calculation for everybody: only an instance whose `allow` names it takes it. */
+/** A job type that changes calculations for all users: only an instance whose `allow` names it accepts it. */
 export const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
 
-/** The job types that an instance takes: without them, it needs neither their functions nor their alarms. */
+/** The job types that an instance accepts. It needs no functions and alarms for others. */
 export const allowedTypes = ({ allow: given }: Pick<CompleteSettings, 'allow'>): readonly JobType[] =>
   given?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
 
-/** The jobs that an instance makes by itself, by the field that says so. */
+/** The jobs that an instance creates itself, by the field that causes them. */
 const OWN_JOBS = {
   schedules: 'snapshot',
   eventRules: 'run-function',
@@ -18,7 +18,7 @@ const OWN_JOBS = {
   textsQueue: 'score',
 } as const;
 
-/** What `allow` forbids to jobs that an instance makes itself: its workers would refuse each of them. */
+/** Faults: jobs that the instance creates itself but that `allow` forbids, so that its workers would refuse them. */
 export function allowFaults(instance: Readonly<Record<string, unknown>>): readonly RuleFault[] {
   const parsed = allow.safeParse(instance['allow'] ?? {});
   if (!parsed.success) return [];
@@ -40,7 +40,7 @@ export function allowFaults(instance: Readonly<Record<string, unknown>>): readon
   });
 }
 
-/** What names a code function; a rule without one of these has a fault of its own. */
+/** The fields that name a code function; if one is missing, that is a separate fault. */
 const FUNCTION_FIELDS = ['packageId', 'packageVersion', 'functionName'];
 
 const itemsOf = (value: unknown): readonly object[] => (Array.isArray(value) ? value : []);

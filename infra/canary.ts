@@ -12,13 +12,13 @@ const CONFIGS = {
   30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
 } as const satisfies Record<NonNullable<Instance['canaryMinutes']>, unknown>;
 
-/** Whoever names the alias, such as a metric, must not depend on it: it depends on their alarm. */
+/** A metric that names the alias must not depend on it, since the alias depends on the metric's alarm. */
 const ALIAS = 'live';
 
 /**
- * An alias of a function, through which a new version gets a tenth of the invocations for so many minutes. If one of
- * them fails, all go to the version before, and so does the stack: CloudFormation waits for it. The alarm watches the
- * new version alone, so that what failed before does not stop a deployment that mends it.
+ * An alias of a function, through which a new version gets a tenth of the invocations for so many minutes. If one of them
+ * fails, function and stack are rolled back: CloudFormation waits for it. The alarm watches only the new version, so that
+ * earlier failures do not stop a deployment that fixes them.
  */
 export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['canaryMinutes']>): Alias {
   const { currentVersion: version } = of;

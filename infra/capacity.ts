@@ -1,4 +1,4 @@
-/** What the number of processes of each function is computed from. */
+/** The inputs of `capacityOf`. */
 export type CapacityNeeds = {
   /** Requests a second that the fleet may send. */
   readonly rate: number;
@@ -8,22 +8,22 @@ export type CapacityNeeds = {
   readonly latencyMs: number;
   /** Milliseconds that a code function takes, on average. */
   readonly codeFunctionMs: number;
-  /** The most processes at once. */
+  /** Maximum processes at once. */
   readonly workers: number;
   /** Snapshots that may run at once. */
   readonly snapshots: number;
-  /** Whether texts have a function of their own, with as many processes as the jobs of all types. */
+  /** Whether texts have a separate function, with as many processes as the jobs of all types. */
   readonly textsQueue?: boolean;
 };
 
-/** The most processes at once, for each function that sends. */
+/** Maximum processes at once of each function that sends requests. */
 export type Capacity = {
   readonly jobs: number;
   readonly functions: number;
   readonly snapshots: number;
 };
 
-/** The fewest that an SQS event source accepts. */
+/** The minimum of an SQS event source. */
 const MIN = 2;
 
 const MAX = 1_000;

@@ -20,18 +20,18 @@ import {
 } from '../lib/contract.ts';
 
 export type TablesProps = {
-  /** Where the store is: `s3://bucket/prefix/`. */
+  /** The location of the store: `s3://bucket/prefix/`. */
   readonly location: string;
   /** Every place that a schedule publishes at, and every source. */
   readonly places: readonly Place[];
-  /** How long results of jobs stay, in days. */
+  /** Lifetime of the results of jobs, in days. */
   readonly resultsDays: number;
 };
 
-/** A table as Glue takes it. */
+/** The input of a Glue table. */
 type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 
-/** All tables of a store, each with a name of its own. */
+/** All tables of a store; names are unique. */
 export const tablesOf = (props: TablesProps & { readonly database: string }): readonly TableInput[] => [
   ...props.places.map((place) => runsTable(place, props)),
   // A stack has at most 500 resources: a narrowed snapshot has one table.
@@ -43,7 +43,7 @@ export const tablesOf = (props: TablesProps & { readonly database: string }): re
 
 const IDS = "Ids are text: WHERE id = '1036'.";
 
-/** `write-tables` adds a partition for each run, which has the place of its Parquet. */
+/** A table of runs: `write-tables` adds a partition for each run, with the location of its Parquet. */
 function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_${tableNameAmong(place, places)}`,
@@ -60,7 +60,7 @@ function runsTable(place: Place, { location, places }: TablesProps): TableInput 
   };
 }
 
-/** `write-tables` writes the one object there, which lists the Parquet of the newest run. */
+/** A table of the newest run: `write-tables` writes its one object, which lists the Parquet files. */
 function latestTable(source: Source, { location, places }: TablesProps): TableInput {
   return {
     name: `stored_latest_${tableNameAmong(source, places)}`,
@@ -78,7 +78,7 @@ function latestTable(source: Source, { location, places }: TablesProps): TableIn
   };
 }
 
-/** What people query. Athena and Trino know a view by `comment`, which a description would replace. */
+/** A view for people. Athena and Trino recognise a view by `comment`, which a description would replace. */
 const viewOf = ({ name, columns, text }: GlueView): TableInput => ({
   name,
   tableType: 'VIRTUAL_VIEW',
@@ -111,7 +111,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
     storageDescriptor: {
       columns: columnsOf(columns),
       location,
-      // The suffix of an object says how it is compressed.
+      // The suffix of an object is its compression.
       inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
       outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
       serdeInfo: jsonOf(name),
@@ -119,7 +119,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
   };
 }
 
-/** Rows of the ledger stay for a month, and a job may be reopened as long: its result is so much newer than its day. */
+/** A job can be reopened for a month, as long as its row in the ledger exists: its result may be that much newer than its day. */
 const REOPENED_DAYS = 60;
 
 type Projection = Readonly<Record<string, string>>;
@@ -132,7 +132,7 @@ const parametersOf = (projections: Readonly<Record<string, Projection>>): Projec
     ),
   );
 
-/** The values that partitions may have, in the words of Athena: nobody has to add a partition where there are some. */
+/** The values of partitions, as Athena's partition projection: such partitions need not be added. */
 const projectionsOf = ({
   resultsDays,
 }: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({
@@ -140,12 +140,12 @@ const projectionsOf = ({
     type: { type: 'enum', values: jobTypes.join(',') },
     dt: days(`NOW-${resultsDays + REOPENED_DAYS}DAYS`),
   },
-  // `write-tables` writes an object a place.
+  // `write-tables` writes one object for each place.
   runs: {},
   refused: {},
   scores: {},
   formulas: {},
-  // `write-tables` adds a partition for each run, where its manifest says that they are.
+  // `write-tables` adds a partition for each run, at the location in its manifest.
   changes: {},
 });
 
@@ -163,7 +163,7 @@ const PARQUET_FILES = {
   outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
 } as const;
 
-/** The last two models, or more: the views show the last. */
+/** A table of stored models, at least the last two; the views show only the last. */
 const modelTable = (name: ModelTable, { location }: TablesProps): TableInput => ({
   name: `stored_model_${name}`,
   description: `What the model says of ${name}: its flags and counts, as of the last time that it was computed. ${IDS}`,
@@ -201,7 +201,7 @@ const jsonOf = (name: StoredTableName) => ({
   },
 });
 
-/** JSON is text there. */
+/** A column that is JSON is text in Athena. */
 const columnsOf = (columns: Columns) =>
   Object.entries(columns).map(([name, type]) => ({
     name: name.toLowerCase(),

@@ -10,36 +10,36 @@ import { tablesOf } from './catalog-tables.ts';
 import { acknowledgeWildcard, arnText } from './nag.ts';
 
 export type CatalogProps = {
-  /** Where the published runs are, and where query results go. */
+  /** The bucket of the published runs and of query results. */
   readonly bucket: IBucket;
-  /** What objects are encrypted with. Default: the key of the bucket. */
+  /** The key that encrypts objects. Default: the key of the bucket. */
   readonly key?: IKey | undefined;
-  /** What the bucket demands to be asked for, as SYNC_ENCRYPTION says it. */
+  /** The encryption header that the bucket demands, in the form of SYNC_ENCRYPTION. */
   readonly encryption?: string | undefined;
   /** The store's prefix in the bucket, with or without slashes at its ends. Default: none. */
   readonly prefix?: string;
-  /** Where narrowed snapshots are published that have a name of their own. Default: none. */
+  /** The places of narrowed snapshots. Default: none. */
   readonly narrowed?: readonly Place[];
-  /** How long results of jobs stay, in days. Default: 90. */
+  /** Lifetime of the results of jobs, in days. Default: 90. */
   readonly resultsDays?: number;
 };
 
-/** A query that reads more is stopped: at $5 a terabyte, it costs half a dollar at most. */
+/** A query that reads more is stopped: at $5 a terabyte, it costs at most half a dollar. */
 const MAX_SCANNED_BYTES = 100_000_000_000;
 
-/** A query can always be run again. */
+/** Days of query results: a query can always be run again. */
 const RESULTS_LIFETIME = Duration.days(30);
 
 /**
- * What is stored as tables: a Glue database with one table for each source, one for each latest run, those over jobs,
- * refused messages, scores and changes, an Athena workgroup and its saved queries. Whoever makes the tables of a run adds partitions for it and
- * its changes (`grantPublish`); a run without one is in no table. Athena treats names that begin with `_` as hidden: manifests and
- * summaries of batches are read by none.
+ * The store as tables: a Glue database with tables for each source, each latest run, jobs, refused messages, scores and
+ * changes; an Athena workgroup and its saved queries. The function that builds the tables of a run adds partitions for it
+ * and its changes (`grantPublish`); a run without one is in no table. Athena hides names that begin with `_`: no table
+ * reads manifests and summaries of batches.
  */
 export class Catalog extends Construct {
-  /** What `SYNC_GLUE_DATABASE` is set to. */
+  /** The value of `SYNC_GLUE_DATABASE`. */
   readonly databaseName: string;
-  /** The workgroup that the saved queries are in. */
+  /** The workgroup of the saved queries. */
   readonly workGroupName: string;
 
   constructor(scope: Construct, id: string, props: CatalogProps) {
@@ -47,7 +47,7 @@ export class Catalog extends Construct {
     const { bucket, prefix = '', narrowed = [], resultsDays = 90 } = props;
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
-    // So that SQL needs no quotes around it.
+    // A name that needs no quotes in SQL.
     this.databaseName = Names.uniqueResourceName(this, {
       separator: '_',
       allowedSpecialCharacters: '_',
@@ -81,7 +81,7 @@ export class Catalog extends Construct {
       }).addResourceDependency(workGroup);
   }
 
-  /** Lets somebody query these tables in this workgroup. */
+  /** Grants queries of these tables in this workgroup. */
   grantQuery(grantee: IGrantable & IConstruct): void {
     const { workGroupName } = this;
     const arn = (service: string, resource: string, resourceName?: string) =>
@@ -114,12 +114,12 @@ export class Catalog extends Construct {
     });
   }
 
-  /** Lets somebody add, update and remove partitions of these tables, and read how a table describes its parts. */
+  /** Grants adding, updating and removing partitions of these tables, and reading their descriptions. */
   grantPublish(grantee: IGrantable & IConstruct): Grant {
     return Grant.addToPrincipal({
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
-      // Also those of narrowed snapshots: one that has no table is looked for.
+      // Also for narrowed snapshots, even without a table: the function looks for it.
       resourceArns: this.#glueArns(grantee, [
         'stored_changes',
         ...sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
@@ -154,7 +154,7 @@ export class Catalog extends Construct {
     return new CfnWorkGroup(this, 'WorkGroup', {
       name: Names.uniqueResourceName(this, { separator: '-', maxLength: 128 }).toLowerCase(),
       description: 'Queries over what platform-sync has stored',
-      // Its saved queries belong to this stack, and go with it.
+      // Its saved queries are deleted with this stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,

@@ -13,48 +13,48 @@ import type { Instance } from './config-schema.ts';
 import type { Severity } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
-/** What somebody must look into. Its name is the heading of its section in the runbook. */
+/** A problem that a person must look into. Its name is the heading of its section in the runbook. */
 export type Condition = {
   readonly severity: Severity;
   readonly says: string;
-  /** What sets its limit, if that is not `alarms.overrides`. */
+  /** The setting of its threshold, if that is not `alarms.overrides`. */
   readonly setBy?: string;
-  /** The section of the runbook, if it is not the condition's name. */
+  /** The section of the runbook. Default: the condition's name. */
   readonly section?: string;
 } & (LoggedCondition | MeasuredCondition);
 
-/** Lines of the log: with those of all others of the severity, they are one metric with one alarm. */
+/** A condition that log lines report: all of one severity share one metric with one alarm. */
 export type LoggedCondition = {
   readonly logs: readonly SyncFunction[];
-  /** Of a metric filter, without its braces. */
+  /** The pattern of a metric filter, without braces. */
   readonly pattern: string;
-  /** The field of the line that says what it is. */
+  /** The field of the line that names the problem. */
   readonly field: string;
-  /** What the field may hold. */
+  /** The values of the field. */
   readonly shown: readonly string[];
-  /** The pattern of all conditions of its section together: a filter has at most 1,024 characters. */
+  /** The pattern of all conditions of its section: a filter has at most 1,024 characters. */
   readonly together?: string;
-  /** True if its limit is of the line's `value`; without it, of how many lines there are in five minutes. */
+  /** True if its threshold is for the line's `value`; otherwise it is for the number of lines in five minutes. */
   readonly byValue?: boolean;
 };
 
-/** A metric of AWS, with an alarm of its own: above a value, in one period of five minutes. */
+/** A condition of an AWS metric, with a separate alarm: above a value, in one period of five minutes. */
 type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
 
 export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
-  /** The snapshots that must be published again and again. */
+  /** The snapshots that must be published regularly. */
   readonly expected: readonly ExpectedSnapshot[];
   readonly queues: readonly IQueue[];
   readonly deadLetters: Readonly<Record<'JobsDeadLetters' | 'RareDeadLetters', IQueue>>;
-  /** What calls the platform, and splits texts. */
+  /** The functions that call the platform or split texts. */
   readonly workers: readonly SyncFunction[];
-  /** What looks each hour for missing snapshots and a refused token. */
+  /** The function that checks every hour for missing snapshots and a refused token. */
   readonly watch: SyncFunction;
-  /** What writes tables. */
+  /** The function that builds tables. */
   readonly tables: SyncFunction | undefined;
-  /** What moves jobs from queues that are turned off. */
+  /** The function that moves jobs from queues that are turned off. */
   readonly move: SyncFunction | undefined;
-  /** What writes the report: it looks again in ten minutes, so that a single failure is none. */
+  /** The function that writes the report: it runs again in ten minutes, so a single failure does not matter. */
   readonly report: SyncFunction | undefined;
 };
 
@@ -71,14 +71,14 @@ export const conditionsOf = (props: ConditionsProps): Conditions => ({
   ...(allowedTypes(props).includes('score') ? spendingConditions(props) : {}),
 });
 
-/** As text, also where it is known only at deployment. */
+/** A number as text, also if it is a token. */
 const { stringifyNumber } = Tokenization;
 
 const FIVE_MINUTES = Duration.minutes(5);
 
 const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-/** A line that a function writes about a problem. */
+/** A condition of the lines that functions write about a problem. */
 const problem = (name: ProblemName, logs: readonly SyncFunction[], above?: number) => ({
   logs,
   pattern: `$.problem = "${name}"${above === undefined ? '' : ` && $.value > ${stringifyNumber(above)}`}`,
@@ -123,7 +123,7 @@ const platformConditions = ({ workers, watch }: ConditionsProps): Conditions => 
   },
 });
 
-/** Without what jobs and snapshots need, all stands still; tables and the report can be made later. */
+/** Problems of resources. Those that jobs and snapshots need are urgent; tables and the report can be built later. */
 function partConditions({ workers, watch, move, tables, report }: ConditionsProps): Conditions {
   const now = [...workers, watch, ...given(move)];
   const later = [...given(tables), ...given(report)];
@@ -155,7 +155,7 @@ const SAYS = {
   PartRefused: 'may not use a table, a bucket, a queue or another part, or its key.',
 } as const satisfies Partial<Record<ProblemName, string>>;
 
-/** Jobs that change something on the platform, so that they are not sent again to find out. */
+/** Jobs that change the platform: they are never sent again to find out their outcome. */
 const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
 
 const jobConditions = ({ alarms, queues, workers, ...allowed }: ConditionsProps): Conditions => ({
@@ -230,7 +230,7 @@ const functionConditions = ({ workers, watch, tables, move, report }: Conditions
     severity: 'ticket',
     says: 'Invocations of a function failed, ran out of time or memory, or crashed.',
     logs: [...workers, watch, ...given(tables), ...given(move)],
-    // The line that Lambda ends each invocation with, a killed one too.
+    // Lambda's last line of each invocation, even of a killed one.
     pattern: '$.type = "platform.report" && $.record.status != "success"',
     field: '$.record.status',
     shown: ['error', 'failure', 'timeout'],
@@ -265,7 +265,7 @@ const spendingConditions = ({ workers, alarms }: ConditionsProps): Conditions =>
   },
 });
 
-/** The oldest message of all queues; one without data counts as 0. */
+/** The age of the oldest message of all queues; a queue without data counts as 0. */
 function oldest(queues: readonly IQueue[]): IMetric {
   const ages = queues.map((queue) =>
     queue.metricApproximateAgeOfOldestMessage({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),

@@ -79,21 +79,21 @@ const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1
 
 /** Any event becomes a `run-function` message with the whole event in it. */
 const eventRuleFields = {
-  /** Names the rule, and goes into the ids of its jobs: another name is another job. Required. */
+  /** The rule's name, which is part of its jobs' ids: another name is another job. Required. */
   name: atSynth(name),
-  /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
+  /** An event pattern of EventBridge, deployed as it is: names of fields with lists of matching values. Required. */
   pattern,
-  /** Where the events are put. Default: the bus of the account, on which AWS's own events are. */
+  /** The name of the event bus. Default: the default bus of the account, which has AWS's own events. */
   bus: z.optional(bus),
-  /** The package of the function. Required, as its version and its name. */
+  /** The UUID of the function's package. Required. */
   packageId: uuid('a package'),
-  /** A released version. */
+  /** A released version of the package. Required. */
   packageVersion: pathSegment,
-  /** The function that an event runs, once for each event. */
+  /** The name of the function, which runs once for each event. Required. */
   functionName: pathSegment,
-  /** What it gets: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: nothing. */
+  /** The function's inputs: JSON in which a text such as `$.detail.id` stands for a field of the event. Default: none. */
   inputVariables: z.optional(inputVariables),
-  /** Whether it may run again where nobody knows if it has run. Default: fail. */
+  /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
   onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
 };
 export interface EventRuleSchema extends z.ZodMiniObject<typeof eventRuleFields, z.core.$strict> {}

@@ -34,18 +34,18 @@ const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) =>
 /** Ten years: longer than between any two runs. */
 const MAX_HOURS = 87_660;
 
-/** How much later than at the same time as the run before a snapshot may be published. */
+/** How many hours later than expected a snapshot may be published. */
 const GRACE_HOURS = 2;
 
-/** When a snapshot is taken, how late it may be, and who hears of it. */
+/** When a snapshot is taken, how late it may be, and whether a digest follows. */
 const timing = {
-  /** An alarm goes off if so many hours pass without a published run. Default: the longest between two runs, and 2 more. */
+  /** Hours: an alarm goes off if none of the schedule's runs is published for so long. Default: the longest time between two runs, plus 2. */
   publishedWithinHours: z.optional(atSynth(whole(1, MAX_HOURS))),
-  /** Six fields, as EventBridge Scheduler has them. Required, except for what follows another source after each of its runs. */
+  /** When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that follows each run of another source. */
   cron: z.optional(cron),
-  /** The IANA name of the zone in which the cron is read. */
+  /** The IANA name of the cron's time zone. Default: UTC. */
   timeZone: z._default(timeZone, 'UTC'),
-  /** Whether a digest of what is published of the place goes to those who are notified of alarms. Default: false. */
+  /** Whether a digest of each published run goes to the receivers of alarms. Default: false. */
   digest: z.optional(z.boolean({ error: 'true or false' })),
 } as const;
 
@@ -55,7 +55,7 @@ const OF_VALUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_
 function asGiven(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
-      // Of a text that is known only at deployment, nothing is known but that it is one.
+      // A token is only known to be a text.
       ({ path, code }) => OF_VALUES.includes(code) || !isToken(at(value, ...path.map(String))),
     );
   const checked = z.unknown().check(({ value, issues }) => {

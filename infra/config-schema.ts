@@ -37,23 +37,23 @@ const logDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** How long things are stored, in days. Rows of the ledger stay 30 days, scores in the cache and rows of batches 90. */
+/** How long things are stored, in days. Not configurable: rows of the ledger 30 days, scores in the cache and rows of batches 90. */
 const lifetimesFields = {
-  /** Unfinished runs, staged texts and responses: longer than the 14 days that a message may wait. */
+  /** Days, 15 to 3,650, of unfinished runs, staged texts and responses: a message may wait 14. Default: 30. */
   work: z._default(whole(15, 3_650), 30),
-  /** Versions of an object that are no longer the newest, and deleted objects. */
+  /** Days, 1 to 3,650, of superseded versions of objects, and of deleted objects. Default: 30. */
   oldVersions: z._default(whole(1, 3_650), 30),
-  /** Results of jobs. */
+  /** Days, 1 to 3,650, of the results of jobs. Default: 90. */
   results: z._default(atSynth(whole(1, 3_650)), 90),
-  /** Requests to score, and anything else in `inbox/`. */
+  /** Days, 15 to 3,650, of requests to score, and of anything else in `inbox/`. Default: 90. */
   texts: z._default(whole(15, 3_650), 90),
-  /** Scores of texts: the texts themselves go earlier. */
+  /** Days, 15 to 3,650, of the scores of texts; the texts expire earlier. Default: 365. */
   scores: z._default(whole(15, 3_650), 365),
-  /** Messages that could not become jobs, and why. */
+  /** Days, 1 to 3,650, of messages that could not become jobs, with the reasons. Default: 90. */
   refused: z._default(whole(1, 3_650), 90),
-  /** Published runs of the schedules, except the newest of each place: forever if absent. */
+  /** Days, 30 to 36,500, of published runs of the schedules, except the newest of each place. Default: they never expire. */
   runs: z.optional(whole(30, 36_500)),
-  /** Logs of the functions: one of the lengths that CloudWatch takes. A gigabyte costs $0.50 when it is written. */
+  /** Days of the functions' logs: a retention of CloudWatch Logs. Writing a gigabyte costs $0.50. Default: 30. */
   logs: z._default(
     z.number({ error: 'a number of days' }).check(
       z.refine((days) => isToken(days) || logDays.includes(days), {
@@ -67,11 +67,11 @@ interface LifetimesSchema extends z.ZodMiniObject<typeof lifetimesFields, z.core
 const lifetimes: LifetimesSchema = z.strictObject(lifetimesFields, { error: 'an object of lifetimes' });
 
 const topicsFields = {
-  /** For what cannot wait until the morning. */
+  /** The ARN of a topic for alarms that cannot wait until the morning. Default: none. */
   page: z.optional(topicArn),
-  /** For what somebody should deal with on a working day. */
+  /** The ARN of a topic for alarms that need a person on a working day. Default: none. */
   ticket: z.optional(topicArn),
-  /** For what is good to know; digests go there too. */
+  /** The ARN of a topic for alarms that are good to know, and for digests. Default: none. */
   notice: z.optional(topicArn),
 };
 const topics: TopicsSchema = z.strictObject(topicsFields, {
@@ -80,20 +80,20 @@ const topics: TopicsSchema = z.strictObject(topicsFields, {
 interface TopicsSchema extends z.ZodMiniObject<typeof topicsFields, z.core.$strict> {}
 
 const slackFields = {
-  /** Of the workspace, as its connection to AWS shows it. */
+  /** The id of the workspace, such as T0123ABCD, as its connection to AWS shows it. Required. */
   workspaceId: text('the id of a Slack workspace, such as T0123ABCD', /^[0-9A-Z]{1,255}$/),
-  /** Of the channel: the end of its link. */
+  /** The id of the channel, such as C0123ABCD: the end of its link. Required. */
   channelId: text('the id of a Slack channel, such as C0123ABCD', /^[A-Za-z0-9]{1,255}$/),
 };
 const slack: SlackSchema = z.strictObject(slackFields, { error: 'an object of workspaceId and channelId' });
 interface SlackSchema extends z.ZodMiniObject<typeof slackFields, z.core.$strict> {}
 
 const overrideFields = {
-  /** It goes off above this. Where another setting says that, not by this one. */
+  /** The alarm goes off above this value. Refused for an alarm whose threshold is another setting. Default: as docs/alarms.md lists it. */
   threshold: z.optional(number(0, 1_000_000_000_000)),
-  /** Who is notified of it. Default: as docs/alarms.md lists it. */
+  /** Its severity: page, ticket or notice. Default: as docs/alarms.md lists it. */
   severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
-  /** True leaves it out. Default: false. */
+  /** True: there is no such alarm. Default: false. */
   off: z.optional(z.boolean({ error: 'true or false' })),
 };
 const override: OverrideSchema = z.strictObject(overrideFields, {
@@ -102,34 +102,34 @@ const override: OverrideSchema = z.strictObject(overrideFields, {
 interface OverrideSchema extends z.ZodMiniObject<typeof overrideFields, z.core.$strict> {}
 
 const alarmsFields = {
-  /** Who is notified of all alarms; AWS asks the address once whether it wants that. Without it: nobody by e-mail. */
+  /** An e-mail address that is notified of all alarms; AWS asks it once to confirm. Default: none. */
   email: z.optional(email),
-  /** A topic that is notified of all alarms. Without it: none. */
+  /** The ARN of a topic that is notified of all alarms. Default: none. */
   topicArn: z.optional(topicArn),
-  /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. */
+  /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. Default: none. */
   topics: z._default(topics, {}),
-  /** A channel in a Slack workspace that has been connected to AWS (Amazon Q Developer in chat applications). */
+  /** A channel in a Slack workspace that is connected to AWS (Amazon Q Developer in chat applications). Default: none. */
   slack: z.optional(slack),
-  /** Changes of single alarms, by their names. */
+  /** Changes of single alarms, by name. Default: none. */
   overrides: z._default(z.record(z.string(), override, { error: 'an object of alarms' }), {}),
-  /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
+  /** Hours, 1 to 336: an alarm goes off if the oldest job is older. A bulk request may occupy the queue for days. Default: 24. */
   oldestJobHours: z._default(atSynth(whole(1, 336)), 24),
-  /** Above this many texts scored in a day an alarm goes off: each costs credits. */
+  /** An alarm goes off if more texts are scored in a day, since each costs credits. Default: 50,000. */
   sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
-  /** The same of tokens. */
+  /** An alarm goes off if scoring uses more tokens in a day. Default: 20,000,000. */
   sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
-  /** Where to read the runbook; alarms link to its sections. */
+  /** The URL or path of the runbook; alarms link to its sections. Default: infra/RUNBOOK.md. */
   runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
 };
 interface AlarmsSchema extends z.ZodMiniObject<typeof alarmsFields, z.core.$strict> {}
 const alarms: AlarmsSchema = z.strictObject(alarmsFields, { error: 'an object of alarms' });
 
 const vpcFields = {
-  /** Of the VPC. */
+  /** The id of the VPC, such as vpc-0a1b2c3d4e5f60718. Required. */
   id: networkId('vpc'),
-  /** Its subnets in which the functions are, from which they must reach the platform and AWS. */
+  /** The ids of the functions' subnets, which must reach the platform and AWS. Required, at least one. */
   subnets: z.array(networkId('subnet'), { error: 'a list of ids of subnets' }).check(z.minLength(1)),
-  /** What the functions may reach. Default: a group of the stack, which lets out only TLS. */
+  /** The ids of the functions' security groups. Default: a group of the stack, which allows only outgoing TLS. */
   securityGroups: z.optional(z.array(networkId('sg'), { error: 'a list of ids of security groups' })),
 };
 interface VpcSchema extends z.ZodMiniObject<typeof vpcFields, z.core.$strict> {}
@@ -137,13 +137,13 @@ const vpc: VpcSchema = z.strictObject(vpcFields, { error: 'an object of id and s
 
 /** What jobs may use, in the form of SYNC_ALLOW. */
 const allowFields = {
-  /** Job types. Default: all but update-formula, which changes a calculation for everybody. */
+  /** Job types. Default: all except update-formula, which changes a calculation for all its users. */
   types: z.optional(
     z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
   ),
   /** Packages whose code functions may run, by UUID. Default: all. */
   packages: z.optional(z.array(uuid('a package'), { error: 'a list of package UUIDs' })),
-  /** Functions that may run: PACKAGE/VERSION/FUNCTION for one, FUNCTION for all of that name. Default: all. */
+  /** Functions that may run: PACKAGE/VERSION/FUNCTION for one, FUNCTION for all with that name. Default: all. */
   functions: z.optional(
     z.array(
       text(
@@ -161,15 +161,15 @@ export const allow: AllowSchema = z.strictObject(allowFields, {
 
 const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
 
-/** Where things are in the platform, in the form of PLATFORM_LINKS. */
+/** The addresses of things in the platform, in the form of PLATFORM_LINKS. */
 const linksFields = {
-  /** The address of a calculation, such as https://acme.example.com/calculations/{id}. */
+  /** The address of a calculation, such as https://acme.example.com/calculations/{id}. Default: none. */
   calculation: link,
-  /** The address of a card's page. */
+  /** The address of a card. Default: none. */
   card: link,
-  /** The address of a dataset's page. */
+  /** The address of a dataset. Default: none. */
   dataset: link,
-  /** The address of a data file's page. */
+  /** The address of a data file. Default: none. */
   'data-file': link,
 };
 interface LinksSchema extends z.ZodMiniObject<typeof linksFields, z.core.$strict> {}
@@ -178,9 +178,9 @@ const links: LinksSchema = z.strictObject(linksFields, {
 });
 
 const proxyFields = {
-  /** HTTPS_PROXY of the functions. */
+  /** The proxy's address without user and path, such as http://proxy.example.com:3128: HTTPS_PROXY of the functions. Required. */
   url: proxyUrl,
-  /** NO_PROXY: hosts that are reached without it, such as .amazonaws.com where endpoints are. Default: none. */
+  /** Hosts that are reached without it, with commas between them, such as .amazonaws.com if there are endpoints: NO_PROXY. Default: none. */
   except: z.optional(text('hosts with commas between them', /^[^\s]{1,1000}$/)),
 };
 const proxy: ProxySchema = z.strictObject(proxyFields, { error: 'an object of url and except' });
@@ -190,41 +190,41 @@ interface ProxySchema extends z.ZodMiniObject<typeof proxyFields, z.core.$strict
 export const OWN_TAG = 'platform-sync';
 
 /**
- * The settings of one instance. Not in the call that makes a schema of them: the declarations of the package have the words
- * of its members only like this.
+ * The settings of one instance. They are not inside the call that creates the schema, so that the package's type
+ * declarations keep the docstrings of the members.
  */
 const instanceFields = {
-  /** The stack is `platform-sync-` and this. */
+  /** The instance's name: the stack is `platform-sync-NAME`. Required. */
   name,
-  /** Where it is deployed. Default: the account of what it names, if that is one; else of the credentials. */
+  /** The id of the account to deploy to. Default: the account of the ARNs in the settings, if that is one; otherwise that of the credentials. */
   account: z.optional(awsAccount),
-  /** The same of the region. */
+  /** The region to deploy to. Default: the region of the ARNs in the settings, if that is one; otherwise that of the credentials. */
   region: z.optional(region),
-  /** The instance of the platform that it serves. Required. */
+  /** The origin of the platform's instance, over https. Required. */
   baseUrl: origin,
-  /** The token in a SecureString of the Parameter Store, which costs nothing. */
+  /** The name or ARN of a SecureString in the Parameter Store that has the token; it costs nothing. Default: none. */
   tokenParameter: z.optional(parameter),
-  /** The token in a secret that exists. Without either, the stack makes a secret: $0.40 a month. */
+  /** The ARN of an existing secret that has the token. Default: without a parameter either, the stack creates a secret, for $0.40 a month. */
   tokenSecretArn: z.optional(secretArn),
-  /** The customer managed key that the parameter or the secret is encrypted with, if it is. Default: none. */
+  /** The ARN of the customer managed key that encrypts the parameter or the secret. Default: none. */
   tokenKeyArn: z.optional(keyArn),
-  /** The header that carries the token. Default: X-SERVICE-Developer-Token. */
+  /** The name of the header that carries the token. Default: X-SERVICE-Developer-Token. */
   tokenHeader: z.optional(orToken(tokenHeader, 'the name of a header')),
-  /** A bucket that exists, by its name: its rules and versions are yours. Default: one of the stack. */
+  /** The name of an existing bucket; you manage its lifecycle rules and versions. Default: the stack creates one. */
   bucket: z.optional(bucketName),
-  /** The folder of this instance in the bucket that is named. Default: the whole bucket. */
+  /** The folder of this instance in the existing bucket, such as teams/acme. Default: the whole bucket. */
   prefix: z.optional(folders),
-  /** What the bucket that is named demands to be asked for when something is put: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: nothing, as most buckets encrypt by themselves. */
+  /** The encryption header that the existing bucket demands for each object: AES256, aws:kms, or aws:kms: with the ARN of a key. Default: none, as most buckets encrypt by themselves. */
   encryption: z.optional(encryption),
-  /** A table that an earlier stack left, by its name. Default: one of the stack. */
+  /** The name of an existing table, left by another stack of this app. Default: the stack creates one. */
   table: z.optional(tableName),
-  /** A customer managed key for bucket, table and secret of the stack, or of those that are named: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
+  /** The ARN of a customer managed key for the bucket, the table and the secret, created or existing: $1 a month, and $0.03 for 10,000 uses. Default: keys of AWS, which cost nothing. */
   key: z.optional(keyArn),
-  /** Keys that were `key` before, or those of the bucket, the table or the token: what is stored under them can still be read. Default: none. */
+  /** ARNs of further keys that stored objects, rows or the token are encrypted with: they stay readable. Default: none. */
   formerKeys: z._default(z.array(keyArn, { error: 'a list of ARNs of KMS keys' }), []),
-  /** A network that exists, by its ids. Default: none, or that of fixedAddress. Its NAT gateway and endpoints are yours to pay. */
+  /** An existing network, by ids; you pay for its NAT gateway and endpoints. Default: none, or the one for fixedAddress. */
   vpc: z.optional(vpc),
-  /** Interface endpoints of AWS's services that the stack makes in that network, which needs those that it lacks: [network](network.md) lists them. $7.30 a month for each and each subnet. Default: none. */
+  /** Interface endpoints of AWS services to create in `vpc`, which needs those that it lacks: [network](network.md) lists them. $7.30 a month for each in each subnet. Default: none. */
   endpoints: z._default(
     z.array(z.enum(endpointServices, { error: `one of ${endpointServices.join(', ')}` }), {
       error: 'a list of services',
@@ -233,63 +233,63 @@ const instanceFields = {
   ),
   /** The proxy through which the functions call the platform and AWS. Default: none. */
   proxy: z.optional(proxy),
-  /** A file of PEM certificates that the functions trust besides the public ones, such as of a proxy that looks into TLS. It becomes a layer. Default: none. */
+  /** The path of a file of PEM certificates that the functions trust besides the public ones, for example of a proxy that inspects TLS. It becomes a layer. Default: none. */
   certificates: z.optional(atSynth(filled('the path of a file of PEM certificates'))),
-  /** What happens to buckets, table and fixed address with the stack: retain leaves them, and AWS refuses to delete the table; protect also refuses to delete bucket and stack; destroy deletes all that is in them, for trials. Default: retain. */
+  /** What happens to buckets, table and fixed address when the stack is deleted. retain: they stay, and AWS refuses to delete the table. protect: AWS also refuses to delete bucket and stack. destroy, for trials: they are deleted with all their contents. Default: retain. */
   removal: z._default(
     z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
     'retain',
   ),
-  /** For so many minutes, 5, 10, 15 or 30, a new version of what takes jobs gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: it takes all at once, and nothing is rolled back. */
+  /** Minutes, 5, 10, 15 or 30, in which a new version of the job functions gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: a new version gets all messages at once, and is never rolled back. */
   canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
-  /** The addresses of things in the platform, with `{id}`: report and digest link there. Default: none. */
+  /** The addresses of things in the platform, with `{id}`, which report and digest link to. Default: none. */
   links: z.optional(links),
   /** Requests a second that everything in the instance may send together. Default: 2. */
   rate: z._default(atSynth(number(0.001, 10_000)), 2),
-  /** Up to which rate the instance may raise its own while nothing is refused, settling under what it learns. Default: none: `rate` is never exceeded. */
+  /** Requests a second up to which the instance may raise its rate while nothing is throttled; it settles below the limit that it learns. Default: none: `rate` is never exceeded. */
   rateCeiling: z.optional(atSynth(number(0.001, 10_000))),
   /** Requests in flight in one process. Default: 8. */
   concurrency: z._default(atSynth(whole(1, 1_000)), 8),
-  /** The most processes at once. Default: 10, or more if the schedules need more. None of them costs while it is idle. */
+  /** Maximum processes at once; an idle one costs nothing. Default: 10, or more if the schedules need more. */
   workers: z.optional(atSynth(whole(1, 10_000))),
-  /** How long a call of the platform takes on average: how many processes take jobs at once follows from it. Default: 1,000. */
+  /** Average milliseconds of a call of the platform, from which the number of concurrent processes is computed. Default: 1,000. */
   latencyMs: z._default(atSynth(whole(1, 60_000)), 1_000),
-  /** The same of a code function. Default: 10,000. */
+  /** Average milliseconds of a code function, for the same purpose. Default: 10,000. */
   codeFunctionMs: z._default(atSynth(whole(1, 330_000)), 10_000),
-  /** The time limit of one attempt; code functions have their own, 330,000. Default: 60,000. */
+  /** Time limit of one attempt of a call, in milliseconds; code functions have 330,000. Default: 60,000. */
   timeoutMs: z.optional(whole(1_000, 300_000)),
-  /** Of parts of snapshots: zstd is a sixth smaller, and takes a quarter less CPU. Default: gzip. */
+  /** Compression of the parts of snapshots, gzip or zstd: zstd is a sixth smaller, and takes a quarter less CPU. Default: gzip. */
   compression: z._default(orToken(z.enum(['gzip', 'zstd']), 'gzip or zstd'), 'gzip'),
-  /** The least level that is logged. Alarms are made of warnings. Default: info. */
+  /** The lowest log level that is written: trace, debug, info or warn. Alarms need warnings. Default: info. */
   logLevel: z._default(
     orToken(z.enum(['trace', 'debug', 'info', 'warn']), 'trace, debug, info or warn'),
     'info',
   ),
-  /** What jobs may use: every list must allow a job, and a list that is absent allows everything but update-formula. */
+  /** What jobs may use: every list must allow a job. Default: an absent list allows everything except update-formula. */
   allow: z.optional(allow),
-  /** The snapshots that are taken by themselves. Without any, snapshots are taken by jobs and commands alone. Default: none. */
+  /** The snapshots to take on a schedule. Default: none: only jobs and commands take snapshots. */
   schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
-  /** Events that become runs of code functions. Any of them needs the queue of code functions: $0.36 a month. Default: none. */
+  /** EventBridge events that run code functions. They need the queue of code functions, for $0.36 a month. Default: none. */
   eventRules: z._default(z.array<EventRuleSchema>(eventRuleSchema, { error: 'a list of event rules' }), []),
-  /** Whether code functions have a queue of their own, for $0.36 a month, which event rules need. Turned off, what is on it moves to the queue of all jobs within an hour. Default: if there are any event rules. */
+  /** Whether code functions have a separate queue, for $0.36 a month, which event rules need. After it is turned off, its messages move to the queue of all jobs within an hour. Default: true if there are event rules. */
   functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
-  /** Whether the texts of requests in the inbox have a queue and a function of half the memory, for $0.36 a month: it pays from 27,000 texts a month, times the rate. Turned off, what is on it moves to the queue of all jobs within an hour. Default: false. */
+  /** Whether the texts of requests in the inbox have a separate queue, and a function with half the memory, for $0.36 a month: worth it from 27,000 texts a month, times the rate. After it is turned off, its messages move to the queue of all jobs within an hour. Default: false. */
   textsQueue: z._default(z.boolean({ error: 'true or false' }), false),
-  /** Whether the tables of each run are made once it is published, and every night those that lack some. Default: true. */
+  /** Whether the tables of each run are built after its publication, and missing ones every night. Default: true. */
   writeTables: z._default(z.boolean({ error: 'true or false' }), true),
   /** Whether the report is written after each publication, for $0.10 a month; digests need it too. Default: true. */
   writeReport: z._default(z.boolean({ error: 'true or false' }), true),
-  /** Whether there is a dashboard: $3 a month, after the first three of the account. Default: above 20 requests a second. Its queries are saved in CloudWatch either way. */
+  /** Whether there is a dashboard, for $3 a month after the first three of the account. Its queries are saved in CloudWatch in any case. Default: true above 20 requests a second. */
   dashboard: z.optional(z.boolean({ error: 'true or false' })),
-  /** Calls leave from one address that does not change, through a NAT gateway, for about $36 a month: a new one, or one that exists. Default: false: any address. */
+  /** Whether calls leave from one fixed IP address, through a NAT gateway, for about $36 a month: true for a new address, or the id of an existing one. Default: false: any address. */
   fixedAddress: z._default(fixedAddress, false),
-  /** After how many days what expires. Default: as each says. */
+  /** How many days things are stored. Default: as each says. */
   lifetimes: z._default(lifetimes, lifetimes.parse({})),
-  /** Who is notified of what. Each metric of an alarm costs $0.10 a month. Default: as each says. */
+  /** The alarms, and who is notified of them. Each metric of an alarm costs $0.10 a month. Default: as each says. */
   alarms: z._default(alarms, alarms.parse({})),
-  /** Accounts, or roles of theirs, that may read the published runs and what changed in them. Default: none. */
+  /** Ids of accounts, or ARNs of their roles, that may read the published runs and their changes. Default: none. */
   readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
-  /** Of every resource, besides `platform-sync` with the name of the instance. Default: none. */
+  /** Tags of every resource, by name, besides `platform-sync` with the instance's name. Default: none. */
   tags: z._default(
     z
       .record(
@@ -314,28 +314,28 @@ const instanceSchema = z.strictObject(instanceFields, { error: 'an instance' });
 
 export type Instance = z.infer<typeof instanceSchema>;
 
-/** The settings of one instance in a stack of somebody else's, which has the account and the region. */
+/** The settings of one instance in another app's stack, which determines the account and the region. */
 export const settingsSchema = z.omit(instanceSchema, { account: true, region: true });
 
-/** These, checked and complete. */
+/** The settings, checked and with their defaults. */
 export type CompleteSettings = z.infer<typeof settingsSchema>;
 
-/** Nothing in it is changed: lists may be read-only. */
+/** A type whose objects and lists are read-only. */
 type Unchanged<T> = T extends readonly (infer Item)[]
   ? readonly Unchanged<Item>[]
   : T extends object
     ? { readonly [Name in keyof T]: Unchanged<T[Name]> }
     : T;
 
-/** The settings of one instance as one writes them: what has a default may be absent. */
+/** The settings of one instance as the user writes them: those with a default may be absent. */
 export type InstanceSettings = Unchanged<
   Omit<
     z.input<z.ZodMiniObject<typeof instanceFields, z.core.$strict>>,
     'name' | 'schedules' | 'account' | 'region'
   > & {
-    /** What everything is tagged with. Default: the name in the construct's metrics. */
+    /** The instance's name, which every resource is tagged with. Default: the construct's name in metrics. */
     name?: string | undefined;
-    /** The snapshots that are taken by themselves. Default: none, so that jobs and commands alone take some. */
+    /** The snapshots to take on a schedule. Default: none: only jobs and commands take snapshots. */
     schedules?: ScheduleSettings[] | undefined;
   }
 >;

@@ -33,15 +33,15 @@ export function readConfig(context: unknown): readonly Instance[] {
   return parsed.data.instances;
 }
 
-/** The settings of one instance that are not in the context, with the account and the region that they are for. */
+/** The settings of one instance from props, with the account and the region that they are for. */
 export type GivenSettings = {
   readonly settings: Readonly<Record<string, unknown>>;
-  /** What they are for, as people find it: the path of a construct. */
+  /** The path of the construct, for messages. */
   readonly where: string;
   readonly home: Home;
 };
 
-/** Reads them as `readConfig` reads an instance. Throws `ConfigError` with every fault at once. */
+/** Reads settings as `readConfig` reads an instance. Throws `ConfigError` with every fault at once. */
 export function readSettings({ settings, where, home }: GivenSettings): CompleteSettings {
   const parsed = settingsSchema.safeParse(settings);
   const faults = [
@@ -69,7 +69,7 @@ function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Rules between fields, checked on what was given: reported beside the faults of single fields. */
+/** Rules between fields, checked on the given values and reported with the faults of single fields. */
 function ruleFaults(given: unknown): readonly string[] {
   const instances = listIn(given, 'instances');
   const empty =
@@ -126,7 +126,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
   ];
 }
 
-/** The places of items whose key already appeared before them. */
+/** The indexes of items whose key appeared before. */
 function repeated(list: readonly Raw[], keyOf: (raw: Raw) => unknown): readonly number[] {
   const keys = list.map(keyOf);
   return keys.flatMap((key, index) => (key !== undefined && keys.indexOf(key) < index ? [index] : []));
@@ -150,7 +150,7 @@ function faultText(path: readonly PropertyKey[], expected: string, given: unknow
   return `${name}: expected ${expected}, got ${preview(at)}`;
 }
 
-/** What people call an item of a list, after its place: a rule by its name, a schedule by what it takes. */
+/** The name of an item of a list in messages, after its index: a rule by its name, a schedule by its source. */
 function labelOf(list: PropertyKey | undefined, item: unknown): string {
   if (!isObject(item)) return '';
   const { name, source, as } = item;

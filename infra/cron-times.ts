@@ -1,6 +1,6 @@
 import { type CronField, cronFields } from './cron.ts';
 
-/** What a cron expression that has no faults asks for: the minutes of a day, and on which days. */
+/** The times of a valid cron expression: minutes of a day, and days. */
 type CronTimes = {
   /** In ascending order. */
   readonly minutes: readonly number[];
@@ -9,7 +9,7 @@ type CronTimes = {
   readonly isOn: (year: number, month: number, day: number) => boolean;
 };
 
-/** Reads an expression that `cronFaults` accepts. */
+/** Parses an expression that `cronFaults` accepts. */
 export function cronTimes(expression: string): CronTimes {
   const [minute, hour, dayOfMonth = '', month, dayOfWeek = '', year] = expression.split(' ');
   const [ofMinute, ofHour, ofDay, ofMonth, ofWeekday, ofYear] = cronFields;
@@ -23,7 +23,7 @@ export function cronTimes(expression: string): CronTimes {
   };
 }
 
-/** The numbers that a list of values, ranges and steps stands for, in ascending order. */
+/** The numbers of a list of values, ranges and steps, in ascending order. */
 function valuesOf({ least, most, names = [] }: CronField, text = '*'): readonly number[] {
   const numberOf = (value: string) => (names.includes(value) ? least + names.indexOf(value) : Number(value));
   const values = text

@@ -4,12 +4,12 @@ export type CronField = {
   readonly expected: string;
   readonly least: number;
   readonly most: number;
-  /** Names in place of the numbers from `least` on. */
+  /** Names for the numbers from `least` on. */
   readonly names?: readonly string[];
   readonly digits: RegExp;
   /** The largest step after `/`; none if steps are not allowed. */
   readonly largestStep?: number;
-  /** What may stand in place of a list, besides what all fields have in common. */
+  /** What the field may have instead of a list, besides what all fields may have. */
   readonly special?: (text: string, isValue: (text: string) => boolean) => boolean;
 };
 
@@ -76,7 +76,7 @@ export const cronFields: readonly [
 export const EXPECTED_CRON =
   'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days';
 
-/** What EventBridge Scheduler would refuse in the expression within `cron(…)`: what was expected instead, for each. */
+/** The faults that EventBridge Scheduler would find in the expression within `cron(…)`, each as what was expected. */
 export function cronFaults(expression: string): readonly string[] {
   const texts = expression.split(' ');
   const [, , dayOfMonth, , dayOfWeek] = texts;

@@ -3,18 +3,18 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { partitionOf } from './config-places.ts';
 
-/** The console's domain in partitions that have their own. */
+/** The console's domain in partitions with another one. */
 const DOMAINS: Readonly<Record<string, string>> = {
   'aws-cn': 'amazonaws.cn',
   'aws-us-gov': 'amazonaws-us-gov.com',
 };
 
 export type LinksProps = {
-  /** The dead-letter queues, by the names that the links show. */
+  /** The dead-letter queues, by the texts of the links. */
   readonly deadLetters: Readonly<Record<string, IQueue>>;
   /** The workgroup of Athena that has the saved queries. */
   readonly workGroupName: string;
-  /** A URL, or a path that people find. */
+  /** A URL or a path. */
   readonly runbook: string;
 };
 

@@ -21,9 +21,9 @@ import type { SyncFunction } from './sync-function.ts';
 export type DashboardProps = {
   /** Whether there is a dashboard, which costs $3 a month; the queries are saved without it too. */
   readonly dashboard: boolean;
-  /** What its saved queries are found under. */
+  /** The folder of its saved queries. */
   readonly serviceName: string;
-  /** Where to go from here, as Markdown. */
+  /** Links, as Markdown. */
   readonly links: string;
   readonly alarms: readonly Alarm[];
   readonly queues: Readonly<Record<string, IQueue>>;
@@ -37,8 +37,8 @@ const THIRD = 8;
 const DAY = Duration.days(1);
 
 /**
- * Is it well? The first row shows: what is red is not, and the figures of the last day say what was done. What no alarm
- * needs comes from the logs, by queries that run, and cost, when somebody looks; each is saved for other times, too.
+ * The health of an instance: the first row shows the alarms and the figures of the last day. Figures that no alarm needs
+ * come from queries of the logs, which run, and cost, only when the dashboard is open; each query is also saved.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
@@ -124,7 +124,7 @@ const functionsRow: Row = ({ functions }) => [
 
 const faultsRow: Row = (props) => [found(logQueries.faults, props, WHOLE)];
 
-/** What a query finds in the logs of all functions. */
+/** A widget with the result of a query over the logs of all functions. */
 const found = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
   new LogQueryWidget({
     title,

@@ -9,9 +9,9 @@ import {
 import { Construct } from 'constructs';
 
 /**
- * What the functions call by interface endpoints: queues, durable executions, events, partitions, digests, and the place of the
- * token. Logs are sent by Lambda itself, and keys are used by the services whose things they encrypt; S3 and DynamoDB have
- * gateway endpoints, which cost nothing and belong to the route tables of the network.
+ * The services that the functions call by interface endpoints: queues, durable executions, events, partitions, digests,
+ * and the store of the token. Lambda itself sends logs, and services use the keys that encrypt their data; S3 and DynamoDB
+ * have gateway endpoints, which cost nothing and belong to the route tables of the network.
  */
 export const endpointServices = ['sqs', 'lambda', 'events', 'glue', 'sns', 'secretsmanager', 'ssm'] as const;
 
@@ -19,11 +19,11 @@ type EndpointsProps = {
   readonly services: readonly (typeof endpointServices)[number][];
   readonly vpc: IVpc;
   readonly subnetIds: readonly string[];
-  /** Of the functions. */
+  /** The security groups of the functions. */
   readonly securityGroupIds: readonly string[];
 };
 
-/** Interface endpoints in a network that is given, which the functions alone may use. */
+/** Interface endpoints in an existing network, which only the functions may use. */
 export class Endpoints extends Construct {
   constructor(scope: Construct, id: string, { services, vpc, subnetIds, securityGroupIds }: EndpointsProps) {
     super(scope, id);

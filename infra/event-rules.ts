@@ -12,7 +12,7 @@ export type EventRulesProps = RareDeadLetters & {
   readonly jobs: OwnQueue;
 };
 
-/** Events that become `run-function` messages. Those that cannot be put on the queue go to the dead-letter queue. */
+/** Rules that turn events into `run-function` messages. Events that cannot be put on the queue go to the dead-letter queue. */
 export class EventRules extends Construct {
   readonly #deadLetters: Queue;
 
@@ -35,7 +35,7 @@ export class EventRules extends Construct {
           : { eventBus: EventBus.fromEventBusName(this, `${each.name}Bus`, each.bus) }),
         targets: [this.target(functionsQueue, each)],
       });
-      // In an update, the function that reads a new form of message comes before the rule that writes it.
+      // An update deploys the function that reads a new form of message before the rule that writes it.
       const { defaultChild } = worker.function.node;
       if (defaultChild !== undefined) rule.node.addDependency(defaultChild);
     }
@@ -77,12 +77,12 @@ export class EventRules extends Construct {
 const isDefault = (bus: string | undefined): bus is undefined | 'default' =>
   bus === undefined || bus === 'default';
 
-/** Stands for the whole event. It is JSON of its own, so there are no quotes around it. */
+/** The placeholder of the event. It becomes JSON, so there are no quotes around it. */
 const EVENT = '<aws.events.event.json>';
 
 /**
- * The template of the message: what the rule says, and the event. The job takes the fields of `inputVariables` from the
- * event, and its id from both, so two rules make two jobs of one event.
+ * The template of the message: the rule's settings, and the event. The job reads the fields of `inputVariables` from the
+ * event, and derives its id from both: two rules create two jobs from one event.
  */
 function templateOf({ name, packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
   const message = {

@@ -23,14 +23,14 @@ type ExpectedSnapshotsProps = FunctionDefaults &
   };
 
 /**
- * Looks every hour how old the newest published run of each place is, and whether the platform refuses the token, and
- * reports it again until it is over. An alarm could look for runs itself, but only a week back, and would be red from the
- * first deployment on unless something counted zeros; both would cost a metric for each place. What looks needs the store
- * and the table, so that it also notices when they are gone while nothing else works.
+ * Checks every hour the age of the newest published run of each place, and whether the platform refuses the token, and
+ * reports a problem until it is over. An alarm on runs could look back only a week, and would be red from the first
+ * deployment on unless something counted zeros; both would cost a metric for each place. The function uses the store and
+ * the table, so it also notices if they are missing while nothing else runs.
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
-  /** Looks. */
+  /** The function that checks. */
   readonly watch: SyncFunction;
 
   constructor(scope: Construct, id: string, props: ExpectedSnapshotsProps) {
@@ -60,7 +60,7 @@ export class ExpectedSnapshots extends Construct {
       description: 'Looks for missing snapshots and a refused token',
       timeout: Duration.minutes(2),
       memoryMb: 256,
-      // It looks again in an hour.
+      // It runs again in an hour.
       retryAttempts: 2,
       environment: { ...environment } satisfies FunctionEnvironment,
     });
@@ -78,5 +78,5 @@ export class ExpectedSnapshots extends Construct {
   }
 }
 
-/** Since when what is expected. */
+/** The schedules, with the time from which their snapshots are expected. */
 const STATE = 'work/expected-snapshots.json';

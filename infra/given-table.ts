@@ -5,7 +5,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 /** Both kinds of table, `Table` and `TableV2`, know their key; their common type does not. */
 export const keyOf = (table: ITable): IKey | undefined => (table as Partial<ITableV2>).encryptionKey;
 
-/** What a table that is made in the same app lacks; one that is only named is checked by `doctor`. */
+/** Faults of a table that the same app creates; `doctor` checks a table that is only named. */
 export function tableFaults(table: ITable): readonly string[] {
   const { defaultChild } = table.node;
   if (!(defaultChild instanceof CfnTable || defaultChild instanceof CfnGlobalTable)) return [];

@@ -11,15 +11,15 @@ type IdleQueuesProps = FunctionDefaults &
   RareDeadLetters & {
     readonly group: IScheduleGroup;
     readonly environment: CommonEnvironment;
-    /** Queues that no function takes messages from, since the settings have turned theirs off. */
+    /** Queues without a function, since the settings turned it off. */
     readonly idle: readonly Queue[];
     readonly jobs: Queue;
   };
 
 /**
- * Moves what is on a queue without a function to the queue of all jobs, every hour: the jobs that were there when it was
- * turned off, and those that others still put there. To delete such a queue would delete its jobs, and to let Lambda poll it
- * would cost as much as to use it.
+ * Moves messages from a queue without a function to the queue of all jobs, every hour: the jobs that were there when it
+ * was turned off, and those that others still send. Deleting the queue would delete its jobs, and polling by Lambda would
+ * cost as much as using it.
  */
 export class IdleQueues extends Construct {
   readonly move: SyncFunction;
@@ -34,7 +34,7 @@ export class IdleQueues extends Construct {
       description: 'Moves jobs from queues that are turned off',
       timeout: MAX_LENGTH,
       memoryMb: 256,
-      // It looks again in an hour.
+      // It runs again in an hour.
       retryAttempts: 2,
       environment: { ...environment, SYNC_QUEUE_URL: jobs.queueUrl } satisfies FunctionEnvironment,
     });

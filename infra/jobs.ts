@@ -26,25 +26,25 @@ export type JobsProps = FunctionDefaults & {
   readonly capacity: Capacity;
   readonly allow: Instance['allow'];
   readonly snapshots: Snapshots;
-  /** Whether code functions have a queue and a function of their own. */
+  /** Whether code functions have a separate queue and function. */
   readonly functionsQueue: boolean;
-  /** Whether the texts of requests have. */
+  /** Whether the texts of requests have a separate queue and function. */
   readonly textsQueue: boolean;
-  /** SYNC_FOLLOWERS. */
+  /** The value of SYNC_FOLLOWERS. */
   readonly followers: string | undefined;
   readonly canaryMinutes: Instance['canaryMinutes'];
 };
 
 /**
- * A code function may use all of its time, and its invocation must still be able to claim the job before it, and to
- * store the outcome and respond after it. The rest is for the wait of a batch for its turn.
+ * A code function may use all of its time, and its invocation must still claim the job before it, and store the outcome
+ * and respond after it. The rest is for the batch's wait for the pace.
  */
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
 
 /**
  * By measurement (Node 24): the peak of a batch of ten code functions is 226 MB with outputs of 5 MB, and 618 MB with outputs
- * of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs would be killed after they were sent, and nobody
- * would know their outcome.
+ * of 95 MB, which PLATFORM_MAX_RESPONSE_BYTES allows. With 512 MB such jobs would be killed after they were sent, with an
+ * unknown outcome.
  */
 const MEMORY_MB = {
   RunJobs: 1_024,
@@ -54,14 +54,14 @@ const MEMORY_MB = {
   ScoreTexts: 512,
 };
 
-/** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */
+/** Maximum receives. Refused messages are acknowledged: only a message that can be neither done nor refused returns this often. */
 const MAX_RECEIVES = 1_000;
 
 /**
- * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
- * no other. Event rules send to the second queue, and so may anyone who runs many functions. It has a function only where it
- * is used: Lambda polls a queue all the time, and each request costs. So has a third one, for the texts of requests. Both
- * stay when they are turned off, with the jobs on them (`idle`). All share one dead-letter queue, whose messages go back to the queue of all types.
+ * The queue for jobs of all types, and one only for code functions, which are taken one at a time: a slow one delays no
+ * other. Event rules send to the second queue. It has a function only if it is used, since Lambda polls a queue all the
+ * time, and each request costs; likewise a third queue, for the texts of requests. If they are turned off, both queues
+ * stay with their jobs (`idle`). All share one dead-letter queue, whose messages return to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
@@ -141,7 +141,7 @@ export class Jobs extends Construct {
     });
     const { role } = worker;
     secret.grantRead(role);
-    // A message that names no job is replaced by one that does; the event source mapping may delete the old one.
+    // A message without a job id is replaced by one with an id; the event source mapping may delete the old one.
     queue.grant(role, 'sqs:SendMessage');
     grantWork(role, types, props);
     Grant.addToPrincipal({
@@ -154,7 +154,7 @@ export class Jobs extends Construct {
   }
 }
 
-/** What takes the messages of a queue: the function itself, or the alias through which new versions come step by step. */
+/** The receiver of a queue's messages: the function, or the alias through which new versions are introduced gradually. */
 const takerOf = ({ function: worker }: SyncFunction, { canaryMinutes }: JobsProps): IFunction =>
   canaryMinutes === undefined ? worker : canaryOf(worker, canaryMinutes);
 
@@ -162,7 +162,7 @@ const DESCRIBED = { RunJobs: 'all types', RunFunctions: 'code functions', ScoreT
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 
-/** What jobs of these types read, write and start. */
+/** Grants what jobs of these types read, write and start. */
 function grantWork(
   role: SyncFunction['role'],
   types: readonly JobType[],
@@ -171,7 +171,7 @@ function grantWork(
   storage.grantRead(role, ['results/*', 'work/*', 'table.json']);
   storage.grantWrite(role, ['results/*', 'refused/*', 'work/*', 'table.json']);
   if (types.includes('score')) {
-    // Of a chunk that is scored again, the part of before; and the summary that the next one replaces.
+    // The former part of a chunk that is scored again, and the summary that the next one replaces.
     storage.grantRead(role, ['scores/*']);
     storage.grantWrite(role, ['scores/*']);
     storage.grantDelete(role, ['scores/*']);

@@ -5,8 +5,8 @@ import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
 
 /**
- * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
- * old: only what is tagged as replaced expires.
+ * The lifecycle rules. The log of formulas, every `latest.json` and the newest run of each place never expire: of runs,
+ * only those tagged as replaced do.
  */
 export function lifecycleOf(
   { lifetimes, schedules }: Pick<Instance, 'lifetimes' | 'schedules'>,
@@ -39,8 +39,8 @@ export function lifecycleOf(
       expiration: Duration.days(after),
     })),
     ...replaced,
-    // Nobody reads most old runs again: what is not read for 90 days costs a sixth, and is read as fast as before. S3 leaves
-    // objects below 128 KB as they are.
+    // Old runs are rarely read: objects that are not read for 90 days cost a sixth, and are read as fast. S3 does not move
+    // objects below 128 KB.
     ...[...sources, 'parquet/'].map((folder) => ({
       prefix: `${root}${folder}`,
       transitions: [{ storageClass: StorageClass.INTELLIGENT_TIERING, transitionAfter: Duration.days(0) }],

@@ -19,7 +19,7 @@ type Excess = {
   readonly remedy: string;
 };
 
-/** Stops synth where a template exceeds a limit that AWS would report only while it is deployed. */
+/** Stops synth if a template exceeds a limit that AWS would report only during deployment. */
 class LimitsCheck implements IPolicyValidationPlugin {
   readonly name = 'platform-sync limits';
   readonly given: Given[] = [];
@@ -27,7 +27,7 @@ class LimitsCheck implements IPolicyValidationPlugin {
   validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
     const longest = new Map<string, number>();
     for (const { of, value, most } of this.given) {
-      // Only now: a value of another stack has become an import.
+      // Only now is a value of another stack an import.
       const reference = JSON.stringify(Stack.of(of).resolve(value));
       longest.set(reference, Math.max(most, longest.get(reference) ?? 0));
     }
@@ -36,12 +36,12 @@ class LimitsCheck implements IPolicyValidationPlugin {
   }
 }
 
-/** A value that a construct is given and that is known only at deployment, and the longest that it can be. */
+/** A prop that is known only at deployment, and its maximum length. */
 export type Given = { readonly of: IConstruct; readonly value: unknown; readonly most: number };
 
 const checks = new WeakMap<IConstruct, LimitsCheck>();
 
-/** Adds the check to the app or the stage of a construct, once, and what is known of these values. */
+/** Adds the check to the app or the stage of a construct, once, with the lengths of these values. */
 export function checkLimits(scope: IConstruct, given: readonly Given[] = []): void {
   const stage = Stage.of(scope);
   if (stage === undefined) return;

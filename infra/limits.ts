@@ -3,11 +3,11 @@ import { at, type Known, largestOf, type Properties, sizeOf } from './template-s
 /** A limit of AWS that a configuration can reach, on the resources of one type. */
 export type Limit = {
   readonly type: string;
-  /** What is limited, and its unit. */
+  /** The limited quantity, and its unit. */
   readonly what: string;
   readonly most: number;
   readonly sizeIn: (properties: Properties, known: Known) => number;
-  /** What the user can do. */
+  /** What the user can do about it. */
   readonly remedy: string;
 };
 
@@ -75,6 +75,6 @@ export const limits: readonly Limit[] = [
   },
 ];
 
-/** What every resource may have, and every stack; CDK itself checks the number of resources. */
+/** Limits of every resource and every stack; CDK itself checks the number of resources. */
 export const MAX_TAGS = 50;
 export const MAX_TEMPLATE_BYTES = 1_048_576;

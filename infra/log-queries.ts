@@ -4,12 +4,12 @@ import type { MeasureName } from '../lib/contract.ts';
 export type SavedLogQuery = {
   /** Its name in CloudWatch, below the stack's, and its heading on the dashboard. */
   readonly title: string;
-  /** On the dashboard: a table of figures, or lines over time. Absent: it is not there. */
+  /** Its form on the dashboard: a table of figures, or lines over time. Default: not on the dashboard. */
   readonly as?: 'table' | 'lines';
   readonly lines: readonly string[];
 };
 
-/** A field of the lines that report what an invocation measured: a name that nothing measures is an error. */
+/** A field of the lines with an invocation's measures: the type allows only names that are measured. */
 const sum = (name: MeasureName) => `sum(${name})`;
 
 const MEASURED = 'filter msg = "measured"';
@@ -20,7 +20,7 @@ const overTime = (title: string, figures: readonly string[]): SavedLogQuery => (
   lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
 });
 
-/** What was measured is no metric, and no cost until somebody looks: it is in the log, and these queries find it. */
+/** Measures are in the log, not metrics, which would cost: these queries read them. */
 export const logQueries = {
   problems: {
     title: 'What alarms were about',
@@ -99,7 +99,7 @@ export const logQueries = {
   faults: {
     title: 'What went wrong, newest first',
     as: 'table',
-    // Ours, and those of Lambda (time-outs, crashes).
+    // Our lines, and Lambda's (time-outs, crashes).
     lines: [
       'fields @timestamp, msg, job, err.message, @message',
       'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"]',
@@ -109,7 +109,7 @@ export const logQueries = {
   },
   job: {
     title: 'What happened to a job, message, batch, run or request: put its id in the place of ID',
-    // Wherever it is in a line: also in what was in hand when time was up.
+    // Anywhere in a line, also among the jobs that were running when time was up.
     lines: [
       'fields @timestamp, msg, job, type, status, attempts, tookMs, run, kind, err.message, request, @log',
       'filter @message like /"(job|messageId|batch|run|request)":"ID"/',

@@ -1,6 +1,6 @@
 import type { LogGroupProps } from 'aws-cdk-lib/aws-logs';
 
-/** What every log group has. */
+/** The settings of every log group. */
 export type LogSettings = Pick<
   LogGroupProps,
   'retention' | 'removalPolicy' | 'encryptionKey' | 'logGroupClass'

@@ -3,24 +3,24 @@ import { cronTimes } from './cron-times.ts';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
-/** From here on, so that a template depends on nothing but the configuration. */
+/** The first year that is examined: fixed, so that a template depends only on the configuration. */
 export const FIRST_YEAR = 2026;
 
-/** Enough years for what happens more often than every half year, and for anything else: two leap years and more. */
+/** The number of years that are examined: at least two leap years for crons that run rarely. */
 const YEARS_OF_MOST = 3;
 const YEARS_OF_RARE = 12;
 const RARE_HOURS = 4_380;
 
 /**
  * The longest time between two runs of a valid cron expression in a time zone, in whole hours, rounded up: a day that is
- * an hour longer counts. Infinity if there are not two runs in the years looked at.
+ * an hour longer counts. Infinity if the examined years have fewer than two runs.
  */
 export function longestGapHours(expression: string, timeZone: string): number {
   const hours = longestGapIn(YEARS_OF_MOST, expression, timeZone);
   return hours < RARE_HOURS ? hours : longestGapIn(YEARS_OF_RARE, expression, timeZone);
 }
 
-/** Whether a valid cron expression has no date in the years looked at: the 30th of February, a year that is over. */
+/** Whether a valid cron expression has no date in the examined years: the 30th of February, or a past year. */
 export function neverRuns(expression: string): boolean {
   const { years, isOn } = cronTimes(expression);
   for (const [year, month, day] of daysOf(futureOf(years, YEARS_OF_RARE)))
@@ -56,20 +56,20 @@ function* daysOf(years: readonly number[]) {
     }
 }
 
-/** From the time that clocks of a zone show, in minutes since 1970, to minutes since 1970 in UTC. */
+/** Converts local time of a zone to UTC, both in minutes since 1970. */
 function utcOf(timeZone: string): (shown: number) => number {
   const offsetAt = zones.get(timeZone) ?? offsetsOf(timeZone);
   zones.set(timeZone, offsetAt);
   return (shown) => shown - offsetAt(shown - offsetAt(shown));
 }
 
-/** How many minutes clocks are ahead of UTC at a minute since 1970 in UTC. */
+/** How many minutes a zone is ahead of UTC at a minute since 1970 in UTC. */
 type OffsetAt = (minute: number) => number;
 
-/** By time zone: a configuration may have a hundred schedules in one. */
+/** Offsets by time zone: a configuration may have a hundred schedules in one zone. */
 const zones = new Map<string, OffsetAt>();
 
-/** The formatter is slow, and clocks are rarely changed: a day that begins and ends with one offset has no other. */
+/** The formatter is slow: a day that begins and ends with one offset is assumed to have no other. */
 function offsetsOf(timeZone: string): OffsetAt {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });
   const formatted = (minute: number) => {

@@ -1,21 +1,21 @@
 import { type CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
-/** Records why a finding of cdk-nag's AwsSolutions is not a fault here; `finding` is the rule, such as `S1`. */
+/** Acknowledges a finding of cdk-nag's AwsSolutions with a reason; `finding` is the rule, such as `S1`. */
 export function acknowledge(construct: IConstruct, finding: string, reason: string): void {
   Validations.of(construct).acknowledge({ id: `AwsSolutions-${finding}`, reason });
 }
 
-/** The same for a wildcard in a statement's resources, as the finding names it. */
+/** Acknowledges a wildcard in the resources of a statement; `resource` is as cdk-nag prints it. */
 export function acknowledgeWildcard(construct: IConstruct, resource: string, reason: string): void {
   acknowledge(construct, `IAM5[Resource::${resource}]`, reason);
 }
 
-/** How a finding names what is below a resource's ARN. */
+/** A resource's ARN with a suffix, as a finding prints it. */
 export const belowArn = (resource: IConstruct, suffix: string) =>
   `<${Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnResource)}.Arn>${suffix}`;
 
-/** How a finding names an ARN, as far as it is joined from texts and references. */
+/** An ARN that is joined from texts and references, as a finding prints it. */
 export const arnText = (scope: IConstruct, arn: string): string => textOf(Stack.of(scope).resolve(arn));
 
 function textOf(value: unknown): string {

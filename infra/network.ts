@@ -29,11 +29,11 @@ export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'removal'
 
 /** A network that exists already: its routes to the platform and to AWS are its owner's. */
 export type GivenNetwork = {
-  /** A network that exists, or its ids. Default: none, or that of `fixedAddress`. Its NAT gateway and endpoints are yours to pay. */
+  /** An existing network, or its ids; you pay for its NAT gateway and endpoints. Default: none, or the one for `fixedAddress`. */
   readonly vpc?: IVpc | Instance['vpc'];
-  /** The subnets of the functions. Default: private subnets with a way out. */
+  /** The functions' subnets in `vpc`, if that is a construct. Default: private subnets with egress. */
   readonly subnets?: SubnetSelection | undefined;
-  /** What the functions may reach. Default: one group of the construct, which lets out only TLS. */
+  /** The functions' security groups, if `vpc` is a construct. Default: a group that allows only outgoing TLS. */
   readonly securityGroups?: readonly ISecurityGroup[] | undefined;
 };
 
@@ -43,8 +43,8 @@ type Ids = NonNullable<Instance['vpc']>;
 export const isIds = (vpc: IVpc | Ids): vpc is Ids => !('vpcId' in vpc);
 
 /**
- * The network of the functions: one that is given, or a network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
- * second one would be a second address.
+ * The network of the functions: an existing one, or one in which every call leaves from one fixed address, for platforms
+ * with an allow-list. That has one NAT gateway: a second one would be a second address.
  */
 export class Network extends Construct {
   readonly vpc: IVpc;

@@ -1,15 +1,15 @@
 type Pattern = Readonly<Record<string, unknown>>;
 
-/** What an event that a `run-function` job causes says, by field: one of these values, of which `*` ends a prefix; without any, the event lacks the field. */
+/** The fields of an event that a `run-function` job causes, each with its possible values, where `*` ends a prefix; none: the event lacks the field. */
 type OwnEvent = Readonly<Record<string, readonly string[]>>;
 
-/** Where an instance stores things, as far as it is known before deployment. */
+/** Where an instance stores objects and rows, if that is known before deployment. */
 export type OwnPlace = { readonly bucket?: string | undefined; readonly prefix?: string | undefined };
 
-/** Stands for what is named only at deployment: no exact text is this one, and any other match type may find it. */
+/** A placeholder for names that are known only at deployment: no exact text equals it, and any other match type may match. */
 const UNNAMED = '';
 
-/** Events of S3 that follow from what a job stores, as the bucket sends them and as CloudTrail does. */
+/** Events of S3 for objects that a job stores, from the bucket and from CloudTrail. */
 function ofStore({ bucket = UNNAMED, prefix }: OwnPlace): readonly OwnEvent[] {
   const root = prefix === undefined ? '' : `${prefix.replaceAll(/^\/+|\/+$/g, '')}/`;
   const keys = ['results/*', 'work/*', 'refused/*'].map((folder) => `${root}${folder}`);
@@ -37,7 +37,7 @@ function ofStore({ bucket = UNNAMED, prefix }: OwnPlace): readonly OwnEvent[] {
 
 const BY_CLOUDTRAIL = 'AWS API Call via CloudTrail';
 
-/** Other calls of a running job, which a trail may record. */
+/** Other calls of a running job that a trail may record. */
 const CALLS = {
   'aws.dynamodb': ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Batch*', 'Transact*'],
   'aws.sqs': ['SendMessage*', 'ReceiveMessage', 'DeleteMessage*', 'ChangeMessage*'],
@@ -61,9 +61,9 @@ const ownEvents = (place: OwnPlace): readonly OwnEvent[] => [
 ];
 
 /**
- * The event of a job that a rule with this pattern may match, so that the function which it runs would run again each time
- * that it ends, for ever. A field counts only where the pattern names it outside `$or`, by exact values, `prefix` or
- * `anything-but`: what any other match type means is for EventBridge to say. Undefined if there is no such event.
+ * Finds an event of a job that a rule with this pattern may match, so that its function would run again each time that it
+ * ends, forever. A field counts only if the pattern has it outside `$or`, with exact values, `prefix` or `anything-but`;
+ * other match types are assumed to match. Undefined if there is no such event.
  */
 export function feedsItself(
   pattern: Pattern,
@@ -75,7 +75,7 @@ export function feedsItself(
   return found && { source: String(found['source']), detailType: String(found['detail-type']) };
 }
 
-/** The list for a field, whose names are joined by dots or are those of objects within each other. */
+/** The list of a field; its names are joined by dots, or are those of nested objects. */
 function valuesAt(pattern: Pattern, path: string): readonly unknown[] | undefined {
   return Object.entries(pattern)
     .map(([name, each]) => {

@@ -14,28 +14,28 @@ import type { GivenStorage } from './storage.ts';
 import { at, longestOf } from './template-size.ts';
 import type { GivenToken } from './token-secret.ts';
 
-/** What the app around the construct has already, and what its rules ask for. */
+/** Existing resources of the surrounding app, and what its rules demand. */
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
   GivenToken & {
-    /** Topics that are notified of alarms, by their severities, besides those of the settings. */
+    /** Topics that are notified of alarms, by severity (page, ticket, notice), besides those of `alarms`. Default: none. */
     readonly topics?: GivenTopics | undefined;
-    /** Of all log groups: key, class, removal. Default: deleted with the stack. How long they last is a lifetime. */
+    /** Encryption key, class and removal policy of all log groups; `lifetimes.logs` is their retention. Default: deleted with the stack. */
     readonly logs?: Omit<LogSettings, 'retention'> | undefined;
-    /** The most that any role of the construct may do. */
+    /** The permissions boundary of every role of the construct. Default: none. */
     readonly permissionsBoundary?: IManagedPolicy | undefined;
   };
 
-/** What is a setting where it is a name, an ARN or ids. */
+/** Props that are settings if they are names, ARNs or ids, and resources otherwise. */
 type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
 
-/** The settings of the instance as one writes them, checked when the construct is made, and what exists already. */
+/** The settings of the instance, checked when the construct is created, and existing resources. */
 export type PlatformSyncProps = Omit<InstanceSettings, Given> & PlatformSyncResources;
 
-/** The same, or settings that are complete already. */
+/** The same, or complete settings. */
 export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, Given> & PlatformSyncResources);
 
-/** The props apart: what is checked by the schema of the settings, and what is CDK's. */
+/** Splits the props: those that the schema of the settings checks, and those of CDK. */
 export function partsOf(props: AnyProps) {
   const {
     bucket,
@@ -52,7 +52,7 @@ export function partsOf(props: AnyProps) {
     permissionsBoundary,
     ...settings
   } = props;
-  // Names, ARNs and ids are settings like others: checked with them.
+  // Names, ARNs and ids are checked with the settings.
   const named = Object.entries({ prefix, bucket, table, key, vpc, tokenParameter }).filter(
     ([, given]) => typeof given === 'string' || (given !== undefined && given === vpc && isIds(vpc)),
   );
@@ -70,10 +70,10 @@ export function partsOf(props: AnyProps) {
   };
 }
 
-/** Without slashes at its ends, if it is known. */
+/** A prefix without slashes at its ends, unless it is a token. */
 const bare = (prefix: string) => (isToken(prefix) ? prefix : prefix.replaceAll(/^\/+|\/+$/g, ''));
 
-/** What contradicts itself in the props, each as a line of a `ConfigError`. */
+/** The contradictions in the props, each as a line of a `ConfigError`. */
 export function resourceFaults(props: AnyProps, scope: IConstruct): readonly string[] {
   const {
     bucket,
@@ -118,7 +118,7 @@ export function resourceFaults(props: AnyProps, scope: IConstruct): readonly str
   ];
 }
 
-/** What is of a thing that is not given. */
+/** Props that need another prop. */
 function lackingFaults({ bucket, encryption, vpc, endpoints = [] }: AnyProps): readonly string[] {
   return [
     ...(encryption !== undefined && bucket === undefined
@@ -155,7 +155,7 @@ function aliasFaults(
   );
 }
 
-/** How long the values can be that the props give and that are known only at deployment, by what they name. */
+/** The maximum lengths of the props that are known only at deployment. */
 export function givenValues(of: IConstruct, props: AnyProps): readonly GivenValue[] {
   const { bucket, table, key, tokenSecret, tokenParameter, alarms = {}, readers = [] } = props;
   const { region, stackName } = Stack.of(of);

@@ -47,15 +47,15 @@ import { Tables } from './tables.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
 
-/** The default that the design names. */
+/** The default number of processes. */
 const WORKERS = 10;
 
-/** Requests a second up to which an instance costs so little that a dashboard would be a fifth of it, or more. */
+/** Requests a second up to which a dashboard would be at least a fifth of an instance's cost. */
 const SMALL_RATE = 20;
 
 /**
- * Switches of CDK that its own new apps have too: with them the construct is the same in every app. (Without the first,
- * access logs would need an ACL, which their bucket refuses.)
+ * Feature flags of CDK that new apps set: with them the construct is the same in every app. (Without the first, access
+ * logs would need an ACL, which their bucket refuses.)
  */
 const SWITCHES = [
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy',
@@ -64,21 +64,22 @@ const SWITCHES = [
 ];
 
 /**
- * All that serves one instance of the platform. Several may be in one stack: a construct has names of its own unless it
- * is directly in a stack under the id `Default`, which then is all about it and lends it its name. Throws `ConfigError`
- * with every fault of its props.
+ * Everything that serves one instance of the platform. A stack may have several: each has its own names. With the id
+ * `Default` directly in a stack, it takes the stack's name. Throws `ConfigError` with every fault of its props.
  */
 export class PlatformSync extends Construct {
-  /** Where snapshots and results are stored: `location` as SYNC_STORE names it. */
+  /** The bucket of snapshots and results. */
   readonly bucket: IBucket;
+  /** The store in the bucket, as in SYNC_STORE: `s3://BUCKET/PREFIX`. */
   readonly location: string;
+  /** The table of the ledger, the budget and the score cache. */
   readonly table: ITable;
-  /** Jobs of all types, code functions only, texts only, the dead letters of all, and those of everything else. */
+  /** The queues: `jobs` of all types, `functions` of code functions, `texts` to score, `deadLetters` of these, and `rareDeadLetters` of everything else. */
   readonly queues: Readonly<Record<'jobs' | 'deadLetters' | 'rareDeadLetters', IQueue>> & {
     readonly functions?: IQueue;
     readonly texts?: IQueue;
   };
-  /** Each by what it does; `runFunctions` runs code functions, `scoreTexts` jobs of the queue of texts. */
+  /** The Lambda functions; `runFunctions` runs code functions, `scoreTexts` the jobs of the queue of texts. */
   readonly functions: Readonly<Record<'runJobs' | 'snapshot' | 'watchSnapshots', LambdaFunction>> &
     Readonly<
       Partial<
@@ -88,10 +89,11 @@ export class PlatformSync extends Construct {
         >
       >
     >;
-  /** What people may do, to attach to their roles. */
+  /** Managed policies for readers, submitters and operators, to attach to their roles. */
   readonly policies: Policies;
+  /** The alarms by name. */
   readonly alarms: Readonly<Record<string, Alarm>>;
-  /** Its name in metrics and executions. */
+  /** The instance's name in metrics and executions. */
   readonly serviceName: string;
 
   constructor(scope: Construct, id: string, props: AnyProps) {
@@ -137,7 +139,7 @@ export class PlatformSync extends Construct {
       for (const each of [this, ...helpers]) PermissionsBoundary.of(each).apply(permissionsBoundary);
   }
 
-  /** What everything works with. */
+  /** Creates what all functions use. */
   private base(instance: CompleteSettings, resources: Resources, serviceName: string) {
     const logs = { ...resources.logs, retention: instance.lifetimes.logs };
     const key =
@@ -165,7 +167,7 @@ export class PlatformSync extends Construct {
     return { logs, network, storage, secret, catalog, environment, capacity };
   }
 
-  /** What works, and what starts work. */
+  /** Creates the functions, and what starts them. */
   private work(instance: CompleteSettings, base: Base): Work {
     const { schedules, allow, eventRules, canaryMinutes } = instance;
     const { logs, network, environment, storage, secret, catalog, capacity } = base;

@@ -15,17 +15,20 @@ export type PoliciesProps = {
   };
 };
 
-/** Where runs are published, with the places of narrowed ones, what they changed, and their Parquet. */
+/** Key patterns of published runs, also of narrowed places, of their changes, and of their Parquet. */
 export const PUBLISHED = [
   ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   'changes/*',
   ...sources.map((source) => `parquet/${source}*`),
-  ...['parquet/latest/*', 'parquet/runs/*', 'parquet/uses/*', 'model/*'],
+  'parquet/latest/*',
+  'parquet/runs/*',
+  'parquet/uses/*',
+  'model/*',
 ];
 
 /**
- * What people may do, as policies to attach to their roles; none of them may read the token. Whoever reads has `reader`
- * alone, whoever starts work `submitter` too, and whoever is on call `operator` too.
+ * Managed policies to attach to people's roles; none of them may read the token. Readers need `reader`; people who start
+ * work also `submitter`; people on call also `operator`.
  */
 export class Policies extends Construct {
   /** `runs`, `diff`, `query`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */

@@ -36,29 +36,29 @@ export type StorageProps = Pick<
 
 /** What exists already. */
 export type GivenStorage = {
-  /** A bucket that others manage, or its name: its rules, versions and notifications are theirs. Default: one of the construct. */
+  /** An existing bucket, or its name; its owner manages lifecycle rules, versions and notifications. Default: the construct creates one. */
   readonly bucket?: string | IBucket | undefined;
   /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** A key, or its ARN, for the bucket, the table and the secret of the construct; also of a bucket and a table by their names. Default: keys of AWS, which cost nothing. */
+  /** A KMS key, or its ARN, for the construct's bucket, table and secret, and for a bucket and a table given by name. Default: keys of AWS, which cost nothing. */
   readonly key?: string | IKey | undefined;
-  /** A table that an earlier stack left, or its name. Default: one of the construct. */
+  /** An existing table, left by another stack of this app, or its name. Default: the construct creates one. */
   readonly table?: string | ITable | undefined;
 };
 
-/** Who may do something: a function, or whoever a policy is attached to. */
+/** A receiver of rights: a function's role, or a policy. */
 type Grantee = IRole | ManagedPolicy;
 
 /**
- * Where snapshots and results are stored, and the rows that processes share. Both outlive the stack, unless its first
- * deployment fails: then nothing is in them, and they would only be in the way.
+ * The bucket of snapshots and results, and the table of the rows that processes share. Both outlive the stack, unless its
+ * first deployment fails: then they are empty, and would block the next one.
  */
 export class Storage extends Construct {
   readonly bucket: IBucket;
   readonly table: ITable;
-  /** What all keys begin with: nothing, or the prefix and a slash. */
+  /** The start of all keys: empty, or the prefix and a slash. */
   readonly root: string;
-  /** What objects are encrypted with, if it is a key of somebody's own. */
+  /** The customer managed key that encrypts objects, if there is one. */
   readonly objectKey: IKey | undefined;
   private readonly formerKeys: readonly string[];
 

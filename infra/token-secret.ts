@@ -15,18 +15,18 @@ type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'forme
   };
 
 export type GivenToken = {
-  /** A secret that exists already, with its key if it has one of its own. */
+  /** An existing secret that has the token; its encryption key, if it has one, is used too. Default: none. */
   readonly tokenSecret?: ISecret | undefined;
-  /** A SecureString that exists already: its name, its ARN, or itself, with its key if it has one of its own. */
+  /** An existing SecureString that has the token: its name, its ARN, or the parameter with its key. Default: none. Without secret and parameter the construct creates a secret. */
   readonly tokenParameter?: string | IParameter | undefined;
 };
 
 /**
- * The platform's token: a parameter or a secret that already exists, or a secret of the stack, in which the token is put
- * by hand. (CloudFormation can create no SecureString.)
+ * The platform's token: an existing parameter or secret, or a secret of the stack, into which a person puts the token.
+ * (CloudFormation cannot create a SecureString.)
  */
 export class TokenSecret extends Construct {
-  /** Of the parameter or the secret: what PLATFORM_TOKEN_SECRET is set to. */
+  /** The ARN of the parameter or the secret: the value of PLATFORM_TOKEN_SECRET. */
   readonly arn: string;
   private readonly access: Access;
 
