@@ -38,7 +38,7 @@ const PARSERS = [
   'lib/tables/part-files/part-files.ts',
   'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',
-  'lib/tables/parquet/read-node.ts',
+  'lib/tables/parquet/column-encoders.ts',
 ];
 
 test('what comes from outside is parsed by functions that limit its depth', () => {

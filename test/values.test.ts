@@ -11,7 +11,7 @@ import { beginCommand, settingsOf } from './cli/run-command.ts';
 import { folderOfAll } from './folder-of-each.ts';
 import { connect, contextOver } from './report/mcp/connect.ts';
 
-/* Each value of a list, such as a status, is spelled one way at every door, whatever the platform sends. */
+/* Each value of a list, such as a status, is lowerCase one way at every door, whatever the platform sends. */
 
 const path = folderOfAll();
 let sandbox: Sandbox;

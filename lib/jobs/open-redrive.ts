@@ -1,4 +1,4 @@
-import { spelled } from '../model/rules/index.ts';
+import { lowerCase } from '../model/rules/index.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
 import type { JobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -62,7 +62,7 @@ export async function openRedrive({ environment, polls, ...given }: OpenRedrive)
       const from = isAll && deadUrl !== undefined ? await openQueue(deadUrl, environment, 'dead') : undefined;
       const dead = from && (await moveDeadLetters({ from, to: queue, polls, signal }));
       const known = isAll
-        ? await Array.fromAsync(ledger.list(), ({ id, state }) => ({ id, status: spelled(state) }))
+        ? await Array.fromAsync(ledger.list(), ({ id, state }) => ({ id, status: lowerCase(state) }))
         : redriven.left;
       return {
         ...redriven,

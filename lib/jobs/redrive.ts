@@ -1,6 +1,6 @@
 import { AwsError } from '../base/aws/index.ts';
 import { parseJson, printJson } from '../base/json/index.ts';
-import { spelled } from '../model/rules/index.ts';
+import { lowerCase } from '../model/rules/index.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { WAS_EXECUTED } from './job-advice.ts';
@@ -178,7 +178,7 @@ async function reopen(
 /** A job that is not reopened, with what its row says of it. */
 const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
   kind: 'left',
-  job: { id, status: row === undefined ? null : spelled(row.state), why },
+  job: { id, status: row === undefined ? null : lowerCase(row.state), why },
 });
 
 /** Why a job is not reopened that failed. */

@@ -2,7 +2,7 @@ import { freeMemory, growing } from '../base/bytes/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
 import { type KnownFormulas, withColumns } from './formulas/formula-columns.ts';
 import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
-import { flagBits, HELD, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
+import { flagBits, IN_SNAPSHOT, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
 import { canonicalId, isInvalid } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns, type SourceColumns } from './runs.ts';
 import {
@@ -31,9 +31,9 @@ export type PackedModel = {
   readonly uses: PackedUses;
   /** Of how many calculations the text of the formula is known: `uses` has the columns that these read. */
   readonly formulas: number;
-  readonly calculations: HeldThings;
-  readonly cards: HeldThings;
-  /** `flagBits` and `HELD` of each node. */
+  readonly calculations: RecordedThings;
+  readonly cards: RecordedThings;
+  /** `flagBits` and `IN_SNAPSHOT` of each node. */
   readonly flags: Uint8Array;
   readonly whole: readonly string[];
   readonly datasets: readonly Dataset[];
@@ -59,7 +59,7 @@ export function modelOf({ uses, ...packed }: PackedModel): Model {
 const missingIn =
   ({ flags, whole }: Pick<PackedModel, 'flags' | 'whole'>, { kindAt }: Things) =>
   (node: number): boolean =>
-    ((flags[node] ?? 0) & HELD) === 0 && whole.includes(kindAt(node));
+    ((flags[node] ?? 0) & IN_SNAPSHOT) === 0 && whole.includes(kindAt(node));
 
 /**
  * Computes what spans records from the columns of the last runs. Memory: some 150 bytes a calculation with three uses, and
@@ -102,8 +102,8 @@ type Read = Pick<Model, 'isMissing' | 'cards'> & { readonly calculations: ReadCa
 function addFlags(flags: Uint8Array, graph: UsesGraph, { calculations, cards, isMissing }: Read): void {
   const { isInvalid, names } = calculations;
   const { nodes } = calculations.held;
-  for (const node of nodes) add(flags, node, HELD | flagBits.unused);
-  for (const node of cards.nodes) add(flags, node, HELD);
+  for (const node of nodes) add(flags, node, IN_SNAPSHOT | flagBits.unused);
+  for (const node of cards.nodes) add(flags, node, IN_SNAPSHOT);
   for (const [place, node] of nodes.entries()) if (isInvalid[place] === 1) add(flags, node, flagBits.invalid);
   addByEdges(flags, graph, isMissing);
   addRepeated(flags, nodes, (place) => names[place] ?? 0, flagBits.same_name);
@@ -213,7 +213,7 @@ function countDatasets(
 }
 
 /** The things that a source has records of, in the order of their first records. */
-type HeldThings = {
+type RecordedThings = {
   readonly nodes: Uint32Array;
   /** Which record of the source is the first of each, from 0. */
   readonly rows: Uint32Array;
@@ -222,7 +222,7 @@ type HeldThings = {
 };
 
 type ReadCalculations = {
-  readonly held: HeldThings;
+  readonly held: RecordedThings;
   /** 1 for those whose own status is not VALID in any of their records. */
   readonly isInvalid: Uint8Array;
   /** The number of the name of each, and 1 more: 0 is none. */
@@ -239,7 +239,7 @@ async function readCalculations(
   const numberOf = (utf8: Uint8Array) => (utf8.length === 0 ? 0 : texts.numberOf(utf8) + 1);
   const isBad = growing(Uint8Array);
   const names = growing(Uint32Array);
-  const held = await readHeld(source, uses, (group) => {
+  const held = await readRecords(source, uses, (group) => {
     const status = group.texts('status', (utf8) => isInvalid(asText(utf8)));
     const name = group.texts('name', numberOf);
     const owner = group.texts('owner', userOf);
@@ -270,9 +270,9 @@ function readCards(
   source: SourceColumns | undefined,
   uses: UsesCollector,
   owners: Owners,
-): Promise<HeldThings> {
+): Promise<RecordedThings> {
   let count = 0;
-  return readHeld(source, uses, (group) => {
+  return readRecords(source, uses, (group) => {
     const owner = group.texts('ownerid', userOf);
     const people = peopleIn(group);
     return (row, place, node) => {
@@ -320,11 +320,11 @@ async function readOwned(
 /** Takes a record: its row, the place of its thing among all, which is a new one if it is the first, and the node. */
 type SeeRecord = (row: number, place: number, node: number) => void;
 
-async function readHeld(
+async function readRecords(
   source: SourceColumns | undefined,
   collector: UsesCollector,
   open: (group: RowGroup) => SeeRecord,
-): Promise<HeldThings> {
+): Promise<RecordedThings> {
   const nodes = growing(Uint32Array);
   const rows = growing(Uint32Array);
   // By node: its place, and 1 more.

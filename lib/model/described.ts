@@ -2,7 +2,7 @@ import { recordKey } from '../snapshot/history/index.ts';
 import { type DescribedColumns, type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
 import type { Model } from './compute-model.ts';
-import { canonicalId, spelled } from './rules/record-rules.ts';
+import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
 /** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
@@ -44,7 +44,7 @@ export async function* describedRecords(columns: ModelColumns): AsyncGenerator<r
   }
 }
 
-export async function* heldRows(
+export async function* firstRecords(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,
   source: 'calculations' | 'cards',
@@ -68,7 +68,7 @@ export async function describeNodes(
 ): Promise<ReadonlyMap<number, Description>> {
   const found = new Map<number, Description>();
   for (const source of ['calculations', 'cards'] as const)
-    for await (const { group, rows, nodes } of heldRows(model, columns, source)) {
+    for await (const { group, rows, nodes } of firstRecords(model, columns, source)) {
       const places = nodes
         .keys()
         .filter((place) => wanted.has(nodes[place] ?? -1))
@@ -93,7 +93,7 @@ function readSaid(group: RowGroup, source: Source) {
   const filesets = read(fileset);
   return (row: number) => ({
     name: names(row) ?? null,
-    type: spelled(types(row) ?? null),
+    type: lowerCase(types(row) ?? null),
     owner: owners(row) ?? null,
     fileset: filesets(row) ?? null,
   });

@@ -9,9 +9,9 @@ export {
   type Description,
   describedRecords,
   describeNodes,
-  heldRows,
+  firstRecords,
 } from './described.ts';
 export { type CurrentModel, type ModelToOpen, openModel, renewModel } from './open-model.ts';
-export { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from './part-uses.ts';
+export { createUsesBuilder, hasLinks, USES_FORMAT, usesKey, usesOfPart } from './part-uses.ts';
 export { columnsOfRuns, groupsOf, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
 export type { UsesGraph } from './uses-graph.ts';

@@ -64,7 +64,7 @@ const modelSchema = z.object({
     } satisfies Record<ModelTable, typeof table>),
   ),
   tablesAsOf: z.nullable(z.string()),
-  /** The key of all of it for whoever reads it here. */
+  /** The key of the model as it is queried here. */
   packed: key,
 });
 
@@ -115,7 +115,7 @@ type StoredTables = Readonly<Record<ModelTable, z.infer<typeof table>>>;
 
 /** A model whose tables are stored, or else in memory. */
 export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
-  readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | MadeTable>>;
+  readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | BuiltTable>>;
 };
 
 /** The model in memory. */
@@ -133,11 +133,11 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const tables = stored && ownTables(stored);
   if (stored !== undefined && tables !== undefined) return { ...stored, tables };
   if (computed === undefined) return renewModel({ ...options, damaged: stored });
-  const made = modelTables.map((name) => [name, makeTable(computed, name, asOfMs)]);
+  const built = modelTables.map((name) => [name, buildTable(computed, name, asOfMs)]);
   return {
     asOf: new Date(asOfMs).toISOString(),
     runs: runsIn(runs),
-    tables: Object.fromEntries(made) as CurrentModel['tables'],
+    tables: Object.fromEntries(built) as CurrentModel['tables'],
   };
 }
 
@@ -145,7 +145,7 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
 const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
-/** The same model, to be asked here: it costs half as much as its tables, which wait until somebody asks for them. */
+/** The same model, to be queried here: it costs half as much as its tables, which are built when SQL first needs them. */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
@@ -182,7 +182,7 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/** Readers of the published runs alone, such as other accounts, know no formulas. */
+/** A reader of published runs alone, such as another account, may not read formulas. */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -205,9 +205,9 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
 };
 
 /**
- * Stores a model and points at it, unless another writer has stored one since: then its own objects are deleted. Whoever is
- * killed leaves the one before whole. A reader may still be in what is replaced, so that stays until the next writer
- * deletes it, with what killed ones left. Returns the model that is stored of these runs, if any.
+ * Stores a model and points at it, unless another writer has stored one since: then its own objects are deleted. A writer that is
+ * killed leaves the model before it complete. Readers may still use the model that is replaced, so the next writer
+ * deletes it, with what killed writers left. Returns the model that is stored of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
@@ -224,7 +224,7 @@ async function writeModel(store: Store, options: ModelToWrite): Promise<StoredMo
     for (const each of left) await store.delete(each);
     return model === undefined || isBehind(model, runs, known?.mark) ? undefined : model;
   } catch (error) {
-    // Whoever may only read has it in memory.
+    // With a read-only store the model stays in memory.
     if (error instanceof StoreError) return undefined;
     throw error;
   }
@@ -234,11 +234,11 @@ async function storeModel(
   store: Store,
   { computed, runs, known, asOfMs, before, withTables }: ModelToWrite,
 ): Promise<StoredModel> {
-  // No other writer has these names, so whoever deletes what nobody names never deletes what somebody stores again.
+  // No other writer uses these names, so deleting unnamed objects never deletes one that is being stored again.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
   for (const name of withTables ? modelTables : []) {
-    const { body, ...about } = makeTable(computed, name, asOfMs);
+    const { body, ...about } = buildTable(computed, name, asOfMs);
     const stored = { key: `${MODEL_FOLDER}${name}/${token}.parquet`, ...about };
     await store.put(stored.key, body, {
       contentType: 'application/vnd.apache.parquet',
@@ -263,20 +263,20 @@ async function storeModel(
   };
 }
 
-type MadeTable = {
+type BuiltTable = {
   readonly body: Buffer;
   readonly bytes: number;
   readonly sha256: string;
 };
 
-function makeTable(model: PackedModel, table: ModelTable, asOfMs: number): MadeTable {
-  const { body } = makers[table](model, asOfMs);
+function buildTable(model: PackedModel, table: ModelTable, asOfMs: number): BuiltTable {
+  const { body } = builders[table](model, asOfMs);
   return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
 }
 
 type Make = (model: PackedModel, asOfMs: number) => { readonly body: Buffer };
 
-const makers: Readonly<Record<ModelTable, Make>> = {
+const builders: Readonly<Record<ModelTable, Make>> = {
   calculations: (model, asOfMs) => flaggedTable('calculation', model, asOfMs),
   cards: (model, asOfMs) => flaggedTable('card', model, asOfMs),
   datasets: ({ datasets }, asOfMs) => countedTable(modelColumns.datasets, datasets, asOfMs),

@@ -19,7 +19,7 @@ const eachMember = (value: unknown, change: (member: unknown) => unknown): unkno
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]))
     : value;
 
-/** JSON, and behind it the typed arrays in it, compressed with a checksum. Only for what is made again if it is lost. */
+/** JSON, and behind it the typed arrays in it, compressed with a checksum. Only for what can be computed again. */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;

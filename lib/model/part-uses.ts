@@ -4,12 +4,12 @@ import { createRecordFields, eachLine, type LineReader, type Part } from '../sna
 import { type Store, StoreError } from '../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import {
-  eachUse,
+  forEachUse,
   kinds,
+  type LinkSource,
+  linkFields,
   relations,
-  type StatingSource,
   statements,
-  statingFields,
 } from './rules/record-rules.ts';
 import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
@@ -32,32 +32,32 @@ export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
   `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.packed`;
 
 /** True for a source whose records state uses. */
-export const isStating = (source: string): source is StatingSource => Object.hasOwn(statingFields, source);
+export const hasLinks = (source: string): source is LinkSource => Object.hasOwn(linkFields, source);
 
 /** Collects what the lines of parts state, one part after another. */
-export function createUsesMaker(source: StatingSource) {
-  const readFields = createRecordFields(statingFields[source]);
+export function createUsesBuilder(source: LinkSource) {
+  const readFields = createRecordFields(linkFields[source]);
   const begin = () => ({
     uses: createUsesCollector(),
     own: growing(Uint32Array),
     spellings: [] as [number, string][],
   });
-  let made = begin();
+  let collected = begin();
   return {
     /** Takes the current line of a reader. Throws `StoredObjectError` that names a line that is not JSON. */
     add(reader: LineReader): void {
-      const { uses, own, spellings } = made;
+      const { uses, own, spellings } = collected;
       const record = readFields(reader);
-      const self = eachUse(source, record, uses.add);
+      const self = forEachUse(source, record, uses.add);
       if (typeof record['id'] === 'string' && self !== undefined && record['id'] !== self.id)
         spellings.push([own.length(), record['id']]);
       own.push(self === undefined ? 0 : uses.nodeOf(self) + 1);
     },
     /** The uses of the lines so far, to be stored; the next part begins. */
     end(): Buffer {
-      const { uses, own, spellings } = made;
+      const { uses, own, spellings } = collected;
       const body = pack({ ...uses.pack(), own: own.values(), spellings } satisfies PartUses);
-      made = begin();
+      collected = begin();
       return body;
     },
   };
@@ -65,14 +65,14 @@ export function createUsesMaker(source: StatingSource) {
 
 type UsesToRead = {
   readonly store: Store;
-  readonly source: StatingSource;
+  readonly source: LinkSource;
   readonly part: Part;
   readonly signal?: AbortSignal | undefined;
 };
 
 /** The uses of a part. Throws `StoredObjectError` if it is missing or altered, or a line of it is not JSON. */
-export async function makeUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
-  const maker = createUsesMaker(source);
+export async function buildUses({ store, source, part, signal }: UsesToRead): Promise<Buffer> {
+  const maker = createUsesBuilder(source);
   await eachLine({ store, parts: [part], signal }, maker.add);
   return maker.end();
 }
@@ -83,11 +83,11 @@ export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   const key = usesKey(part);
   const stored = await storedUses(store, key);
   if (stored !== undefined) return stored.uses;
-  const body = await makeUses(options);
+  const body = await buildUses(options);
   try {
     await store.put(key, body, { contentType: PACKED_TYPE });
   } catch (error) {
-    // Whoever may only read makes them in memory.
+    // With a read-only store they stay in memory.
     if (!(error instanceof StoreError)) throw error;
   }
   // Just packed, so not damaged.

@@ -3,8 +3,8 @@ import { type Manifest, manifestOf, placesIn, readLatest } from '../snapshot/his
 import { linkedTo, type Place, type Source, sourceDefinitions, sourceOf } from '../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../store/index.ts';
 import { type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
-import { makeParquet, parquetOfRun, soundParquet } from '../tables/part-files/index.ts';
-import { isStating, type PartUses, usesOfPart } from './part-uses.ts';
+import { buildParquet, intactParquet, parquetOfRun } from '../tables/part-files/index.ts';
+import { hasLinks, type PartUses, usesOfPart } from './part-uses.ts';
 
 export type LastRun = {
   readonly place: Place;
@@ -66,7 +66,7 @@ type RunsToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What is stored, or else made of the lines; uses are then stored. Reading a damaged part throws `StoredObjectError`. */
+/** Columns from stored Parquet, or else from the lines; uses from the lines are stored. A damaged part throws `StoredObjectError`. */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
   for (const run of options.runs) {
@@ -92,9 +92,9 @@ function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsTo
     key: part.key,
     count: part.records,
     records: async () =>
-      (await soundParquet(store, (await stored())[index])) ??
-      (await makeParquet({ store, part, signal }, sourceDefinitions[source].columns)).body,
-    uses: async () => (isStating(source) ? await usesOfPart({ store, source, part, signal }) : undefined),
+      (await intactParquet(store, (await stored())[index])) ??
+      (await buildParquet({ store, part, signal }, sourceDefinitions[source].columns)).body,
+    uses: async () => (hasLinks(source) ? await usesOfPart({ store, source, part, signal }) : undefined),
   }));
 }
 

@@ -20,7 +20,7 @@ export type PackedUses = {
   readonly user: Uint32Array;
   readonly used: Uint32Array;
   /** Of each edge the place of its relation, of what states it, and the number of its validity, in bits. */
-  readonly said: Uint32Array;
+  readonly linkAttributes: Uint32Array;
   /** What links say of themselves, by number; 0 is nothing. */
   readonly validities: readonly (string | null)[];
 };
@@ -37,12 +37,13 @@ const EIGHT = 7;
 
 export type UsesGraph = ReturnType<typeof graphIn>;
 
-export function graphIn({ user, used, said, validities }: PackedUses) {
+export function graphIn({ user, used, linkAttributes, validities }: PackedUses) {
   const broken = validities.map(isBroken);
-  const saidAt = (edge: number) => said[edge] ?? 0;
+  const attributesAt = (edge: number) => linkAttributes[edge] ?? 0;
   /** The field that states it first. */
-  const statedByAt = (edge: number): Statement => statements[(saidAt(edge) >> STATED_BY) & EIGHT] ?? 'links';
-  const relationAt = (edge: number): Relation => relations[saidAt(edge) & EIGHT] ?? 'links to';
+  const statedByAt = (edge: number): Statement =>
+    statements[(attributesAt(edge) >> STATED_BY) & EIGHT] ?? 'links';
+  const relationAt = (edge: number): Relation => relations[attributesAt(edge) & EIGHT] ?? 'links to';
   return {
     user,
     used,
@@ -51,14 +52,15 @@ export function graphIn({ user, used, said, validities }: PackedUses) {
     staterAt: (edge: number) =>
       (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
     /** Whether a link in the record of the one or the other says that it is not VALID. */
-    isBrokenByUser: (edge: number) => (saidAt(edge) & BROKEN_BY_USER) !== 0,
-    isBrokenByUsed: (edge: number) => (saidAt(edge) & BROKEN_BY_USED) !== 0,
+    isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
+    isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
     /** True if only a link says that one calculation refers to another: it may be the other way round. */
-    isByLinkAlone: (edge: number) => relationAt(edge) === 'refers to' && (saidAt(edge) & CONFIRMED) === 0,
+    isByLinkAlone: (edge: number) =>
+      relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
     /** What its link says of itself, as sent; null if it says nothing. */
-    validityAt: (edge: number) => validities[saidAt(edge) >> VALIDITY] ?? null,
-    isBrokenAt: (edge: number) => broken[saidAt(edge) >> VALIDITY] === true,
+    validityAt: (edge: number) => validities[attributesAt(edge) >> VALIDITY] ?? null,
+    isBrokenAt: (edge: number) => broken[attributesAt(edge) >> VALIDITY] === true,
   };
 }
 
@@ -90,7 +92,7 @@ export function thingsIn(texts: PackedTexts) {
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
 /** What a use says besides its validity. */
-const saidIn = ({ relation, statedBy, validity }: Use): number =>
+const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
   (statedBy === TEMPLATES ? CONFIRMED : 0) |
@@ -112,7 +114,7 @@ export function createUsesCollector() {
   const things = createNumberedTexts();
   const user = growing(Uint32Array);
   const used = growing(Uint32Array);
-  const said = growing(Uint32Array);
+  const linkAttributes = growing(Uint32Array);
   const validities = createValidities();
   const nodeOf = ({ kind, id }: Thing) => things.numberOf(Buffer.from(id), kindNumbers[kind]);
   return {
@@ -120,7 +122,7 @@ export function createUsesCollector() {
     add(use: Use): void {
       user.push(nodeOf(use.user));
       used.push(nodeOf(use.used));
-      said.push(saidIn(use) | (validities.numberOf(use.validity) << VALIDITY));
+      linkAttributes.push(attributesOf(use) | (validities.numberOf(use.validity) << VALIDITY));
     },
     /** Adds what was packed; returns the node of each of its things. */
     addPacked(part: PackedUses): Uint32Array {
@@ -130,11 +132,11 @@ export function createUsesCollector() {
       for (let node = 0; node < nodes.length; node += 1)
         nodes[node] = things.numberIn(source, (starts[node] ?? 0) + HEAD_BYTES - 1, starts[node + 1] ?? 0);
       const numbers = part.validities.map(validities.numberOf);
-      for (let edge = 0; edge < part.said.length; edge += 1) {
-        const each = part.said[edge] ?? 0;
+      for (let edge = 0; edge < part.linkAttributes.length; edge += 1) {
+        const each = part.linkAttributes[edge] ?? 0;
         user.push(nodes[part.user[edge] ?? 0] ?? 0);
         used.push(nodes[part.used[edge] ?? 0] ?? 0);
-        said.push((each & ((1 << VALIDITY) - 1)) | ((numbers[each >> VALIDITY] ?? 0) << VALIDITY));
+        linkAttributes.push((each & ((1 << VALIDITY) - 1)) | ((numbers[each >> VALIDITY] ?? 0) << VALIDITY));
       }
       return nodes;
     },
@@ -143,13 +145,18 @@ export function createUsesCollector() {
       // First, since it frees what numbering needs.
       const packed = things.pack();
       const nodes = packed.starts.length - 1;
-      const all = { nodes, user: user.values(), used: used.values(), said: said.values() };
+      const all = {
+        nodes,
+        user: user.values(),
+        used: used.values(),
+        linkAttributes: linkAttributes.values(),
+      };
       const count = keepFirst(all, validities.texts.map(isBroken));
       return {
         things: packed,
         user: all.user.subarray(0, count),
         used: all.used.subarray(0, count),
-        said: all.said.subarray(0, count),
+        linkAttributes: all.linkAttributes.subarray(0, count),
         validities: validities.texts,
       };
     },
@@ -160,11 +167,14 @@ type AllUses = {
   readonly nodes: number;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
-  readonly said: Uint32Array;
+  readonly linkAttributes: Uint32Array;
 };
 
 /** Moves the first use of each pair to the front, with what all of the pair say; returns how many there are. */
-function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonly boolean[]): number {
+function keepFirst(
+  { nodes, user, used, linkAttributes }: AllUses,
+  isBrokenNumber: readonly boolean[],
+): number {
   const { starts, edges } = adjacencyOf({ nodes, from: user, to: used });
   // The edge, and 1 more, by which the user at hand first uses a node.
   const first = new Uint32Array(nodes);
@@ -176,7 +186,11 @@ function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonl
       if (before === -1 || user[before] !== node) first[used[edge] ?? 0] = edge + 1;
       else {
         isRepeated[edge] = 1;
-        said[before] = worseOf(said[before] ?? 0, said[edge] ?? 0, isBrokenNumber);
+        linkAttributes[before] = worseOf(
+          linkAttributes[before] ?? 0,
+          linkAttributes[edge] ?? 0,
+          isBrokenNumber,
+        );
       }
     }
   let count = 0;
@@ -184,7 +198,7 @@ function keepFirst({ nodes, user, used, said }: AllUses, isBrokenNumber: readonl
     if (isRepeated[edge] === 1) continue;
     user[count] = user[edge] ?? 0;
     used[count] = used[edge] ?? 0;
-    said[count] = said[edge] ?? 0;
+    linkAttributes[count] = linkAttributes[edge] ?? 0;
     count += 1;
   }
   for (const memory of [starts, edges, first, isRepeated]) freeMemory(memory);
@@ -199,8 +213,8 @@ function worseOf(first: number, second: number, isBrokenNumber: readonly boolean
   const of = (CONFIRMED | BROKEN_BY_USER | BROKEN_BY_USED) & (first | second);
   if (!isWorse || after === 0) return first | of;
   const isSame = (first & EIGHT) === (second & EIGHT);
-  const said = isSame ? second : (first & (CONFIRMED - 1)) | (after << VALIDITY);
-  return said | of;
+  const linkAttributes = isSame ? second : (first & (CONFIRMED - 1)) | (after << VALIDITY);
+  return linkAttributes | of;
 }
 
 function createValidities() {

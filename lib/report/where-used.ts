@@ -13,7 +13,7 @@ import {
 import {
   adjacencyOf,
   canonicalId,
-  HELD,
+  IN_SNAPSHOT,
   namedCard,
   partsOfColumn,
   type Relation,
@@ -211,7 +211,7 @@ async function usedNode(
   return {
     ...shown(node),
     ...namings(graph, node),
-    inSnapshot: ((flags[node] ?? 0) & HELD) !== 0,
+    inSnapshot: ((flags[node] ?? 0) & IN_SNAPSHOT) !== 0,
     fileset: null,
     total: counts.reduce((sum, count) => sum + count, 0),
     hops: counts,

@@ -59,7 +59,7 @@ export function createDynamoTable({
     const { Item } = await client.send(command);
     return toStored(Item);
   };
-  const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isMade' | 'expected'>) =>
+  const settle = (key: RowKey, write: Pick<SettleWriteOptions, 'write' | 'isBuilt' | 'expected'>) =>
     settleWrite({ ...write, read: () => read(key), rowOf: rowInTheWay, sleep });
   return {
     get: (key) => onRow('get', key, () => read(key)),
@@ -69,7 +69,7 @@ export function createDynamoTable({
         const Item = toItem(key, checkedText(tried, row), token, toExpiry(lifetimeMs));
         return settle(key, {
           write: () => client.send(new PutItemCommand({ TableName, Item, ...onlyOver(expected) })),
-          isMade: (current) => current?.token === token,
+          isBuilt: (current) => current?.token === token,
           expected,
         });
       }),
@@ -78,7 +78,7 @@ export function createDynamoTable({
         settle(key, {
           write: () =>
             client.send(new DeleteItemCommand({ TableName, Key: toItemKey(key), ...onlyOf(expected) })),
-          isMade: (current) => current === undefined,
+          isBuilt: (current) => current === undefined,
           expected,
         }),
       ),
@@ -277,7 +277,7 @@ type SettleWriteOptions = {
   /** The row that a failed condition came back with; undefined if it came back without one, and the row is read. */
   readonly rowOf: (conditionFailed: unknown) => StoredRow | undefined;
   /** Whether the row shows that the write was made. */
-  readonly isMade: (current: StoredRow | undefined) => boolean;
+  readonly isBuilt: (current: StoredRow | undefined) => boolean;
   readonly expected: string | null;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -291,7 +291,7 @@ const PAUSE_MS = 100;
  * times in all, and the last error is thrown. A write that was refused is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
-  const { write, read, rowOf, isMade, expected, sleep } = options;
+  const { write, read, rowOf, isBuilt, expected, sleep } = options;
   for (let round = 1; ; round += 1) {
     try {
       await write();
@@ -301,7 +301,7 @@ export async function settleWrite(options: SettleWriteOptions): Promise<WriteRes
       if (!isRefused && !isAmbiguous(error)) throw error;
       const seen = await rowAfter(isRefused ? rowOf(error) : undefined, read);
       if (seen.kind === 'read') {
-        if (isMade(seen.current)) return { kind: 'stored' };
+        if (isBuilt(seen.current)) return { kind: 'stored' };
         // A replaced token never returns: the write can no longer be made.
         if (isRefused || (seen.current?.token ?? null) !== expected)
           return { kind: 'other', current: seen.current };

@@ -2,7 +2,7 @@
  * Tables over what is stored: built as Parquet once a run is published, and queried in SQL here. `catalog/` has their names
  * and columns. DuckDB, Glue and what builds tables are loaded when they are first used.
  */
-import type { TableOutcome, TablesToMake } from './build/build-tables.ts';
+import type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
 import type { Tables } from './duckdb/open-tables.ts';
 
 /** Opens SQL over a store. Dispose of it. Throws `PeerMissingError` where DuckDB is not installed. */
@@ -16,8 +16,8 @@ export type { FirstRows, TableInfo, Tables } from './duckdb/open-tables.ts';
 export { QueryError, savedSql, splitStatements } from './duckdb/query-text.ts';
 
 /** Builds the tables that published runs lack, and yields what happened to each. */
-export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
-  yield* (await import('./build/build-tables.ts')).makeTables(options);
+export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
+  yield* (await import('./build/build-tables.ts')).buildTables(options);
 }
 
 /** The same as one step of the function that a publication or the night starts; returns what it built, to be logged. */
@@ -25,5 +25,5 @@ export const writeTables = async (
   ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...given);
 
-export type { TableOutcome, TablesToMake } from './build/build-tables.ts';
+export type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
 export { checkGlueTable, openPartitions } from './partitions/partitions.ts';

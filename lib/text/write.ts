@@ -35,7 +35,7 @@ type WriteOptions = {
   /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
   readonly isMarked?: boolean | undefined;
   /** The file that the lines are made of, if there is one. */
-  readonly madeOf?: string | undefined;
+  readonly parquetIdOf?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -46,9 +46,9 @@ type WriteOptions = {
 export const writeTextFile = (
   file: string,
   lines: () => AsyncIterable<string>,
-  { madeOf, ...options }: WriteOptions,
+  { parquetIdOf, ...options }: WriteOptions,
 ): Promise<string> =>
-  replaceFile(file, madeOf, async (begin) => {
+  replaceFile(file, parquetIdOf, async (begin) => {
     if (await writeLines(await begin(), lines(), options)) return options.encoding ?? 'utf-8';
     await writeLines(await begin(), lines(), { ...options, encoding: 'utf-8', isMarked: true });
     return 'utf-8';
@@ -61,14 +61,14 @@ export const writeTextFile = (
  */
 export async function replaceFile<T>(
   file: string,
-  madeOf: string | undefined,
+  parquetIdOf: string | undefined,
   fill: (begin: () => Promise<WriteStream>) => Promise<T>,
 ): Promise<T> {
   const partial = `${file}.${process.pid}.partial`;
   const begin = async () => {
     const mode = await modeOf(file);
     await rm(partial, { force: true });
-    const handle = await open(partial, 'wx', mode ?? (madeOf && (await modeOf(madeOf))) ?? 0o600);
+    const handle = await open(partial, 'wx', mode ?? (parquetIdOf && (await modeOf(parquetIdOf))) ?? 0o600);
     // The umask is for new files.
     if (mode !== undefined) await handle.chmod(mode);
     // Flushed, since the name must not appear before the bytes are safe.

@@ -6,7 +6,7 @@ import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
-import { makeTables } from '../../lib/tables/build/build-tables.ts';
+import { buildTables } from '../../lib/tables/build/build-tables.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
 /**
@@ -68,7 +68,7 @@ async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): 
 
 /** As `platform-sync tables` makes them. */
 export async function makeAllTables(store: Store, places: readonly Place[]): Promise<void> {
-  const outcomes = makeTables({
+  const outcomes = buildTables({
     store,
     places,
     isOver: () => false,

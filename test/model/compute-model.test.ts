@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { columnsOfRuns, computeModel, lastRuns, type Model, modelOf } from '../../lib/model/index.ts';
-import { type Flag, flagBits, HELD } from '../../lib/model/rules/index.ts';
+import { type Flag, flagBits, IN_SNAPSHOT } from '../../lib/model/rules/index.ts';
 import { sources } from '../../lib/snapshot/sources/sources.ts';
 import { flagNames, type NaiveStore, naiveModel } from './naive.ts';
 import { publishStore } from './publish-store.ts';
@@ -52,7 +52,7 @@ async function expectNaive(store: NaiveStore): Promise<void> {
       naive.uses.map(({ user, used, relation, validity }) => [user, relation, used, validity].join('|')),
     ),
   );
-  expect(having(model, HELD)).toEqual(sorted(naive.held));
+  expect(having(model, IN_SNAPSHOT)).toEqual(sorted(naive.held));
   for (const [flag, name] of Object.entries(flagNames))
     expect({ [flag]: having(model, flagBits[flag as Flag]) }).toEqual({ [flag]: sorted(naive[name]) });
   expect(

@@ -1,6 +1,6 @@
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Source } from '../../lib/snapshot/sources/sources.ts';
-import { makeTables } from '../../lib/tables/build/build-tables.ts';
+import { buildTables } from '../../lib/tables/build/build-tables.ts';
 import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import type { NaiveStore } from './naive.ts';
@@ -26,7 +26,7 @@ export async function publishStore(given: NaiveStore, as: 'lines' | 'parquet'): 
   }
   if (as === 'parquet') {
     const making = { store, now: Date.now, isOver: () => false } as const;
-    await Array.fromAsync(makeTables({ ...making, warn: () => undefined }));
+    await Array.fromAsync(buildTables({ ...making, warn: () => undefined }));
   }
   return store;
 }

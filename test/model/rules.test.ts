@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import {
   canonicalId,
   datasetsUsed,
-  eachUse,
-  type StatingSource,
+  forEachUse,
+  type LinkSource,
 } from '../../lib/model/rules/record-rules.ts';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
 import { type NaiveStore, type NaiveUse, naiveId, naiveUsesOf } from './naive.ts';
@@ -14,9 +14,9 @@ const asLine = (use: NaiveUse) =>
   `${use.user} ${use.relation} ${use.used}${use.validity === null ? '' : ` (${use.validity})`}`;
 
 /** What a record states, each pair once. */
-function linesOf(source: StatingSource, record: unknown) {
+function linesOf(source: LinkSource, record: unknown) {
   const collector = createUsesCollector();
-  eachUse(source, record, collector.add);
+  forEachUse(source, record, collector.add);
   const uses = collector.pack();
   const [graph, { thingAt }] = [graphIn(uses), thingsIn(uses.things)];
   const nameAt = (node = 0) => Object.values(thingAt(node)).join(' ');
@@ -69,7 +69,7 @@ describe('what a record uses', () => {
   });
 });
 
-test('cards are fetched of the datasets of links and active links, as they are spelled', () => {
+test('cards are fetched of the datasets of links and active links, as they are lowerCase', () => {
   const links = [link('DATA_SOURCE', 'D-1'), link('data_source', 'd-1'), link('CARD', '31'), null];
 
   expect(datasetsUsed({ links, activeLinks: { DATA_SOURCE: ['D-2', 'd-1'] } })).toEqual([

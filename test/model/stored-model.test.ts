@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
-  createUsesMaker,
+  createUsesBuilder,
   lastRuns,
   openModel,
   renewModel,
@@ -9,9 +9,9 @@ import {
   usesOfPart,
 } from '../../lib/model/index.ts';
 import { findModel, isBehind, keysOfModel, type StoredModel } from '../../lib/model/open-model.ts';
-import { makeUses, storedUses } from '../../lib/model/part-uses.ts';
+import { buildUses, storedUses } from '../../lib/model/part-uses.ts';
 import type { ModelTable } from '../../lib/model/rules/index.ts';
-import { eachUse } from '../../lib/model/rules/record-rules.ts';
+import { forEachUse } from '../../lib/model/rules/record-rules.ts';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
 import { eachLine } from '../../lib/snapshot/changes/line-reader.ts';
 import { latestKey, type Place, type Run } from '../../lib/snapshot/keys.ts';
@@ -331,7 +331,7 @@ describe('the uses of a part', () => {
     const [part] = runs[0]?.manifest.parts ?? [];
     if (part === undefined) throw new Error('expected a part, got none');
     const collector = createUsesCollector();
-    for (const each of lines) eachUse('calculations', JSON.parse(each), collector.add);
+    for (const each of lines) forEachUse('calculations', JSON.parse(each), collector.add);
 
     const { own: _, spellings: __, ...uses } = await usesOfPart({ store, source: 'calculations', part });
 
@@ -361,13 +361,13 @@ describe('the uses of a part', () => {
     const { runs } = await lastRuns(store, ['calculations'], () => undefined);
     const [part] = runs[0]?.manifest.parts ?? [];
     if (part === undefined) throw new Error('expected a part, got none');
-    const maker = createUsesMaker('calculations');
+    const maker = createUsesBuilder('calculations');
 
     for (const pass of [1, 2]) {
       await eachLine({ store, parts: [part] }, maker.add);
       expect({ pass, body: maker.end() }).toEqual({
         pass,
-        body: await makeUses({ store, source: 'calculations', part }),
+        body: await buildUses({ store, source: 'calculations', part }),
       });
     }
   });

@@ -25,9 +25,9 @@ function createLogged(table: Table = createMemoryTable()) {
   return { table: logged, takeLog: () => log.splice(0) };
 }
 
-onEveryTable((makeTable) => {
+onEveryTable((buildTable) => {
   test('a budget is empty at first, and then what a process made of it', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const budgets = [
       createTableBudget({ table, host: 'a' }),
       createTableBudget({ table, host: 'a' }),
@@ -43,7 +43,7 @@ onEveryTable((makeTable) => {
   });
 
   test('changes of several processes at once are made one after another, and none is lost', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const budgets = Array.from({ length: 4 }, () => createTableBudget({ table, host: 'a' }));
 
     const changed = await Promise.all(budgets.map((budget) => budget.change('grant', granted)));
@@ -53,7 +53,7 @@ onEveryTable((makeTable) => {
   });
 
   test('of several changes on the same condition one is made', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const budgets = Array.from({ length: 4 }, () => createTableBudget({ table, host: 'a' }));
     const open = (budget: Budget) => (budget.breaker ? undefined : { ...budget, breaker });
 

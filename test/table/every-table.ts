@@ -11,8 +11,8 @@ import { createMemoryTable } from './memory-table.ts';
 import { createSqliteInMemory } from './sqlite-in-memory.ts';
 import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 
-/** Runs a suite on each kind of table. `makeTable` gives each test a new, empty one. */
-export function onEveryTable(suite: (makeTable: () => Promise<Table>) => void): void {
+/** Runs a suite on each kind of table. `buildTable` gives each test a new, empty one. */
+export function onEveryTable(suite: (buildTable: () => Promise<Table>) => void): void {
   describe('in memory', () => suite(async () => createMemoryTable()));
 
   describe('in DynamoDB', () => {
@@ -40,7 +40,7 @@ export function onEveryTable(suite: (makeTable: () => Promise<Table>) => void): 
 }
 
 /** The kinds of table that are as fast as a suite with hundreds of writes a test needs. */
-export const FAST_TABLES: readonly (readonly [name: string, makeTable: () => Table])[] = [
+export const FAST_TABLES: readonly (readonly [name: string, buildTable: () => Table])[] = [
   ['in memory', createMemoryTable],
   ['in SQLite', () => createSqliteTable(createSqliteInMemory()({ name: 'self', isAlive: true }))],
 ];

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, Row, Table } from '../../lib/table/table.ts';
 
-/** What every adapter must do. `makeTable` returns a new, empty table for each test. */
-export function describeTable(name: string, makeTable: () => Promise<Table>): void {
+/** What every adapter must do. `buildTable` returns a new, empty table for each test. */
+export function describeTable(name: string, buildTable: () => Promise<Table>): void {
   describe(name, () => {
-    describeRows(makeTable);
-    describeConditions(makeTable);
-    describeLists(makeTable);
-    describeLimits(makeTable);
+    describeRows(buildTable);
+    describeConditions(buildTable);
+    describeLists(buildTable);
+    describeLimits(buildTable);
   });
 }
 
 const key = { partition: 'job#a', sort: '-' };
 
-function describeRows(makeTable: () => Promise<Table>): void {
+function describeRows(buildTable: () => Promise<Table>): void {
   test('a row comes back with the token of its write', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const row: Row = {
       text: '',
       number: 1.5,
@@ -37,13 +37,13 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('a row that was never put cannot be read', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     expect(await table.get(key)).toBeUndefined();
   });
 
   test('many rows come back in the order of their keys, nothing for those that were never put', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const keys = Array.from({ length: 100 }, (_, index) => ({ partition: `job#${index}`, sort: '-' }));
     const there = keys.filter((_, index) => index % 3 !== 0);
     for (const key of there) await table.put(key, { at: key.partition }, { expected: null, token: 't1' });
@@ -59,7 +59,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('undefined members are left out', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     await table.put(key, { a: undefined, b: { c: undefined } }, { expected: null, token: 't1' });
 
@@ -68,7 +68,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('words that DynamoDB reserves are names like any other', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const row = { state: 'a', name: 'b', date: 'c', type: 'd', ttl: 1, partition: 'e', 'a.b#c:d': 'f' };
 
     await table.put(key, row, { expected: null, token: 't1' });
@@ -78,7 +78,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('a stored or returned row does not change with the object', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const row = { list: ['a'] };
 
     await table.put(key, row, { expected: null, token: 't1' });
@@ -90,7 +90,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('a put replaces the whole row', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     await table.put(key, { a: 1, b: 2 }, { expected: null, token: 't1' });
 
     await table.put(key, { b: 3 }, { expected: 't1', token: 't2' });
@@ -99,7 +99,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('keys and tokens may hold any text', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const odd = { partition: 'ünï#\u{1F600} "\\', sort: '\n\0.' };
 
     await table.put(odd, { a: 1 }, { expected: null, token: 'tö"k' });
@@ -111,7 +111,7 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 
   test('every row that is accepted comes back', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const rows = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
     let written = 0;
 
@@ -128,9 +128,9 @@ function describeRows(makeTable: () => Promise<Table>): void {
   });
 }
 
-function describeConditions(makeTable: () => Promise<Table>): void {
+function describeConditions(buildTable: () => Promise<Table>): void {
   test('a first put is stored once', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     const first = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
     const second = await table.put(key, { a: 2 }, { expected: null, token: 't2' });
@@ -140,7 +140,7 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 
   test('a put over the current token is stored, over an older one it is not', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const won = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
@@ -152,7 +152,7 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 
   test('a put over a deleted row reports that there is none', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     const result = await table.put(key, { a: 1 }, { expected: 't1', token: 't2' });
 
@@ -161,7 +161,7 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 
   test('a put that is repeated with its token is stored, and changes nothing', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const again = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -171,7 +171,7 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 
   test('exactly one of several writers racing for a row is stored, and the others see it', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     await table.put(key, { by: 'none' }, { expected: null, token: 't0' });
     const writers = ['t1', 't2', 't3', 't4', 't5', 't6'];
 
@@ -187,7 +187,7 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 
   test('a delete needs the current token', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const refused = await table.delete(key, 't0');
@@ -200,9 +200,9 @@ function describeConditions(makeTable: () => Promise<Table>): void {
   });
 }
 
-function describeLists(makeTable: () => Promise<Table>): void {
+function describeLists(buildTable: () => Promise<Table>): void {
   test('a list has the rows of its partition in the order of their UTF-8 bytes', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const sorts = ['a', 'B', '10', '9', 'é', '\u{1F600}', '\uFF21'];
     for (const sort of sorts) await table.put({ partition: 'p', sort }, {}, { expected: null, token: sort });
     await table.put({ partition: 'p2', sort: 'a' }, {}, { expected: null, token: 't' });
@@ -222,13 +222,13 @@ function describeLists(makeTable: () => Promise<Table>): void {
   });
 
   test('a partition without rows is an empty list', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     expect(await Array.fromAsync(table.list('p'))).toEqual([]);
   });
 
   test('a scan has exactly the rows whose partition starts with its prefix', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     for (const partition of ['job#a', 'job#b', 'job', 'text#a'])
       await table.put({ partition, sort: '-' }, {}, { expected: null, token: 't' });
     const scanned = async (prefix: string) =>
@@ -240,7 +240,7 @@ function describeLists(makeTable: () => Promise<Table>): void {
   });
 
   test('lists and scans of more than one DynamoDB page lose nothing', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const text = 'x'.repeat(100_000);
     const sorts = Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0'));
     for (const sort of sorts)
@@ -254,7 +254,7 @@ function describeLists(makeTable: () => Promise<Table>): void {
   });
 
   test('a list may be abandoned early', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     for (const sort of ['a', 'b', 'c'])
       await table.put({ partition: 'p', sort }, {}, { expected: null, token: 't' });
 
@@ -268,9 +268,9 @@ function describeLists(makeTable: () => Promise<Table>): void {
   });
 }
 
-function describeLimits(makeTable: () => Promise<Table>): void {
+function describeLimits(buildTable: () => Promise<Table>): void {
   test('a row that is larger than an item may be is refused', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
 
     const put = table.put(key, { a: 'x'.repeat(410_000) }, { expected: null, token: 't1' });
 
@@ -280,7 +280,7 @@ function describeLimits(makeTable: () => Promise<Table>): void {
   });
 
   test('the largest row that is accepted comes back, under the largest key', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const largest = { partition: 'a'.repeat(2_048), sort: 'é'.repeat(512) };
 
     await table.put(largest, { a: 'x'.repeat(405_496) }, { expected: null, token: 't'.repeat(36) });
@@ -289,7 +289,7 @@ function describeLimits(makeTable: () => Promise<Table>): void {
   });
 
   test('whatever JSON a row holds comes back, the names that the adapters use too', async () => {
-    const table = await makeTable();
+    const table = await buildTable();
     const row = {
       ...{ token: 't', pk: 1, row: 'r', expires: null, '': 0, constructor: 1 },
       deep: Array.from({ length: 50 }).reduce<Json>((inner) => [inner], 1e200),
@@ -309,7 +309,7 @@ function describeLimits(makeTable: () => Promise<Table>): void {
     { partition: 'a', sort: 'é'.repeat(513) },
     { partition: '\uD800', sort: 'a' },
   ])('a key that DynamoDB cannot store is refused by every call', async (bad) => {
-    const table = await makeTable();
+    const table = await buildTable();
     const calls = [
       () => table.get(bad),
       () => table.getAll([bad]),

@@ -1,4 +1,4 @@
 import { onEveryTable } from './every-table.ts';
 import { describeTable } from './table-suite.ts';
 
-onEveryTable((makeTable) => describeTable('a table', makeTable));
+onEveryTable((buildTable) => describeTable('a table', buildTable));

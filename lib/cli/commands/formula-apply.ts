@@ -1,7 +1,7 @@
 import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { describeNodes, openModel } from '../../model/index.ts';
-import { adjacencyOf, reach, spelled, thing } from '../../model/rules/index.ts';
+import { adjacencyOf, lowerCase, reach, thing } from '../../model/rules/index.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { OddRows } from '../../text/index.ts';
@@ -156,7 +156,7 @@ function describedRow({ id, name, expression, was }: SetRow, affected: Affected 
   return {
     id,
     name,
-    status: spelled(analysis.status),
+    status: lowerCase(analysis.status),
     checkSum,
     warnings,
     mayBeUndone: was !== null,

@@ -1,6 +1,6 @@
 import { printJson } from '../../base/json/index.ts';
 import { type FormulaLogEntry, readFormulaLog } from '../../model/formulas/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
@@ -45,7 +45,7 @@ function cells({ time, calculation }: FormulaLogEntry): readonly string[] {
   return [
     time,
     String(checkSum ?? '-'),
-    String(spelled(status) ?? '-'),
+    String(lowerCase(status) ?? '-'),
     more.length > 0 ? `${first} …` : first,
   ].map(shown);
 }

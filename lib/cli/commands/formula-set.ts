@@ -3,7 +3,7 @@ import { printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import { findCalculation, invalidFormula, refuseIfChanged, updateFormula } from '../../jobs/types/index.ts';
 import { storeFormula } from '../../model/formulas/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import type { Calculation } from '../../platform/index.ts';
 import { operations } from '../../platform/operations/index.ts';
 import { openSession, type Session } from '../../session.ts';
@@ -106,7 +106,7 @@ const nameIn = (name: unknown): string => ((name ?? '') === '' ? '' : ` “${tex
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
   const said = [
-    spelled(status) ?? 'no status',
+    lowerCase(status) ?? 'no status',
     dataType ?? 'no type',
     `changed at ${lastModified ?? 'an unknown time'}`,
   ];
@@ -156,7 +156,7 @@ async function dryRun(
   }
   const { last, lastExpression: before } = await ourUpdates(await store(), { id });
   const { analysis, checkSum } = judgeFormula(expression, '');
-  const status = spelled(analysis.status);
+  const status = lowerCase(analysis.status);
   const { row: calculation } = found;
   const { lastModified, locked, archived } = calculation;
   const marks = `${locked === true ? ', locked' : ''}${archived === true ? ', archived' : ''}`;
@@ -165,7 +165,7 @@ async function dryRun(
     json: { dryRun: true, id, expression, checkSum, status, calculation, lastSet: last ?? null },
     words: [
       shown(
-        `calculation ${id}${nameIn(calculation.name)}: ${textOf(spelled(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
+        `calculation ${id}${nameIn(calculation.name)}: ${textOf(lowerCase(calculation.status) ?? 'no status')}${marks}, changed at ${textOf(lastModified ?? 'an unknown time')}`,
       ),
       ...(before === undefined
         ? ['its formula now: not known here, since we have not set it and a search does not return it']

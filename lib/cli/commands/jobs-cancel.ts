@@ -1,7 +1,7 @@
 import { cancelBatch, cancelJob, type Ledger, openQueue } from '../../jobs/index.ts';
 import { batchNames } from '../../jobs/texts/index.ts';
 import { isCancelled } from '../../jobs/types/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Run } from '../command.ts';
 import { oneGiven, unknownError } from '../errors/usage-error.ts';
@@ -51,7 +51,7 @@ type Job = { readonly id: string; readonly answer: CancelAnswer };
 const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
   id,
   became,
-  status: spelled(row.state),
+  status: lowerCase(row.state),
   isCancelled: isCancelled(row),
 });
 
@@ -87,7 +87,7 @@ function describeCancel({ kind, row }: CancelAnswer): string {
       return 'already sent; it cannot be cancelled';
     case 'ended': {
       const error = row.outcome?.error?.kind;
-      return `already ended as ${spelled(row.state)}${error === undefined ? '' : ` (${error})`}`;
+      return `already ended as ${lowerCase(row.state)}${error === undefined ? '' : ` (${error})`}`;
     }
     default:
       return kind satisfies never;

@@ -1,5 +1,5 @@
 import { resolveJob } from '../../jobs/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { shown } from '../terminal/terminal.ts';
@@ -18,7 +18,7 @@ export default (async ([id, status], { note }, terminal) => {
         `${id}: its message is not stored: of an update of a formula, formula log does not have what it set until the command that ran it is repeated`,
       ),
     );
-  const settled = spelled(row?.state) ?? null;
+  const settled = lowerCase(row?.state) ?? null;
   return {
     json: { id, became: kind, status: settled },
     words: `${id}: ${kind === 'resolved' ? `settled as ${settled}` : refusal(settled ?? 'not known')}`,

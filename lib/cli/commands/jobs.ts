@@ -2,7 +2,7 @@ import { errorText, shownJson } from '../../base/index.ts';
 import { printJson } from '../../base/json/index.ts';
 import { adviceWords, findResult, openQueue, type Queue } from '../../jobs/index.ts';
 import { isPruned, type JobRow } from '../../jobs/types/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -30,7 +30,7 @@ async function listJobs({ limit, status, json }: FlagsOf<'jobs'>, terminal: Term
   let found = 0;
   for await (const row of ledger.list()) {
     terminal.signal.throwIfAborted();
-    if (isPruned(row) || (status !== undefined && spelled(row.state) !== status)) continue;
+    if (isPruned(row) || (status !== undefined && lowerCase(row.state) !== status)) continue;
     found += 1;
     newest.push(row);
     // The ledger may hold far more jobs than are listed.
@@ -54,7 +54,7 @@ const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }:
   id,
   // Null if the job was cancelled before its message was seen.
   type: type ?? null,
-  status: spelled(state),
+  status: lowerCase(state),
   attempts,
   startedAt: time(startedAt),
   finishedAt: time(finishedAt),

@@ -149,7 +149,7 @@ async function writeOutput(
   flags: ScoredFlags,
   { err }: Terminal,
 ) {
-  const { output: file, outputFormat: format, file: madeOf, topic = [], csvFor, csvSafe } = flags;
+  const { output: file, outputFormat: format, file: parquetIdOf, topic = [], csvFor, csvSafe } = flags;
   if (file === undefined || format === undefined) return undefined;
   err(shown(`all rows are scored; writing ${file}`));
   const topics = topic.map(({ topic: name }) => name);
@@ -157,7 +157,7 @@ async function writeOutput(
     csvFor,
     csvSafe,
     file,
-    madeOf,
+    parquetIdOf,
     format,
     topics,
   });

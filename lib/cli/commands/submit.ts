@@ -18,10 +18,11 @@ export default (async ([given], flags, terminal) => {
   const settings = readSyncSettings(environment);
   if (!flags.dryRun) needed(settings, 'SYNC_QUEUE_URL');
   const { jobs, checked } = await jobsOf(file, flags, terminal);
-  const isMade = flags.fromCsv !== undefined;
-  const before = isMade || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
+  const isBuilt = flags.fromCsv !== undefined;
+  const before =
+    isBuilt || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
-  if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isMade, before, about });
+  if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about });
   for (const line of about) err(shown(`${file}: ${line}`));
   warnOfThisHost(environment, err);
   return sendAll(jobs, { ...flags, odd: checked.odd }, terminal);
@@ -45,18 +46,18 @@ const SHOWN = 3;
 
 type Made = {
   readonly odd: OddRows;
-  readonly isMade: boolean;
+  readonly isBuilt: boolean;
   readonly before: EndedBefore | undefined;
   readonly about: readonly string[];
 };
 
-function dryRun(all: readonly NamedJob[], { odd, isMade, before, about }: Made): Found {
+function dryRun(all: readonly NamedJob[], { odd, isBuilt, before, about }: Made): Found {
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
     json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), first },
-    words: [...dryRunWords(all.length, isMade ? bodies : [], 'job', 'sent'), ...about],
+    words: [...dryRunWords(all.length, isBuilt ? bodies : [], 'job', 'sent'), ...about],
   };
 }
 

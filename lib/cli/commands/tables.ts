@@ -1,5 +1,5 @@
 import { readSyncSettings } from '../../settings.ts';
-import { makeTables, openPartitions, type TableOutcome, type TablesToMake } from '../../tables/index.ts';
+import { buildTables, openPartitions, type TableOutcome, type TablesToBuild } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, number, shown, type Terminal, warnOn } from '../terminal/terminal.ts';
@@ -9,7 +9,7 @@ export default (async ([places], { json }, terminal) => {
   const store = await openStoreOf(terminal);
   const outcomes: TableOutcome[] = [];
   const wanted = { store, places: places.length === 0 ? undefined : places, warn: warnOn(terminal) };
-  for await (const outcome of makeTablesHere(wanted, terminal)) {
+  for await (const outcome of buildTablesHere(wanted, terminal)) {
     outcomes.push(outcome);
     if (!json) say(outcome, terminal);
   }
@@ -20,13 +20,13 @@ export default (async ([places], { json }, terminal) => {
 }) satisfies Run<'tables'>;
 
 /** Builds tables, and partitions if a database is set, until the command is stopped. */
-export function makeTablesHere(
-  wanted: Omit<TablesToMake, 'partitions' | 'isOver' | 'signal'>,
+export function buildTablesHere(
+  wanted: Omit<TablesToBuild, 'partitions' | 'isOver' | 'signal'>,
   { environment, signal }: Terminal,
 ) {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
   const partitions = openPartitions({ database, store: wanted.store, environment });
-  return makeTables({ ...wanted, partitions, isOver: () => signal.aborted, signal });
+  return buildTables({ ...wanted, partitions, isOver: () => signal.aborted, signal });
 }
 
 function say(outcome: TableOutcome, { out, err }: Terminal): void {

@@ -1,5 +1,5 @@
 import { jobStates, jobTypes } from '../../jobs/types/index.ts';
-import { spelled } from '../../model/rules/index.ts';
+import { lowerCase } from '../../model/rules/index.ts';
 import { OUTPUT_ENDINGS } from '../../text/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
@@ -20,7 +20,7 @@ import {
 
 const PACKAGE = '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403';
 /** The statuses of a job, as people type them. */
-const STATUSES = jobStates.map(spelled);
+const STATUSES = jobStates.map(lowerCase);
 const CONCURRENCY = [
   '--concurrency <n>',
   'jobs to run at once (default: PLATFORM_CONCURRENCY)',

@@ -149,11 +149,11 @@ function outcome(publication: Publication): readonly string[] {
 async function makeTablesOf({ manifest }: Publication, store: Store, terminal: Terminal): Promise<void> {
   const warn = (what: string) =>
     terminal.err(shownLines(`warning: ${what}; to build the tables: platform-sync tables`));
-  const { makeTablesHere } = await import('../commands/tables.ts');
+  const { buildTablesHere } = await import('../commands/tables.ts');
   const wanted = { store, places: [manifest.source as Place], isSparse: true };
   const warnOf = (what: string, reason: Error) => warn(`${what}: ${reason.message}`);
   try {
-    for await (const outcome of makeTablesHere({ ...wanted, warn: warnOf }, terminal))
+    for await (const outcome of buildTablesHere({ ...wanted, warn: warnOf }, terminal))
       if (outcome.kind === 'skipped') warn(`no tables of run ${outcome.name}: ${outcome.why}`);
   } catch (error) {
     if (terminal.signal.aborted) return;

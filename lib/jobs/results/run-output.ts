@@ -11,7 +11,7 @@ import { readListed } from './read-listed.ts';
 type RunOutputOptions = CsvWishes & {
   readonly file: string;
   /** The file of the jobs, or of their rows. */
-  readonly madeOf?: string | undefined;
+  readonly parquetIdOf?: string | undefined;
   readonly format: OutputFormat;
   readonly ledger: Pick<Ledger, 'read'>;
   readonly store: Store;
@@ -30,10 +30,10 @@ type Added = {
  * encoding.
  */
 export async function writeRunOutput(jobs: JobFile, options: RunOutputOptions): Promise<string> {
-  const { file, format, madeOf } = options;
+  const { file, format, parquetIdOf } = options;
   const { encoding, isMarked } = format.format === 'csv' ? csvOutput(format, jobs, options) : {};
   const { isGzipped } = format;
-  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, madeOf });
+  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, parquetIdOf });
 }
 
 async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerator<string> {

@@ -36,7 +36,7 @@ export const flagMeanings: Readonly<Record<Flag, string>> = {
 };
 
 /** A bit of things whose record a snapshot holds. */
-export const HELD = 128;
+export const IN_SNAPSHOT = 128;
 
 /** The flags that records of each kind may have. */
 export const flagsOf = {

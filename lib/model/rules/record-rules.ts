@@ -116,28 +116,28 @@ export function partsOfColumn(id: string): { readonly dataset: string; readonly 
 }
 
 /** The source of records that state uses, and the fields of them that it takes. */
-export const statingFields = {
+export const linkFields = {
   calculations: ['id', 'links', 'activeLinks', 'functionTemplateDependencies'],
   cards: ['id', 'datasourceId', 'datasetId', '_datasetId', 'urn'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type StatingSource = keyof typeof statingFields;
+export type LinkSource = keyof typeof linkFields;
 
 /**
  * A value of a list, such as a status or a sentiment, in the one spelling that it has at every door: the platform's case
  * differs. What is no text is as it is.
  */
-export const spelled = <Value>(value: Value): Spelled<Value> =>
+export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
 
 type Spelled<Value> = Value extends string ? Lowercase<Value> : Value;
 
 /** True if what a link says of itself makes it a broken one: anything but VALID, whatever its case. */
 export const isBroken = (validity: string | null): boolean =>
-  validity !== null && spelled(validity) !== VALID;
+  validity !== null && lowerCase(validity) !== VALID;
 
 export const isInvalid = (status: unknown): boolean =>
-  typeof status === 'string' && status !== '' && spelled(status) !== VALID;
+  typeof status === 'string' && status !== '' && lowerCase(status) !== VALID;
 
 const VALID = 'valid';
 
@@ -146,7 +146,7 @@ const VALID = 'valid';
  * of things may come again. Links of any other shape are skipped and hide none of the rest. Returns the thing that the
  * record is of: if it has no id, it says nothing.
  */
-export function eachUse(source: StatingSource, record: unknown, see: (use: Use) => void): Thing | undefined {
+export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) => void): Thing | undefined {
   const members = membersOf(record);
   const own = thing(source === 'cards' ? 'card' : 'calculation', members['id']);
   if (own === undefined) return undefined;
@@ -168,7 +168,7 @@ export function eachUse(source: StatingSource, record: unknown, see: (use: Use) 
   return own;
 }
 
-/** An id that a record links to, spelled as sent. `isGone`: what the link says of itself is that there is no such thing. */
+/** An id that a record links to, lowerCase as sent. `isGone`: what the link says of itself is that there is no such thing. */
 export type LinkedId = { readonly id: string; readonly isGone: boolean };
 
 /** The ids of the datasets that a calculation's record uses: cards of these are fetched. */
@@ -207,7 +207,7 @@ type Link = {
 
 /** What a link's `valid` says. */
 const validityIn = (valid: unknown): string | null =>
-  typeof valid === 'string' && valid !== '' ? spelled(valid) : null;
+  typeof valid === 'string' && valid !== '' ? lowerCase(valid) : null;
 
 type Add = (
   user: Thing | undefined,

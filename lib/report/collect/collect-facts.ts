@@ -1,6 +1,6 @@
 import { freeMemory } from '../../base/bytes/index.ts';
-import { heldRows, type Model, openModel, type UsesGraph } from '../../model/index.ts';
-import { HELD, relations } from '../../model/rules/index.ts';
+import { firstRecords, type Model, openModel, type UsesGraph } from '../../model/index.ts';
+import { IN_SNAPSHOT, relations } from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/history/index.ts';
 import { sources } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
@@ -161,14 +161,14 @@ async function readCalculations(options: ThingsToShow): Promise<Shown<Calculatio
   const flagged = createFlags(calculationFlags, wantedFlags, { total, ...limits });
   const oldest = createLargest<Calculation>(OLDEST);
   const listed: Calculation[] = [];
-  for await (const { nodes, first, ...held } of heldRows(model, of, 'calculations')) {
+  for await (const { nodes, first, ...held } of firstRecords(model, of, 'calculations')) {
     signal.throwIfAborted();
     const own = readOwn(held.group);
     const status = held.group.texts('status', countedEnum);
     const modified = held.group.values('lastmodified_at');
     const see = (row: number, at: number) => {
       const node = nodes[at] ?? 0;
-      const flags = ((model.flags[node] ?? 0) & ~HELD) | own(row);
+      const flags = ((model.flags[node] ?? 0) & ~IN_SNAPSHOT) | own(row);
       const time = modified(row);
       const ms = typeof time === 'number' ? time : null;
       statuses.add(status(row));
@@ -255,7 +255,7 @@ async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
   const wanted = Object.keys(cardFlags) as CardFlag[];
   const flagged = createFlags(cardFlags, wanted, { total, ...limits });
   const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
-  for await (const { nodes, ...held } of heldRows(model, of, 'cards')) {
+  for await (const { nodes, ...held } of firstRecords(model, of, 'cards')) {
     signal.throwIfAborted();
     const type = held.group.texts('type', countedEnum);
     const chartType = held.group.texts('charttype', countedEnum);
@@ -336,7 +336,8 @@ function graphOf({ graph, things, flags }: Model, listed: readonly number[]): Gr
   for (const [number, node] of listed.entries()) numbers[node] = number + 1;
   const others: Graph['others'][number][] = [];
   // No snapshot contains datasets.
-  const isOther = (node: number) => things.kindAt(node) !== 'dataset' && ((flags[node] ?? 0) & HELD) === 0;
+  const isOther = (node: number) =>
+    things.kindAt(node) !== 'dataset' && ((flags[node] ?? 0) & IN_SNAPSHOT) === 0;
   const isShown = (node: number) => (numbers[node] ?? 0) !== 0 || isOther(node);
 
   function numberOf(node: number): number | undefined {

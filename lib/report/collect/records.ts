@@ -1,5 +1,5 @@
 import { groupsOf, type ModelColumns } from '../../model/index.ts';
-import { canonicalId, spelled } from '../../model/rules/index.ts';
+import { canonicalId, lowerCase } from '../../model/rules/index.ts';
 import { ISO_TIME } from '../../snapshot/columns/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
@@ -74,7 +74,7 @@ export const textsOf =
   };
 
 /** The text of a column of words, such as a status, in lower case: `NOT_STATED` if it is empty. */
-export const countedEnum = (utf8: Uint8Array): string => shownText(spelled(asText(utf8)) || NOT_STATED);
+export const countedEnum = (utf8: Uint8Array): string => shownText(lowerCase(asText(utf8)) || NOT_STATED);
 
 /** An id in its canonical form. */
 export const idText = (utf8: Uint8Array): string => canonicalId(asText(utf8)) ?? '';
@@ -117,7 +117,7 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
     const uploads = [current('uploadtimemillis'), current('datetimeuploaded')];
     const times = group.values('datetimecreated_at');
     const see = (row: number) => {
-      const state = spelled(textIn(states(row))) ?? NOT_STATED;
+      const state = lowerCase(textIn(states(row))) ?? NOT_STATED;
       const created = numberIn(times(row));
       const uploaded = uploads.map((at) => numberIn(at(row))).find((ms) => ms !== null);
       const range = rangeOf(uploaded ?? created, nowMs);

@@ -1,5 +1,5 @@
 import { parseJson, printExact } from '../../base/json/index.ts';
-import { canonicalId, eachUse, flagBits, isBroken, isInvalid } from '../../model/rules/index.ts';
+import { canonicalId, flagBits, forEachUse, isBroken, isInvalid } from '../../model/rules/index.ts';
 import {
   type Change,
   fieldsOf,
@@ -227,7 +227,7 @@ function becameBroken(change: Change): boolean {
   if (!change.fields.includes('links') && !change.fields.includes('status')) return false;
   const before = parseJson(change.before);
   let wasBroken = isInvalid(membersOf(before)['status']);
-  eachUse('calculations', before, ({ validity }) => {
+  forEachUse('calculations', before, ({ validity }) => {
     wasBroken ||= isBroken(validity);
   });
   return !wasBroken;

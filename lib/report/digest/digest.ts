@@ -4,7 +4,7 @@ import {
   computeModel,
   type Description,
   describeNodes,
-  isStating,
+  hasLinks,
   type LastRun,
   lastRuns,
   type Model,
@@ -301,12 +301,12 @@ const MAX_LISTED = 6;
  * other sources. Undefined for a source that no flag depends on, null if any of these is damaged: the report names it.
  */
 export async function brokenThings(options: RunsToJudge): Promise<BrokenThings | null | undefined> {
-  if (!isStating(options.run.source)) return undefined;
+  if (!hasLinks(options.run.source)) return undefined;
   return (await judge(options).catch(unlessDamaged())) ?? null;
 }
 
 async function judge({ store, run, before, links = {}, signal }: RunsToJudge): Promise<BrokenThings> {
-  const { runs: last } = await lastRuns(store, sources.filter(isStating));
+  const { runs: last } = await lastRuns(store, sources.filter(hasLinks));
   // A narrowed run is judged with the runs of the other narrowed places, but not with a full one.
   const others = last.filter(
     ({ place, source }) => source !== run.source || (place !== run.place && place !== source),

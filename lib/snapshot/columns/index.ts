@@ -1,4 +1,4 @@
-/** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
+/** A type in Hive's notation; the field names of a struct are lowerCase as on the platform. */
 export type HiveType = string;
 
 /** What a query may make of a column beyond its type. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { once } from '../../base/index.ts';
-import { createUsesMaker, isStating, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
+import { createUsesBuilder, hasLinks, USES_FORMAT, usesKey, usesOfPart } from '../../model/index.ts';
 import {
   forgetTagged,
   type Manifest,
@@ -26,22 +26,22 @@ import {
 } from '../../snapshot/sources/index.ts';
 import { printStored, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
-import type { MadeParquet } from '../parquet/parquet-writer.ts';
+import type { BuiltParquet } from '../parquet/parquet-writer.ts';
 import {
-  createParquetMaker,
+  createParquetBuilder,
   fileName,
-  type MadeFile,
-  madeOf,
+  intactParquet,
+  type ParquetFile,
+  parquetIdOf,
   type RecordedParquet,
-  readMade,
-  soundParquet,
-  writeMade,
+  readBuilt,
+  recordBuilt,
 } from '../part-files/part-files.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { listRuns, pointAtLatest } from './runs-table.ts';
 
-export type TablesToMake = Pick<
-  RunToMake,
+export type TablesToBuild = Pick<
+  RunToBuild,
   'store' | 'isOver' | 'signal' | 'partitions' | 'isSparse' | 'warn'
 > & {
   /** Default: all that there are. */
@@ -52,12 +52,12 @@ type NamedRun = { readonly group: Place; readonly name: string };
 
 /** What happened to one that lacked tables; `why` is in words. `left`: the time was over. */
 export type TableOutcome =
-  | (NamedRun & { readonly kind: 'made' } & Omit<MadeRun, 'isLeft'>)
+  | (NamedRun & { readonly kind: 'made' } & Omit<BuiltRun, 'isLeft'>)
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
 /** Repeating it does only what is missing. One that is damaged is skipped; it ends with the first that is `left`. */
-export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
+export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
       yield outcome;
@@ -66,20 +66,20 @@ export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOu
 }
 
 /** The newest come first: they are asked for most. What a run shares with the one after or before it is copied. */
-async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<TableOutcome> {
+async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<TableOutcome> {
   const { store, signal, isOver } = options;
   const named = (name: string): NamedRun => ({ group: place, name });
   const list = () => listRuns({ store, place, signal });
   const runs = await unlessSkipped(() => publishedRuns(store, place, { signal }));
   if (typeof runs === 'string') return yield { ...named('latest.json'), kind: 'skipped', why: runs };
-  const made = await namesMade(place, options);
+  const built = await namesBuilt(place, options);
   for (const [index, run] of runs.entries()) {
     if (isOver()) return yield { ...named(run.run), kind: 'left' };
     const isLatest = index === 0;
     const neighbours = [runs[index - 1], runs[index + 1]].flatMap((each) => each?.run ?? []);
-    const ofRun = { run, isLatest, neighbours, made: made.get(run.run) ?? new Set<string>() };
+    const ofRun = { run, isLatest, neighbours, built: built.get(run.run) ?? new Set<string>() };
     const files = await unlessSkipped(async () => {
-      const found = await makeRun({ ...options, ...ofRun, place });
+      const found = await buildRun({ ...options, ...ofRun, place });
       if (isLatest && found?.isLeft !== true) {
         await pointAtLatest(store, sourceOf(place));
         if (found !== undefined && found.files > 0) await list();
@@ -92,13 +92,13 @@ async function* tablesOf(place: Place, options: TablesToMake): AsyncGenerator<Ta
     if (files.files > 0) yield { ...named(run.run), kind: 'made', files: files.files, records, bytes, other };
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
-  // Again, now that what older ones lacked is made.
+  // Again, now that the tables that older runs lacked are built.
   const why = await unlessSkipped(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
 
 /** The names in the folders of the Parquet of a place's runs, by the run. */
-async function namesMade(place: Place, { store, signal }: TablesToMake) {
+async function namesBuilt(place: Place, { store, signal }: TablesToBuild) {
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
   for await (const { key } of store.list(folder, { signal })) {
@@ -123,15 +123,15 @@ const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 /** The most that a line of the log names. */
 const MAX_SKIPPED = 20;
 
-/** As much of `makeTables` as there is time for: what it made, the first that are damaged and why, and what is left. */
-export async function writeTables(event: unknown, options: Omit<TablesToMake, 'places' | 'isSparse'>) {
+/** As much of `buildTables` as there is time for: what it built, the first that are damaged and why, and what is left. */
+export async function writeTables(event: unknown, options: Omit<TablesToBuild, 'places' | 'isSparse'>) {
   const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
   const written = { made: 0, files: 0, records: 0 };
   const skipped: string[] = [];
   let left: NamedRun | undefined;
   const places = place && [place];
-  for await (const outcome of makeTables({ ...options, places, isSparse: true })) {
+  for await (const outcome of buildTables({ ...options, places, isSparse: true })) {
     const { group, name, kind } = outcome;
     if (kind === 'left') left = { group, name };
     if (kind === 'skipped' && skipped.length < MAX_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
@@ -143,13 +143,13 @@ export async function writeTables(event: unknown, options: Omit<TablesToMake, 'p
   return { ...written, skipped, left };
 }
 
-type RunToMake = {
+type RunToBuild = {
   readonly store: Store;
   readonly place: Place;
   readonly run: PublishedRun;
   readonly isLatest: boolean;
   /** The names in the folder of its Parquet, as far as they were listed. */
-  readonly made: ReadonlySet<string>;
+  readonly built: ReadonlySet<string>;
   /** Runs that may have parts with the same bytes: what these have of them is copied. */
   readonly neighbours: readonly string[];
   /** The tables over the published runs. Default: none. */
@@ -163,8 +163,8 @@ type RunToMake = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was made: of how many parts; `isLeft` if there is more to do. */
-type MadeRun = {
+/** What was built: of how many parts; `isLeft` if there is more to do. */
+type BuiltRun = {
   readonly files: number;
   readonly records: number;
   readonly bytes: number;
@@ -172,75 +172,75 @@ type MadeRun = {
   readonly isLeft: boolean;
 };
 
-/** Recorded once all of a run's Parquet, so many files, and uses are made, and its partitions are added. Other columns, other names. */
-function markOf({ place, partitions }: Pick<RunToMake, 'place' | 'partitions'>, files: number): string {
+/** Recorded once all of a run's Parquet, so many files, and uses are built, and its partitions are added. Other columns, other names. */
+function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>, files: number): string {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
   return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
 }
 
-type Making = RunToMake & { readonly at: Run };
+type RunInHand = RunToBuild & { readonly at: Run };
 
 /** `isChanged`: something was stored. */
-type Outcome = MadeRun & { readonly isChanged: boolean };
+type Outcome = BuiltRun & { readonly isChanged: boolean };
 
 const NOTHING: Outcome = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false, isChanged: false };
 
 /**
- * Makes what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
+ * Builds what a published run lacks: its Parquet, its uses, its partitions, and the tag of a run that was replaced.
  * Several may do it at once: the bytes depend on the parts alone. Undefined if the run is gone. Throws
  * `StoredObjectError` if a part is damaged.
  */
-export async function makeRun(options: RunToMake): Promise<MadeRun | undefined> {
-  const { run, made, isSparse = false } = options;
-  const files = [...made].filter((name) => name.endsWith('.parquet')).length;
-  const making = { ...options, at: runOfId(run.run) };
-  const isDone = isSparse && made.has(markOf(options, files));
-  const outcome = isDone ? NOTHING : await unlessGone(making);
-  if (outcome?.isLeft === false) await tagRun(making, outcome.isChanged);
+export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefined> {
+  const { run, built, isSparse = false } = options;
+  const files = [...built].filter((name) => name.endsWith('.parquet')).length;
+  const inHand = { ...options, at: runOfId(run.run) };
+  const isDone = isSparse && built.has(markOf(options, files));
+  const outcome = isDone ? NOTHING : await unlessGone(inHand);
+  if (outcome?.isLeft === false) await tagRun(inHand, outcome.isChanged);
   return outcome;
 }
 
-/** Makes the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
-async function unlessGone(making: Making): Promise<Outcome | undefined> {
-  const made = await makeFiles(making).catch((error: unknown) => {
+/** Builds the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
+async function unlessGone(inHand: RunInHand): Promise<Outcome | undefined> {
+  const built = await buildFiles(inHand).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
     throw error;
   });
-  if ((await manifestNow(making)) === undefined) return await withdraw(making);
-  if (made instanceof Error) throw made;
-  return made;
+  if ((await manifestNow(inHand)) === undefined) return await withdraw(inHand);
+  if (built instanceof Error) throw built;
+  return built;
 }
 
-async function makeFiles(making: Making): Promise<Outcome | undefined> {
-  const { store, place, at, run, partitions, isSparse = false, isOver } = making;
-  const manifest = await manifestNow(making);
+async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
+  const { store, place, at, run, partitions, isSparse = false, isOver } = inHand;
+  const manifest = await manifestNow(inHand);
   if (manifest === undefined) return undefined;
   const folder = parquetFolder(place, at);
   const sizes = new Map<string, number>();
   for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
-  const recorded: MadeFile[] = [...(await readMade(store, place, at))];
-  const files = await openPartFiles(making);
+  const recorded: ParquetFile[] = [...(await readBuilt(store, place, at))];
+  const files = await openPartFiles(inHand);
   const parts = manifest.parts.map((part, index) => {
     const key = `${folder}${fileName(index)}`;
     const known = recorded[index];
-    const isMade = known?.of === madeOf(place, part) && sizes.get(key) === known.bytes;
+    const isBuilt = known?.of === parquetIdOf(place, part) && sizes.get(key) === known.bytes;
     sizes.delete(key);
-    return { part, index, key, isMade };
+    return { part, index, key, isBuilt };
   });
-  const lacking = parts.filter(({ part, isMade }) => !isMade || files.lacksUses(part));
-  const mark = markOf(making, parts.length);
-  const isMarked = making.made.has(mark);
+  const lacking = parts.filter(({ part, isBuilt }) => !isBuilt || files.lacksUses(part));
+  const mark = markOf(inHand, parts.length);
+  const isMarked = inHand.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
   // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
   if (counts.isChanged && run.isTagged) await forgetTagged({ store, place, run: at });
-  for (const { part, index, key, isMade } of lacking) {
+  for (const { part, index, key, isBuilt } of lacking) {
     counts.files += 1;
-    if (!isMade) {
+    if (!isBuilt) {
       const { body, records, other, sha256 = hash('sha256', body) } = await files.parquet(part);
       const bytes = body.byteLength;
       await store.put(key, body, { contentType: 'application/vnd.apache.parquet', sha256 });
-      recorded[index] = { of: madeOf(place, part), records, bytes, sha256, other };
-      await writeMade(store, place, at, recorded.slice(0, parts.length));
+      recorded[index] = { of: parquetIdOf(place, part), records, bytes, sha256, other };
+      await recordBuilt(store, place, at, recorded.slice(0, parts.length));
       counts.records += records;
       counts.bytes += bytes;
       counts.other += other;
@@ -256,7 +256,7 @@ async function makeFiles(making: Making): Promise<Outcome | undefined> {
 }
 
 /** The manifest of a run; undefined if it is gone, or being removed. */
-async function manifestNow({ store, place, at, run }: Making): Promise<Manifest | undefined> {
+async function manifestNow({ store, place, at, run }: RunInHand): Promise<Manifest | undefined> {
   if ((await readLatest(store, place))?.removed.includes(at.id)) return undefined;
   try {
     return await manifestOf(store, run.manifest, { place, run: at.id });
@@ -266,38 +266,40 @@ async function manifestNow({ store, place, at, run }: Making): Promise<Manifest 
   }
 }
 
-async function withdraw({ store, place, at, partitions }: Making): Promise<undefined> {
+async function withdraw({ store, place, at, partitions }: RunInHand): Promise<undefined> {
   await partitions?.remove(place, at);
   for (const prefix of [parquetFolder(place, at), usesFolder(place, at)])
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
 /** Tags a run as replaced, or takes the tag from the newest. If the store refuses, warns and goes on. */
-async function tagRun({ store, place, at, run, isLatest, warn }: Making, isChanged: boolean): Promise<void> {
+async function tagRun(
+  { store, place, at, run, isLatest, warn }: RunInHand,
+  isChanged: boolean,
+): Promise<void> {
   const is = isLatest ? 'latest' : 'replaced';
   try {
     await tagAsItIs({ store, place, run: at, is, known: run, isChanged });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    warn(
-      `run ${at.id} of ${place} could not be tagged as what it is: ${isLatest ? 'the newest' : 'replaced'}`,
-      error,
-    );
+    warn(`run ${at.id} of ${place} could not be tagged as ${isLatest ? 'the newest' : 'replaced'}`, error);
   }
 }
 
 /** The folder of the uses of a run. Ends in a slash. */
 const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
-/** What is made of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
-async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
+/** What is built of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
+async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand) {
   const source = sourceOf(place);
-  const usesMaker = isStating(source) ? createUsesMaker(source) : undefined;
-  const makeParquet = once(async () => createParquetMaker(sourceDefinitions[source].columns, usesMaker?.add));
+  const usesBuilder = hasLinks(source) ? createUsesBuilder(source) : undefined;
+  const buildParquet = once(async () =>
+    createParquetBuilder(sourceDefinitions[source].columns, usesBuilder?.add),
+  );
   const known = once(() => filesOf(store, place, neighbours.map(runOfId)));
   const stored = new Set<string>();
-  if (isStating(source)) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
-  const lacksUses = (part: Part) => isStating(source) && !stored.has(usesKey(part));
+  if (hasLinks(source)) for await (const { key } of store.list(usesFolder(place, at))) stored.add(key);
+  const lacksUses = (part: Part) => hasLinks(source) && !stored.has(usesKey(part));
 
   async function putUses(part: Part, body: Uint8Array): Promise<void> {
     await store.put(usesKey(part), body, { contentType: 'application/octet-stream' });
@@ -307,32 +309,32 @@ async function openPartFiles({ store, place, at, neighbours, signal }: Making) {
   return {
     lacksUses,
     /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
-    async parquet(part: Part): Promise<MadeParquet & Partial<Pick<MadeFile, 'sha256'>>> {
-      const equal = (await known()).parquet.get(madeOf(place, part));
-      const body = await soundParquet(store, equal);
+    async parquet(part: Part): Promise<BuiltParquet & Partial<Pick<ParquetFile, 'sha256'>>> {
+      const equal = (await known()).parquet.get(parquetIdOf(place, part));
+      const body = await intactParquet(store, equal);
       if (equal !== undefined && body !== undefined) return { ...equal, body };
-      const make = await makeParquet();
-      const made = await make({ store, part, signal });
-      const uses = usesMaker?.end();
+      const build = await buildParquet();
+      const built = await build({ store, part, signal });
+      const uses = usesBuilder?.end();
       if (uses !== undefined && lacksUses(part)) await putUses(part, uses);
-      return made;
+      return built;
     },
     async uses(part: Part): Promise<void> {
       const equal = (await known()).uses.get(contentOf(usesKey(part)));
-      // Not looked through: whoever reads damaged ones makes them again.
+      // Copied unchecked: a reader builds damaged ones again.
       const copied = equal === undefined ? undefined : await store.get(equal);
       if (copied !== undefined) await putUses(part, copied.body);
-      else if (isStating(source)) await usesOfPart({ store, source, part, signal });
+      else if (hasLinks(source)) await usesOfPart({ store, source, part, signal });
     },
   };
 }
 
-/** What runs have of their parts: Parquet by what it was made of, the keys of uses by the hash of their parts. */
+/** What runs have of their parts: Parquet by what it was built of, the keys of uses by the hash of their parts. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, RecordedParquet>();
   const uses = new Map<string, string>();
   for (const run of runs) {
-    for (const file of await readMade(store, place, run)) parquet.set(file.of, file);
+    for (const file of await readBuilt(store, place, run)) parquet.set(file.of, file);
     for await (const { key } of store.list(usesFolder(place, run))) uses.set(contentOf(key), key);
   }
   return { parquet, uses };

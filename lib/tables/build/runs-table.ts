@@ -25,7 +25,7 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A row of the table `runs`, with what it was made of; null is what is not known yet. */
+/** A row of the table `runs`, with the name of what it was built from (`of`); what is not known yet is null. */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
 const READ_AHEAD = 16;
@@ -36,7 +36,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const orReport = unlessDamaged(report);
   const latest = await readLatest(store, place).catch(orReport);
   const stored = await storedRows(store, place);
-  const read = async (at: RunAt) => stored.get(madeOfRun(at)) ?? (await rowOf(options, at).catch(orReport));
+  const read = async (at: RunAt) => stored.get(rowIdOf(at)) ?? (await rowOf(options, at).catch(orReport));
   for await (const row of readAhead({ items, concurrency: READ_AHEAD, signal, read }))
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
@@ -53,9 +53,9 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
 /** Other columns, another row. */
-const madeOfRun = ({ manifest }: RunAt) => `${parquetFormat(runColumns)} ${manifest}`;
+const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(runColumns)} ${manifest}`;
 
-/** What is stored, by what it was made of. A row of a run without all of its Parquet is made again. */
+/** The stored rows by what they were built from. A row of a run without all of its Parquet is left out, and built again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
   const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
   try {
@@ -74,7 +74,7 @@ async function rowOf({ store, place }: RunsToList, at: RunAt): Promise<RunRow> {
   const { requests, retries, throttled } = calls;
   const { against = null, added = null, removed = null, changed = null } = changes ?? {};
   return {
-    of: madeOfRun(at),
+    of: rowIdOf(at),
     place,
     source: sourceOf(place),
     run,

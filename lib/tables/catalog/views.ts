@@ -50,7 +50,7 @@ const run: Columns = {
   requests: number('requests', 'how many requests it took'),
   retries: number('retries', 'how many of these were retries'),
   throttled: number('throttled', 'how often the platform responded with 429'),
-  parquetbytes: number('parquetbytes', 'the size of its Parquet; null until that is made'),
+  parquetbytes: number('parquetbytes', 'the size of its Parquet; null until that is built'),
   other: number('other', 'how many values of its records are in _other'),
   forced: ['boolean', 'forced', 'whether it was published by force'],
   refused: ['array<string>', 'refused', 'the reasons for which it was to be refused'],

@@ -65,7 +65,7 @@ function* comparedEdits({ type, operand, others }: Compared, query: Query): Gene
   }
 }
 
-/** The timestamp in the place of a column that has the same time otherwise: the column beside it, or what it is made to. */
+/** Replaces a column that is no timestamp but has a time: by the timestamp beside it, or by an expression that converts it. */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
   const meant = meantBy(node, query.scope);
   const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);

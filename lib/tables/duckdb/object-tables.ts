@@ -85,7 +85,7 @@ async function filesBelow(
     fileOf(session, {
       name: hash('sha256', group.map(({ key, mark }) => `${key} ${mark}\n`).join('')),
       bytes: group.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-      make: (report) => parquetOfLines(linesOf({ ...session, report }, table, group), columns, report),
+      build: (report) => parquetOfLines(linesOf({ ...session, report }, table, group), columns, report),
     }),
   );
 }

@@ -184,8 +184,8 @@ type ExecuteOptions = {
 const RESULT = `${PIECES}.result`;
 
 /**
- * Runs one SELECT to its end. Rows are returned only afterwards: DuckDB ends a result that is read while it is made
- * without a word when it fails, as if it were complete. The database is closed with the result. Throws `QueryError`.
+ * Runs one SELECT to its end. Rows are returned only afterwards: if a query fails while its result is read, DuckDB ends
+ * the result without an error, as if it were complete. The database is closed with the result. Throws `QueryError`.
  */
 async function execute(
   database: Database,
@@ -235,7 +235,7 @@ async function execute(
 }
 
 async function runToEnd(connection: Database['connection'], sql: string) {
-  // These make no table by themselves.
+  // DuckDB takes none of these after CREATE TABLE … AS.
   const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
   await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
   const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
@@ -263,9 +263,9 @@ const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
 function onlyTables({ nodes, fault }: QueryTree): void {
   if (fault === 'not implemented')
     throw refused('PIVOT without the values of ON: name them, as in PIVOT … ON status IN (…)');
-  for (const { type, function_name: called, function: made, table_name: table } of nodes) {
-    if (type === 'TABLE_FUNCTION' && !ROWS.has(made?.function_name?.toLowerCase() ?? ''))
-      throw refused(made?.function_name);
+  for (const { type, function_name: called, function: source, table_name: table } of nodes) {
+    if (type === 'TABLE_FUNCTION' && !ROWS.has(source?.function_name?.toLowerCase() ?? ''))
+      throw refused(source?.function_name);
     if (type === 'FUNCTION' && called !== undefined && SETTINGS.test(called)) throw refused(called);
     if (type === 'BASE_TABLE' && table !== undefined && CATALOG.test(table)) throw refused(table);
   }
@@ -343,7 +343,7 @@ type LoadOptions = {
   readonly onReading?: ((words: string) => void) | undefined;
 };
 
-/** How many pieces are looked for, and then how many files are fetched or made, at once. */
+/** How many pieces are listed at once, and then how many files are fetched or built at once. */
 const AT_ONCE = 4;
 
 /** So much is read in a second or two. */

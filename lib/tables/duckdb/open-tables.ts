@@ -17,9 +17,9 @@ type TablesOptions = {
   readonly memoryMb?: number | undefined;
   /** The most bytes of copies in the temporary folder, and as much of what does not fit into memory. Default: 20 GB. */
   readonly diskBytes?: number | undefined;
-  /** Refuses queries that read anything but tables, such as settings: somebody else decides what is asked. Default: false. */
+  /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
   readonly onlyTables?: boolean;
-  /** Where the temporary folder is made. Default: the system's. */
+  /** Where the temporary folder is created. Default: the system's. */
   readonly temporary?: string;
   readonly load?: () => Promise<DuckDb>;
 };

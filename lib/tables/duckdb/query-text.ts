@@ -34,7 +34,7 @@ const OTHERS =
 /** What it says of Parquet whose pages or footer are damaged. */
 const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
 const REMEDY =
-  '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is made again.';
+  '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is built again.';
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
 /** The error for what DuckDB throws. `linesBefore`: lines of ours in front of the query, which its message counts too. */

@@ -4,28 +4,28 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Columns } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import { type ParquetInStore, soundParquet } from '../part-files/part-files.ts';
+import { intactParquet, type StoredParquet } from '../part-files/part-files.ts';
 
-/** Rows that may be stored as Parquet, and else are made of what they are stored as. */
+/** Rows that are stored as Parquet, or are to be converted from the form in which they are stored. */
 type StoredRows = {
-  readonly parquet?: ParquetInStore | undefined;
+  readonly parquet?: StoredParquet | undefined;
   /** Stores the Parquet that lacks; undefined if the store takes nothing. */
-  readonly store?: () => Promise<ParquetInStore | undefined>;
-  /** Names what is made: later queries of the session use it again. */
+  readonly store?: () => Promise<StoredParquet | undefined>;
+  /** Names the converted rows, which later queries of the session use again. */
   readonly name: string;
   readonly bytes: number;
-  /** Makes it; `report` gets what is missing or damaged, and left out. */
-  readonly make: (report: Session['report']) => Promise<Uint8Array | undefined>;
+  /** Converts them; `report` receives what is missing or damaged, and left out. */
+  readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
 /** The Parquet of rows; what is missing or damaged in both forms is reported and left out. */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
   const isInPlace = rows.parquet !== undefined && session.store.fileOf !== undefined;
-  return { bytes, copiedBytes: isInPlace ? 0 : bytes, open: () => storedOrMade(session, rows) };
+  return { bytes, copiedBytes: isInPlace ? 0 : bytes, open: () => storedOrBuilt(session, rows) };
 }
 
-async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFile | undefined> {
+async function storedOrBuilt(session: Session, rows: StoredRows): Promise<DataFile | undefined> {
   const parquet = rows.parquet ?? (await rows.store?.());
   if (parquet !== undefined) {
     const found = await storedFile(session, parquet);
@@ -38,17 +38,17 @@ async function storedOrMade(session: Session, rows: StoredRows): Promise<DataFil
       isPartial = true;
       session.report(fault);
     };
-    const body = await rows.make(report).catch(unlessDamaged(report));
+    const body = await rows.build(report).catch(unlessDamaged(report));
     return body && { ...(await writeCopy(path, body)), isPartial };
   });
 }
 
 /** Undefined if it is lost or damaged. Of one that is read in place the hash is checked once in a session. */
-export async function storedFile(session: Session, file: ParquetInStore): Promise<DataFile | undefined> {
+export async function storedFile(session: Session, file: StoredParquet): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
   if (store.fileOf === undefined)
     return await copies.get(`${file.key} ${file.sha256}`, async (path) => {
-      const body = await soundParquet(store, file, signal);
+      const body = await intactParquet(store, file, signal);
       return body && (await writeCopy(path, body));
     });
   const there = await store.fileOf(file.key);
@@ -129,8 +129,8 @@ type Made = Promise<DataFile | undefined>;
 
 /** The files in the temporary folder, by what they stand for: later queries of a session use them again. */
 export type LocalCopies = {
-  /** The copy of `name`, which `make` writes to `path` if there is none. */
-  readonly get: (name: string, make: (path: string) => Made) => Made;
+  /** The copy of `name`, which `write` creates at `path` if there is none. */
+  readonly get: (name: string, write: (path: string) => Made) => Made;
   readonly sizeBytes: () => number;
   /** Says that a query is using them until this is disposed of. */
   readonly use: () => Disposable;
@@ -144,20 +144,20 @@ export function createLocalCopies(folder: string): LocalCopies {
   let sizeBytes = 0;
   let users = 0;
   return {
-    get(name, make) {
+    get(name, write) {
       const known = copies.get(name);
       if (known !== undefined) return known;
       const path = join(folder, hash('sha256', `${paths.length} ${name}`));
       paths.push(path);
-      const made = make(path).then((file) => {
+      const written = write(path).then((file) => {
         // What is damaged is reported to each query that reads it.
         if (file === undefined || file.isPartial === true) copies.delete(name);
         sizeBytes += file?.sizeBytes ?? 0;
         return file;
       });
-      copies.set(name, made);
-      made.catch(() => copies.delete(name));
-      return made;
+      copies.set(name, written);
+      written.catch(() => copies.delete(name));
+      return written;
     },
     sizeBytes: () => sizeBytes,
     use() {

@@ -11,12 +11,12 @@ import {
   sources,
 } from '../../snapshot/sources/index.ts';
 import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../store/index.ts';
-import { makeRun } from '../build/build-tables.ts';
+import { buildRun } from '../build/build-tables.ts';
 import { rowsOfRuns } from '../build/runs-table.ts';
 import { unsentColumns } from '../catalog/record-views.ts';
 import { changesColumns, runColumns, storedTables } from '../catalog/stored-tables.ts';
 import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
-import { makeParquet, parquetOfLines, parquetOfRun } from '../part-files/part-files.ts';
+import { buildParquet, parquetOfLines, parquetOfRun } from '../part-files/part-files.ts';
 import { objectTables } from './object-tables.ts';
 import {
   type DataFile,
@@ -51,7 +51,7 @@ export const placesWithTables = async (store: Store): Promise<readonly Place[]> 
 type QueryModel = {
   /** Undefined, and reported, if what it is computed from is damaged. */
   readonly current: () => Promise<CurrentModel | undefined>;
-  /** Its tables as files on this machine, made again where what is stored is missing or damaged. */
+  /** Its tables as files on this machine, built again where what is stored is missing or damaged. */
   readonly file: (table: ModelTable) => Promise<DataFile | undefined>;
 };
 
@@ -70,12 +70,12 @@ function createQueryModel(session: Session): QueryModel {
       const model = await current();
       const file = model && (await modelFile(session, model.tables[table]));
       if (model === undefined || file !== undefined) return file;
-      // Whichever of its tables is missed first.
+      // The first of its tables that is missing renews the model for all.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
-      const made = again && (await modelFile(session, again.tables[table]));
-      if (again !== undefined && made === undefined) addFault(`the table ${table} of the model is lost`);
-      return made;
+      const rebuilt = again && (await modelFile(session, again.tables[table]));
+      if (again !== undefined && rebuilt === undefined) addFault(`the table ${table} of the model is lost`);
+      return rebuilt;
     },
   };
 }
@@ -124,7 +124,7 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; of a source that has none, those of its narrowed places. What is lacking is noted. Of a query that
+ * The latest run of a place; of a source that has none, those of its narrowed places. What is missing is noted. Of a query that
  * reads the model, the runs that it was computed over.
  */
 async function latestRuns(
@@ -164,14 +164,14 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
 
-/** A run's parts as files of Parquet. Parquet that is not made yet is made, or if the store takes nothing, made for this query. */
+/** A run's parts as files of Parquet. Parquet that is missing is built and stored; where the store refuses it, it is built for this query alone. */
 async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const manifest = await manifestAt(session, place, at);
   if (manifest === undefined) return [];
   const stored = () => parquetOfRun(store, place, manifest);
-  const made = once(async () => {
-    await makeParquetOf(session, place, at);
+  const built = once(async () => {
+    await buildParquetOf(session, place, at);
     return await stored();
   });
   const source = sourceOf(place);
@@ -185,24 +185,24 @@ async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<re
   return manifest.parts.map((part, index) =>
     fileOf(session, {
       parquet: found[index],
-      store: async () => (await made())[index],
+      store: async () => (await built())[index],
       name: part.key,
       bytes: part.bytes,
-      make: async () => (await makeParquet({ store, part, signal }, columns)).body,
+      build: async () => (await buildParquet({ store, part, signal }, columns)).body,
     }),
   );
 }
 
-/** Makes the Parquet that a run lacks, as far as that can be stored. */
-async function makeParquetOf({ store, note, signal }: Session, place: Place, at: RunAt): Promise<void> {
+/** Builds and stores the Parquet that a run lacks; a store that refuses it is no error. */
+async function buildParquetOf({ store, note, signal }: Session, place: Place, at: RunAt): Promise<void> {
   try {
-    await makeRun({
+    await buildRun({
       store,
       place,
       run: { ...at, isTagged: false, wasReplaced: false },
-      // Its tags are for others to set.
+      // The function that writes tables sets its tags.
       isLatest: true,
-      made: new Set(),
+      built: new Set(),
       neighbours: [],
       isOver: () => false,
       warn: note,
@@ -236,8 +236,8 @@ async function filesOfChanges(session: Session, place: Place, at: RunAt): Promis
   if (!changes) return [];
   const { key } = changes;
   const { value: object } = await store.list(key).next();
-  const make = async () => (await makeParquet({ store, part: { key }, signal }, changesColumns)).body;
-  return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, make })];
+  const build = async () => (await buildParquet({ store, part: { key }, signal }, changesColumns)).body;
+  return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, build })];
 }
 
 const runsTable = (session: Session, places: readonly Place[]): Table => ({
@@ -248,9 +248,9 @@ const runsTable = (session: Session, places: readonly Place[]): Table => ({
     {
       values: [],
       files: async () => {
-        const make = (report: Session['report']) =>
+        const build = (report: Session['report']) =>
           parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns, report);
-        return [fileOf(session, { name: `runs ${Date.now()}`, bytes: 0, make })];
+        return [fileOf(session, { name: `runs ${Date.now()}`, bytes: 0, build })];
       },
     },
   ],

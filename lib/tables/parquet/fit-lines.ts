@@ -6,6 +6,7 @@ import {
   skipSpace,
   unexpected,
 } from '../../base/bytes/index.ts';
+import { createEncoder, type NamedEncoder, readObject, structOf } from './column-encoders.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
 import {
   addInteger,
@@ -20,40 +21,43 @@ import {
   type TextLeaf,
 } from './leaf.ts';
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
-import { createNode, type NamedNode, readObject, structOf } from './read-node.ts';
 import { addWaiting } from './texts.ts';
 
 /** The column of the members that have no column of their own, or do not fit it. */
-const OTHER = '_other';
+const OVERFLOW = '_other';
 
 /**
- * Fits the lines of a part, records in JSON, to the columns of a table. No value is lost, and none is changed but half
- * of a surrogate pair. A column of type timestamp is named
- * `FIELD_at`, and is the moment of the epoch milliseconds in `FIELD`. `_other` has, as a JSON object, the members that
- * do not fit, in their order and byte for byte, but for space between members where one comes twice in them; a line that is JSON but no object as a whole. Of members of one name
- * the last counts, at any depth, as JSON readers have it. Throws `TypeError` if the columns are not like this.
+ * Fits JSON lines to the columns of a table. No value is lost, and none is changed but half of a surrogate pair. A column
+ * `FIELD_at` of type timestamp is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not fit
+ * as a JSON object, in their order and byte for byte, but for space between members where a name repeats; or the line, if
+ * it is not an object. On duplicate names the last wins, at any depth. Throws `TypeError` for other columns.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, ofFields, fields, moments, other } = columnsOf(table);
   const record = structOf(fields, 0);
-  const reading: Reading = { json: jsonBytesOf(Buffer.alloc(0)), fits: true, repeats: false, behindName: 0 };
-  const others: number[] = [];
+  const reading: Reading = {
+    json: jsonBytesOf(Buffer.alloc(0)),
+    matchesSchema: true,
+    repeats: false,
+    behindName: 0,
+  };
+  const overflow: number[] = [];
   const texts = leaves.flatMap((leaf) => ('column' in leaf ? [(leaf as TextLeaf).column.texts] : []));
 
   /** Takes back the row that was read last, and reads it with the last of its members of each name alone. */
   function readOnlyLast(json: JsonBytes, from: number): void {
     for (const leaf of ofFields) leaf.dropRow();
     const { json: read, spans } = onlyLast(json, from);
-    others.length = 0;
+    overflow.length = 0;
     reading.json = read;
-    readObject(record, reading, 0, 0, others);
+    readObject(record, reading, 0, 0, overflow);
     for (const each of texts) addWaiting(each);
-    const names = others.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
+    const names = overflow.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
     // What does not fit is as it came.
-    others.splice(0, others.length, ...names.flatMap((name) => spans.get(name) ?? []));
+    overflow.splice(0, overflow.length, ...names.flatMap((name) => spans.get(name) ?? []));
   }
 
-  function addOthers(rest: Buffer): void {
+  function addOverflow(rest: Buffer): void {
     addUtf8(other, 0, withoutRepeats(jsonBytesOf(rest), 0) ?? rest);
   }
 
@@ -68,35 +72,35 @@ export function createLineFitter(table: TableColumns) {
       const { bytes } = json;
       const from = skipSpace(bytes, start);
       const isObject = bytes[from] === OPEN_OBJECT;
-      others.length = 0;
+      overflow.length = 0;
       reading.json = json;
       reading.repeats = false;
-      const at = isObject ? readObject(record, reading, from, 0, others) : skipDeepValue(json, from, 0);
+      const at = isObject ? readObject(record, reading, from, 0, overflow) : skipDeepValue(json, from, 0);
       // Not `!==`: the line feed after the line is space too.
       if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
-      if (reading.repeats || hasRepeats(json, others)) readOnlyLast(json, from);
+      if (reading.repeats || hasRepeats(json, overflow)) readOnlyLast(json, from);
       if (!isObject) for (const { node } of fields) addToEach(node.levels, 0, 0);
       for (let index = 0; index < moments.length; index += 1) moments[index]?.();
       for (let index = 0; index < texts.length; index += 1) addWaiting(texts[index] ?? other.texts);
-      if (isObject && others.length === 0) addLevels(other.levels, 0, 0);
-      else addOthers(isObject ? othersOf(bytes, others) : bytes.subarray(from, at));
-      return isObject ? others.length / 2 : 1;
+      if (isObject && overflow.length === 0) addLevels(other.levels, 0, 0);
+      else addOverflow(isObject ? overflowOf(bytes, overflow) : bytes.subarray(from, at));
+      return isObject ? overflow.length / 2 : 1;
     },
   };
 }
 
 function columnsOf(table: TableColumns) {
-  if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
+  if (table[OVERFLOW] !== 'string') throw new TypeError(`expected a column ${OVERFLOW} of type string`);
   const leaves: Leaf[] = [];
   /** Those that the members of a record are read into. */
   const ofFields: Leaf[] = [];
-  const fields: NamedNode[] = [];
+  const fields: NamedEncoder[] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, NumberLeaf>();
-  const otherLeaf = createTextLeaf({ path: [OTHER], definition: 1, repetition: 0 });
+  const overflowLeaf = createTextLeaf({ path: [OVERFLOW], definition: 1, repetition: 0 });
   for (const [name, type] of Object.entries(table)) {
     const path = [name.toLowerCase()];
-    if (name === OTHER) leaves.push(otherLeaf);
+    if (name === OVERFLOW) leaves.push(overflowLeaf);
     else if (type === 'timestamp') {
       const field = name.replace(/_at$/, '');
       const of = integers.get(field);
@@ -107,17 +111,17 @@ function columnsOf(table: TableColumns) {
       moments.push(() => addMoment(leaf, of));
     } else {
       const before = leaves.length;
-      const node = createNode(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
+      const node = createEncoder(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
       ofFields.push(...leaves.slice(before));
       fields.push({ name, node });
       const leaf = leaves.at(-1);
       if (type === 'bigint') integers.set(name, leaf as NumberLeaf);
     }
   }
-  return { leaves, ofFields, fields, moments, other: otherLeaf.column };
+  return { leaves, ofFields, fields, moments, other: overflowLeaf.column };
 }
 
-/** The years 1 to 9999 in epoch milliseconds: readers disagree about others. */
+/** The years 1 to 9999 in epoch milliseconds: readers disagree about earlier and later ones. */
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
@@ -136,7 +140,7 @@ function hasRepeats(json: JsonBytes, spans: readonly number[]): boolean {
   return 2 * names.size < spans.length;
 }
 
-function othersOf(bytes: Buffer, spans: readonly number[]): Buffer {
+function overflowOf(bytes: Buffer, spans: readonly number[]): Buffer {
   const pieces: Buffer[] = [];
   for (let at = 0; at < spans.length; at += 2)
     pieces.push(at === 0 ? OPEN : BETWEEN, bytes.subarray(spans[at], spans[at + 1]));

@@ -16,7 +16,7 @@ import {
 export type Reading = {
   json: JsonBytes;
   /** Becomes false when something does not fit. */
-  fits: boolean;
+  matchesSchema: boolean;
   /** Becomes true when an object has two members of one name. */
   repeats: boolean;
   /** Behind the colon of the name that was read last. */

@@ -29,7 +29,7 @@ export type ColumnWriter = {
 
 type PlainTypes<Name extends string> = Readonly<Record<Name, 'string' | 'bigint' | 'boolean'>>;
 
-/** Begins a Parquet file of values that are made here. Memory holds it and one row group. */
+/** Begins a Parquet file of values that are computed here. Memory holds it and one row group. */
 export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
   const leaves: Leaf[] = [];
   const columns = {} as Record<Name, ColumnWriter>;
@@ -88,7 +88,7 @@ const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
 /** Parquet of lines, compressed, in memory. `other`: how many of their members are in `_other`. */
-export type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
+export type BuiltParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
 export function createParquetFile(columns: TableColumns) {
@@ -104,10 +104,10 @@ export function createParquetFile(columns: TableColumns) {
     /** Ends the row of a line of so many bytes: its leaves may be cleared. */
     endRow: rows.endRow,
     /** The file, and the next one begins. The same lines give the same bytes. */
-    end(): MadeParquet {
-      const made = { ...rows.end(), other };
+    end(): BuiltParquet {
+      const built = { ...rows.end(), other };
       other = 0;
-      return made;
+      return built;
     },
   };
 }

@@ -1,2 +1,2 @@
 /* The Parquet files of a run's parts: found as they were recorded, or built of the lines. */
-export { makeParquet, parquetOfRun, soundParquet } from './part-files.ts';
+export { buildParquet, intactParquet, parquetOfRun } from './part-files.ts';

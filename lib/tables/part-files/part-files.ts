@@ -18,10 +18,10 @@ import {
 } from '../../snapshot/sources/index.ts';
 import { findStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
 import { parquetFormat, type TableColumns } from '../parquet/hive-type.ts';
-import { createParquetFile, type MadeParquet } from '../parquet/parquet-writer.ts';
+import { type BuiltParquet, createParquetFile } from '../parquet/parquet-writer.ts';
 
-const madeFile = z.object({
-  /** Names what the file was made of: another name, another file. */
+const parquetFile = z.object({
+  /** Names what the file was built from, see `parquetIdOf`: another name, another file. */
   of: z.string(),
   records: z.number(),
   bytes: z.number(),
@@ -30,75 +30,75 @@ const madeFile = z.object({
   other: z.number(),
 });
 
-/** What is recorded of a run's Parquet: its files, in the order of the parts that they were made of. */
-const madeSchema = z.object({ version: z.literal(1), files: z.array(madeFile) });
+/** The record of a run's Parquet: its files, in the order of the parts that they were built from. */
+const builtSchema = z.object({ version: z.literal(1), files: z.array(parquetFile) });
 
-export type MadeFile = z.infer<typeof madeFile>;
+export type ParquetFile = z.infer<typeof parquetFile>;
 
-export type ParquetInStore = { readonly key: string } & Pick<MadeFile, 'bytes' | 'sha256'>;
+export type StoredParquet = { readonly key: string } & Pick<ParquetFile, 'bytes' | 'sha256'>;
 
-export type RecordedParquet = MadeFile & ParquetInStore;
+export type RecordedParquet = ParquetFile & StoredParquet;
 
 /** The name of a file, by the place of its part in the manifest. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
 
 /** No SQL engine reads a name that begins with `_`. */
-const madeKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
+const builtKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
 
 /** The Parquet of a run that is recorded. A damaged record records nothing. */
-export async function readMade(
+export async function readBuilt(
   store: Pick<Store, 'get'>,
   place: Place,
   run: Run,
 ): Promise<readonly RecordedParquet[]> {
-  const found = await findStored(store, madeKey(place, run), madeSchema).catch(unlessDamaged());
+  const found = await findStored(store, builtKey(place, run), builtSchema).catch(unlessDamaged());
   const files = found?.value.files ?? [];
   return files.map((file, index) => ({ ...file, key: `${parquetFolder(place, run)}${fileName(index)}` }));
 }
 
-/** Records it. Whoever else does this has the same files, or some of them: the bytes depend on the parts alone. */
-export async function writeMade(
+/** Stores the record. Another process that does so has the same files, or some of them: bytes depend on the parts alone. */
+export async function recordBuilt(
   store: Pick<Store, 'put'>,
   place: Place,
   run: Run,
-  files: readonly MadeFile[],
+  files: readonly ParquetFile[],
 ): Promise<void> {
   const shown = files.map(({ of, records, bytes, sha256, other }) => ({ of, records, bytes, sha256, other }));
-  await store.put(madeKey(place, run), printStored({ version: 1, files: shown }));
+  await store.put(builtKey(place, run), printStored({ version: 1, files: shown }));
 }
 
-/** A Parquet file as it was recorded; undefined if it was not, or is lost or damaged. */
-export async function soundParquet(
+/** The bytes of a recorded file; undefined if there is no record, or the file is missing or damaged. */
+export async function intactParquet(
   store: Pick<Store, 'get'>,
-  file: ParquetInStore | undefined,
+  file: StoredParquet | undefined,
   signal?: AbortSignal,
 ): Promise<Buffer | undefined> {
   const body = file && (await store.get(file.key, { signal }))?.body;
   return body !== undefined && hash('sha256', body) === file?.sha256 ? body : undefined;
 }
 
-/** What the Parquet of a part of a place is made of: it names the bytes, whoever makes them. */
-export const madeOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
+/** Names the bytes of a part's Parquet: equal ids, equal bytes, whichever process builds them. */
+export const parquetIdOf = (place: Place, { sha256 }: Pick<Part, 'sha256'>): string =>
   `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)} ${sha256}`;
 
-/** The Parquet of a run's parts, in their order, as far as it is recorded. */
+/** The recorded Parquet of a run's parts, in their order; undefined for each part without. */
 export async function parquetOfRun(
   store: Pick<Store, 'get'>,
   place: Place,
   { run: id, startedAt, parts }: Pick<Manifest, 'run' | 'startedAt' | 'parts'>,
 ): Promise<readonly (RecordedParquet | undefined)[]> {
-  const found = await readMade(store, place, { id, startedAt });
-  return parts.map((part, at) => (found[at]?.of === madeOf(place, part) ? found[at] : undefined));
+  const found = await readBuilt(store, place, { id, startedAt });
+  return parts.map((part, at) => (found[at]?.of === parquetIdOf(place, part) ? found[at] : undefined));
 }
 
 /**
  * One part after another in the same memory: one row group, besides the result. `see` gets each line, too. Throws
  * `StoredObjectError`.
  */
-export function createParquetMaker(
+export function createParquetBuilder(
   columns: TableColumns,
   see?: ((reader: LineReader) => void) | undefined,
-): (part: PartToRead) => Promise<MadeParquet> {
+): (part: PartToRead) => Promise<BuiltParquet> {
   const file = createParquetFile(columns);
   return async ({ store, part, signal }) => {
     await eachLine({ store, parts: [part], signal }, (lines) => {
@@ -111,8 +111,8 @@ export function createParquetMaker(
   };
 }
 
-export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
-  createParquetMaker(columns)(part);
+export const buildParquet = (part: PartToRead, columns: TableColumns): Promise<BuiltParquet> =>
+  createParquetBuilder(columns)(part);
 
 /** A line of JSON, and where it is, for messages. */
 export type PlacedLine = { readonly json: Buffer; readonly place: string };

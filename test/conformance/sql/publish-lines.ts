@@ -1,7 +1,7 @@
 import type { Place, Run } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables } from '../../../lib/tables/build/build-tables.ts';
+import { buildTables } from '../../../lib/tables/build/build-tables.ts';
 import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
 import { storeWorkPart } from '../../snapshot/publish/finished-run.ts';
 import { finishedManifest } from '../../snapshot/published-manifest.ts';
@@ -28,7 +28,7 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
     finished: finishedManifest(run, { source: place, parts: stored }),
   });
   if (publication.kind !== 'published') throw new Error(`expected a published run, got ${publication.kind}`);
-  const making = makeTables({
+  const making = buildTables({
     store,
     places: [place],
     partitions,

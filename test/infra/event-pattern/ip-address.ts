@@ -15,7 +15,7 @@ export function inRange(cidr: string): ((value: string) => boolean) | undefined 
   };
 }
 
-/** The test for one address however it is spelled, if the text is one. */
+/** The test for one address however it is lowerCase, if the text is one. */
 export function sameAddress(wanted: string): ((value: string) => boolean) | undefined {
   const address = addressOf(wanted);
   return address && ((value) => addressOf(value)?.text === address.text);

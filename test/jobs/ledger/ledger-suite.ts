@@ -24,13 +24,13 @@ async function send(ledger: Ledger): Promise<Claim> {
 }
 
 /**
- * What the ledger must do over every table: what its steps decide is in `transitions.test.ts`. `makeTable` gives each
+ * What the ledger must do over every table: what its steps decide is in `transitions.test.ts`. `buildTable` gives each
  * test an empty table of its own.
  */
-export function describeLedger(name: string, makeTable: () => Promise<Table>): void {
+export function describeLedger(name: string, buildTable: () => Promise<Table>): void {
   const makeLedger = async () => {
     const clock = { nowMs: start };
-    const table = await makeTable();
+    const table = await buildTable();
     const now = () => clock.nowMs;
     return { clock, table, now, ledger: createLedger({ table, now }) };
   };

@@ -1,4 +1,4 @@
 import { onEveryTable } from '../../table/every-table.ts';
 import { describeLedger } from './ledger-suite.ts';
 
-onEveryTable((makeTable) => describeLedger('the ledger', makeTable));
+onEveryTable((buildTable) => describeLedger('the ledger', buildTable));

@@ -5,7 +5,7 @@ import type { Run } from '../../../lib/snapshot/keys.ts';
 import { type Manifest, manifestOf, publishedRuns } from '../../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables as makeAll, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';
+import { buildTables as makeAll, type TablesToBuild } from '../../../lib/tables/build/build-tables.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { disagreements, disagreementsOfSql, leftovers } from './every-reader.ts';
@@ -47,7 +47,7 @@ const linesOf = ({ id }: Run) =>
 /** What the table of changes in the account is over, by the run. */
 type Athena = Map<string, string>;
 
-const partitionsIn = (athena: Athena): TablesToMake['partitions'] & {} => ({
+const partitionsIn = (athena: Athena): TablesToBuild['partitions'] & {} => ({
   async add(_place, run, { changes }) {
     if (changes) athena.set(run.id, changes.key);
     else athena.delete(run.id);
@@ -64,7 +64,7 @@ async function publish({ store }: World, { run, force = false }: Publisher, to: 
 }
 
 /** Makes the tables, as whoever comes first does. */
-async function makeTables({ store, athena }: World, kinds = ['made']): Promise<void> {
+async function buildTables({ store, athena }: World, kinds = ['made']): Promise<void> {
   const partitions = partitionsIn(athena);
   const given = { store, partitions, places: [PLACE], isSparse: true } as const;
   for await (const { kind } of makeAll({ ...given, isOver: () => false, warn: (what) => expect.fail(what) }))
@@ -189,7 +189,7 @@ test.for([
       // Both are started again.
       await publish(world, first);
       await publish(world, other);
-      await makeTables(world);
+      await buildTables(world);
       await read(store, schedule);
       const said = JSON.stringify(schedule);
       for (const { run, changes } of await manifestsIn(store))
@@ -208,9 +208,9 @@ test.for([
 
       // And with what is old.
       // What a killed publisher left may have lost its parts to another one.
-      await makeTables(abandoned, ['made', 'skipped']);
+      await buildTables(abandoned, ['made', 'skipped']);
       await publish(abandoned, { run: thursday, force: true });
-      await makeTables(abandoned, ['made', 'skipped']);
+      await buildTables(abandoned, ['made', 'skipped']);
       await prune(abandoned, 1);
       await read(abandoned.store, schedule);
       expect(await leftovers(abandoned.store), said).toEqual([]);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datasetsUsed, statingFields } from '../../../lib/model/rules/record-rules.ts';
+import { datasetsUsed, linkFields } from '../../../lib/model/rules/record-rules.ts';
 import { linkedIds } from '../../../lib/snapshot/run/begin-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -14,7 +14,7 @@ const datasetsIn = (store: Store, platform = 'acme.example.com') =>
     platform,
     from: 'calculations',
     field: 'datasets',
-    fields: statingFields.calculations,
+    fields: linkFields.calculations,
     idsIn: datasetsUsed,
   });
 

@@ -9,7 +9,7 @@ import {
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
-import { makeTables, type TablesToMake } from '../../../lib/tables/build/build-tables.ts';
+import { buildTables, type TablesToBuild } from '../../../lib/tables/build/build-tables.ts';
 import {
   monday,
   moveLatest,
@@ -43,9 +43,9 @@ async function publish(store: Store, run: Run, lines: readonly string[]): Promis
   return manifest;
 }
 
-async function make(store: Store, given: Partial<TablesToMake> = {}) {
+async function make(store: Store, given: Partial<TablesToBuild> = {}) {
   const options = { places: ['calculations'] } as const;
-  const making = makeTables({ store, ...options, isOver: () => false, warn: () => undefined, ...given });
+  const making = buildTables({ store, ...options, isOver: () => false, warn: () => undefined, ...given });
   return await Array.fromAsync(making);
 }
 
@@ -54,7 +54,7 @@ const idsOf = async (store: Store, run: Run) =>
     ({ id }) => id,
   );
 
-type Partitions = TablesToMake['partitions'] & {};
+type Partitions = TablesToBuild['partitions'] & {};
 
 /** Partitions that are only added. */
 const partitionsThat = (add: (...added: Parameters<Partitions['add']>) => unknown): Partitions => ({
@@ -274,7 +274,7 @@ describe('published runs without tables', () => {
   test('that are deleted meanwhile leave nothing', async () => {
     await publish(store, monday, linesOf(1));
     const removed: string[] = [];
-    const partitions: TablesToMake['partitions'] = {
+    const partitions: TablesToBuild['partitions'] = {
       async add() {
         for (const key of [...store.objects.keys()])
           if (key.startsWith('calculations/')) store.objects.delete(key);

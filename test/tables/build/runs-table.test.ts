@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables } from '../../../lib/tables/build/build-tables.ts';
+import { buildTables } from '../../../lib/tables/build/build-tables.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
 import { beforeEvery } from '../../store/before.ts';
@@ -17,7 +17,7 @@ const publish = (of: Store, run: typeof monday) =>
 
 async function make(of: Store): Promise<void> {
   const making = { store: of, isOver: () => false, warn: () => undefined };
-  for await (const outcome of makeTables({ ...making, places: ['calculations'] }))
+  for await (const outcome of buildTables({ ...making, places: ['calculations'] }))
     expect(outcome.kind).toBe('made');
 }
 

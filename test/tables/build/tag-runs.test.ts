@@ -3,7 +3,7 @@ import { LATEST_AGAIN, REPLACED, type Run } from '../../../lib/snapshot/keys.ts'
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { makeTables } from '../../../lib/tables/build/build-tables.ts';
+import { buildTables } from '../../../lib/tables/build/build-tables.ts';
 import { monday, publishFinished, tuesday, wednesday } from '../../snapshot/publish/finished-run.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
@@ -50,7 +50,7 @@ const publishTwo = async (to: Store = store) => {
 
 const make = (to: Store = store, given = {}) =>
   Array.fromAsync(
-    makeTables({
+    buildTables({
       store: to,
       places: ['calculations'],
       isOver: () => false,
@@ -215,7 +215,7 @@ test('without the right to tag, the tables are made all the same, with a warning
 
   expect(outcomes.map(({ kind }) => kind)).toEqual(['made', 'made']);
   expect(warnings).toEqual([
-    `run ${monday.id} of calculations could not be tagged as what it is: replaced: tag calculations/dt=2026-11-16/run=${monday.id}/*: denied, AccessDenied`,
+    `run ${monday.id} of calculations could not be tagged as replaced: tag calculations/dt=2026-11-16/run=${monday.id}/*: denied, AccessDenied`,
   ]);
 });
 

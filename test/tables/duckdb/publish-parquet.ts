@@ -4,11 +4,11 @@ import { manifestOf, readLatest } from '../../../lib/snapshot/manifest.ts';
 import { calculations } from '../../../lib/snapshot/sources/calculations/definition.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import {
+  buildParquet,
   fileName,
-  madeOf,
-  makeParquet,
-  type ParquetInStore,
-  writeMade,
+  parquetIdOf,
+  recordBuilt,
+  type StoredParquet,
 } from '../../../lib/tables/part-files/part-files.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
@@ -24,7 +24,7 @@ export type PublishedParquet = {
 export async function publishParquet(
   store: Store,
   { run, lines, more = [] }: PublishedParquet,
-): Promise<ParquetInStore> {
+): Promise<StoredParquet> {
   const place = 'calculations';
   await publishLines(store, { run, lines });
   const { manifest = '' } = (await readLatest(store, place)) ?? {};
@@ -32,12 +32,14 @@ export async function publishParquet(
   const { parts } = await storeRun(store, 'work', [...lines, ...more]);
   const [part] = parts;
   if (part === undefined || published === undefined) throw new Error('expected a part');
-  const { body, records, other } = await makeParquet({ store, part }, calculations.columns);
+  const { body, records, other } = await buildParquet({ store, part }, calculations.columns);
   await store.delete(part.key);
   const sha256 = createHash('sha256').update(body).digest('hex');
   const key = `${parquetFolder(place, run)}${fileName(0)}`;
   const bytes = body.byteLength;
   await store.put(key, body);
-  await writeMade(store, place, run, [{ of: madeOf(place, published), records, bytes, sha256, other }]);
+  await recordBuilt(store, place, run, [
+    { of: parquetIdOf(place, published), records, bytes, sha256, other },
+  ]);
   return { key, bytes, sha256 };
 }

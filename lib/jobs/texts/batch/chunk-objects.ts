@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { messageOf } from '../../../base/index.ts';
 import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
-import { spelled } from '../../../model/rules/index.ts';
+import { lowerCase } from '../../../model/rules/index.ts';
 import {
   findStored,
   MAX_LIST_BYTES,
@@ -136,7 +136,7 @@ export function scoredRow(
   const sent: Sentiments = { topicSentiments, sentiment };
   const words: Sentiments = {
     topicSentiments: spelledTopics(topicSentiments),
-    sentiment: spelled(sentiment),
+    sentiment: lowerCase(sentiment),
   };
   const isSame = printJson(sent) === printJson(words);
   return { ...about, ...words, sent: isSame ? undefined : sent, model, ...costs };
@@ -144,7 +144,7 @@ export function scoredRow(
 
 const spelledTopics = (sentiments: unknown): unknown =>
   typeof sentiments === 'object' && sentiments !== null
-    ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, spelled(value)]))
+    ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, lowerCase(value)]))
     : sentiments;
 
 /** The start of the keys of the parts that replace the chunk's row with this token. */

@@ -18,7 +18,7 @@ import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 type ScoredFileOptions = CsvWishes & {
   readonly file: string;
   /** The file of the rows. */
-  readonly madeOf?: string | undefined;
+  readonly parquetIdOf?: string | undefined;
   readonly format: OutputFormat;
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly rows: RowsOptions & { readonly skipEmpty?: boolean | undefined };
@@ -34,7 +34,7 @@ export async function writeScoredFile(
   summary: Summary,
   options: ScoredFileOptions,
 ): Promise<{ readonly rows: number; readonly encoding: string }> {
-  const { file, madeOf, format, signal } = options;
+  const { file, parquetIdOf, format, signal } = options;
   const source = await describeSource(options);
   const form = csvOutput(format, source, options);
   const counts = { rows: 0 };
@@ -42,7 +42,7 @@ export async function writeScoredFile(
   const isCsv = format.format === 'csv';
   const { encoding, isMarked } = isCsv ? form : {};
   const { isGzipped } = format;
-  const written = await writeTextFile(file, lines, { isGzipped, encoding, isMarked, madeOf, signal });
+  const written = await writeTextFile(file, lines, { isGzipped, encoding, isMarked, parquetIdOf, signal });
   return { rows: counts.rows, encoding: written };
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { adviceFor, findResult, storedResults } from '../../../jobs/index.ts';
 import { isPruned, type JobRow } from '../../../jobs/types/index.ts';
-import { spelled } from '../../../model/rules/index.ts';
+import { lowerCase } from '../../../model/rules/index.ts';
 import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/index.ts';
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
@@ -96,7 +96,7 @@ const rankOf = ({ status, finishedAt, startedAt }: ShownJob): number =>
   (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATUSES.indexOf(status);
 
 const jobOfRow = ({ outcome, state, ...row }: JobRow) =>
-  shownJob({ ...row, status: spelled(state), error: outcome?.error });
+  shownJob({ ...row, status: lowerCase(state), error: outcome?.error });
 
 type ShownJob = ReturnType<typeof shownJob>;
 

@@ -4,7 +4,7 @@ import {
   columnsOfRuns,
   type Dataset,
   describedRecords,
-  isStating,
+  hasLinks,
   type LastRun,
   type Owner,
   openModel,
@@ -144,7 +144,7 @@ export const get = defineTool({
 
 /** Returns the model's flags of a record by its key; none if its source has no flags. */
 async function flagsIn(source: Source, { store, now, signal }: ToolCall) {
-  if (!isStating(source)) return () => ({});
+  if (!hasLinks(source)) return () => ({});
   const { model } = await openModel({ store: await store(), now, signal });
   const kind = source === 'cards' ? 'card' : 'calculation';
   return (key: string) => {

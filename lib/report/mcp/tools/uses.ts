@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
-import { spelled } from '../../../model/rules/index.ts';
+import { lowerCase } from '../../../model/rules/index.ts';
 import { findableKinds } from '../../findable-kinds.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../where-used.ts';
 import { withShortTexts } from '../answer.ts';
@@ -104,7 +104,7 @@ export const formulaCheck = defineTool({
     // The parser is large: the other tools start without it.
     const { analyzeFormula, checkSum } = await import('../../../formula/index.ts');
     const analysis = analyzeFormula(formula);
-    const status = spelled(analysis.status);
+    const status = lowerCase(analysis.status);
     return { data: { checkSum: String(checkSum(formula)), faults: [], ...analysis, status } };
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
-import { datasetsUsed, statingFields } from '../../../model/rules/index.ts';
+import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
 import { CANONICAL_ID, id, isId, isWord, ownerName, sent, text, word } from '../../columns/index.ts';
 import { calculations } from '../calculations/definition.ts';
 import { type Columns, defineSource, resumable } from '../source-definition.ts';
@@ -41,7 +41,7 @@ export const cards = defineSource({
   ],
   ids: {
     field: 'datasets',
-    linked: { from: calculations.name, fields: statingFields.calculations, idsIn: datasetsUsed },
+    linked: { from: calculations.name, fields: linkFields.calculations, idsIn: datasetsUsed },
   },
   async openScan({ drill }, { call, ids: datasetIds }) {
     const { cardsScan, fanOutPosition } = await import('./scan.ts');

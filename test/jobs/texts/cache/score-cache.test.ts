@@ -57,8 +57,8 @@ function watched(table: Table, ...failing: readonly number[]) {
   return { table: counted, requests };
 }
 
-describe.each(FAST_TABLES)('%s', (_, makeTable) => {
-  const worker = (analyze: Analyze, table: Table = makeTable(), owner?: string) =>
+describe.each(FAST_TABLES)('%s', (_, buildTable) => {
+  const worker = (analyze: Analyze, table: Table = buildTable(), owner?: string) =>
     workerOn(analyze, table, owner);
 
   test('a claim is held as long as another attempt would end within its lease', async () => {
@@ -151,7 +151,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
 
   describe('a claim whose write got no response, and was not made,', () => {
     test('counts nothing of a text that another worker has taken over since', async () => {
-      const memory = makeTable();
+      const memory = buildTable();
       const { table } = watched(memory, 2);
       const claim = await sentBy(worker(analyze, table), 'good');
       await expect(claim.send()).rejects.toThrow('no response');
@@ -166,7 +166,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     });
 
     test('frees the text that it had before', async () => {
-      const { table } = watched(makeTable(), 2);
+      const { table } = watched(buildTable(), 2);
       const claim = await sentBy(worker(analyze, table), 'good');
       await expect(claim.send()).rejects.toThrow('no response');
 
@@ -178,7 +178,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
 
   describe('a release', () => {
     test('costs one write', async () => {
-      const { table, requests } = watched(makeTable());
+      const { table, requests } = watched(buildTable());
       const claim = await sentBy(worker(analyze, table), 'good');
       const before = { ...requests };
 
@@ -189,7 +189,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     });
 
     test('costs nothing after the only send was taken back, which deletes the row once', async () => {
-      const { table, requests } = watched(makeTable());
+      const { table, requests } = watched(buildTable());
       const claim = await sentBy(worker(analyze, table), 'good');
 
       await claim.takeBack();

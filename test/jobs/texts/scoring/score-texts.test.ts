@@ -30,8 +30,8 @@ const rowOf = async (table: Table, text: string) => (await table.get(cacheKey(HO
 
 const resultsOf = (scored: Scored) => (scored.kind === 'scored' ? scored.results : []);
 
-describe.each(FAST_TABLES)('%s', (_, makeTable) => {
-  const worker = (analyze: Analyze, table: Table = makeTable(), owner?: string) =>
+describe.each(FAST_TABLES)('%s', (_, buildTable) => {
+  const worker = (analyze: Analyze, table: Table = buildTable(), owner?: string) =>
     workerOn(analyze, table, owner);
 
   test('pays for equal texts once, and every id gets its result', async () => {
@@ -141,7 +141,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('takes over an expired send, and counts it', async () => {
-    const table = makeTable();
+    const table = buildTable();
     const dead = worker(scriptedAnalyze().analyze, table, 'dead');
     await sentBy(dead, 'sent');
     const alive = worker(scriptedAnalyze().analyze, table, 'alive');
@@ -153,7 +153,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('waits for a text that another worker holds, after the others', async () => {
-    const table = makeTable();
+    const table = buildTable();
     const other = worker(scriptedAnalyze().analyze, table, 'other');
     const held = await sentBy(other, 'held');
     const { analyze, paid } = scriptedAnalyze();
@@ -174,7 +174,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('asks to be run again when the lease ends, after waiting until the deadline', async () => {
-    const table = makeTable();
+    const table = buildTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'other'), 'held');
     const { options } = worker(scriptedAnalyze().analyze, table);
 
@@ -184,7 +184,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
-    const table = makeTable();
+    const table = buildTable();
     await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
     const other = worker(scriptedAnalyze().analyze, table, 'other');
 
@@ -198,7 +198,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('a text that was freed is scored by another worker at once, not when its lease would have ended', async () => {
-    const table = makeTable();
+    const table = buildTable();
     await (await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good')).release();
     const { options, slept } = worker(scriptedAnalyze().analyze, table, 'other');
 
@@ -218,7 +218,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
-    const table = makeTable();
+    const table = buildTable();
     const slow = worker(scriptedAnalyze().analyze, table, 'slow');
     const first = await sentBy(slow, 'good');
     const next = worker(scriptedAnalyze().analyze, table, 'next');
@@ -270,7 +270,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     });
 
     test('does not leave once another worker may have taken it over', async () => {
-      const table = makeTable();
+      const table = buildTable();
       let hasLeft = false;
       const late = worker(async (request, { beforeSend, onSend } = {}) => {
         await beforeSend?.();
@@ -287,7 +287,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('recognizes a write whose response was lost by its token', async () => {
-    const table = makeTable();
+    const table = buildTable();
     let writes = 0;
     const flaky = {
       ...table,
@@ -308,7 +308,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
     const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
-        const memory = makeTable();
+        const memory = buildTable();
         const table = {
           ...memory,
           getAll: scheduler.scheduleFunction(memory.getAll),
@@ -337,7 +337,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   });
 
   test('of two workers on the same texts the one that is a step behind continues elsewhere', async () => {
-    const memory = makeTable();
+    const memory = buildTable();
     let overtaken = 0;
     const put: Table['put'] = async (...row) => {
       await turn();
@@ -412,7 +412,7 @@ describe.each(FAST_TABLES)('%s', (_, makeTable) => {
   test('sends nothing if recording the send took so long that the attempt could outlast the claim', async () => {
     let nowMs = 0;
     const now = () => nowMs;
-    const table = makeTable();
+    const table = buildTable();
     const slow: typeof table = {
       ...table,
       put: async (key, row, options) => {

@@ -45,22 +45,22 @@ import {
 } from './names.ts';
 import { hashOf } from './texts.ts';
 
-type Node<Kind extends FittedNode['kind']> = Extract<FittedNode, { kind: Kind }>;
+type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
 
-/** Returns the index behind the value. What does not fit is null, and makes `fits` false. Throws `SyntaxError`. */
-function readNode(node: FittedNode, reading: Reading, at: number, repetition: number): number {
+/** Encodes the value at `at`, and returns the index behind it. A value that does not fit is null, and clears `matchesSchema`. Throws `SyntaxError`. */
+function encodeValue(node: ColumnEncoder, reading: Reading, at: number, repetition: number): number {
   switch (node.kind) {
     case 'text':
       return readText(node, reading, at, repetition);
     case 'boolean':
       return readBoolean(node, reading, at, repetition);
     case 'struct':
-      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipOther(node, reading, at, repetition);
+      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipMismatch(node, reading, at, repetition);
       return readObject(node.parts, reading, at, repetition, undefined);
     case 'array':
       return readArray(node, reading, at, repetition);
     case 'map':
-      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipOther(node, reading, at, repetition);
+      if (reading.json.bytes[at] !== OPEN_OBJECT) return skipMismatch(node, reading, at, repetition);
       return readMap(node, reading, at, repetition);
     case 'integer':
       return readInteger(node, reading, at, repetition);
@@ -74,17 +74,17 @@ function readNode(node: FittedNode, reading: Reading, at: number, repetition: nu
 const NONE = -1;
 
 /**
- * Of two members of one name the first is read, and `repeats` set: `onlyLast` makes one of them. `others` gets where each member of a record that does not fit is: the
- * index of its name's quote, and the index behind its value.
+ * Encodes an object. On duplicate names the first wins and `repeats` is set, so that `onlyLast` can remove duplicates.
+ * `overflow` receives, of each member that does not fit, the index of its name's quote and the index behind its value.
  */
 export function readObject(
   { fields, names, definition, isThere, after }: StructParts,
   reading: Reading,
   open: number,
   repetition: number,
-  others: number[] | undefined,
+  overflow: number[] | undefined,
 ): number {
-  const { json, fits: fitBefore } = reading;
+  const { json, matchesSchema: fitBefore } = reading;
   for (let index = 0; index < fields.length; index += 1) isThere[index] = 0;
   let found = 0;
   let expected = 0;
@@ -102,22 +102,22 @@ export function readObject(
     const field = fields[index];
     if (field === undefined || isThere[index] === 1) {
       reading.repeats ||= field !== undefined;
-      reading.fits = false;
+      reading.matchesSchema = false;
       at = skipDeepValue(json, at, 0);
     } else {
-      reading.fits = true;
+      reading.matchesSchema = true;
       isThere[index] = 1;
       found += 1;
       if (last !== NONE && after[last] !== index) after[last] = index;
       last = index;
       expected = after[index] ?? 0;
-      at = readNode(field, reading, at, repetition);
+      at = encodeValue(field, reading, at, repetition);
     }
-    if (others !== undefined && !reading.fits) others.push(start, at);
-    areAllFit &&= reading.fits;
+    if (overflow !== undefined && !reading.matchesSchema) overflow.push(start, at);
+    areAllFit &&= reading.matchesSchema;
     at = nextItem(json.bytes, at, CLOSE_OBJECT);
   }
-  reading.fits = areAllFit && fitBefore;
+  reading.matchesSchema = areAllFit && fitBefore;
   if (found < fields.length)
     for (let index = 0; index < fields.length; index += 1)
       if (isThere[index] === 0) addToEach(fields[index]?.levels ?? [], repetition, definition);
@@ -126,13 +126,13 @@ export function readObject(
 
 function readArray(node: Node<'array'>, reading: Reading, start: number, repetition: number): number {
   const { bytes } = reading.json;
-  if (bytes[start] !== OPEN_ARRAY) return skipOther(node, reading, start, repetition);
+  if (bytes[start] !== OPEN_ARRAY) return skipMismatch(node, reading, start, repetition);
   const { element } = node.parts;
   let at = firstItem(bytes, start, CLOSE_ARRAY);
   if (at < 0) addToEach(node.levels, repetition, node.definition);
   let level = repetition;
   while (at >= 0) {
-    at = nextItem(bytes, readNode(element, reading, at, level), CLOSE_ARRAY);
+    at = nextItem(bytes, encodeValue(element, reading, at, level), CLOSE_ARRAY);
     level = node.repetition + 1;
   }
   return ~at;
@@ -156,7 +156,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
     const hash = name === undefined ? undefined : hashOf(name, from, to);
     if (name === undefined || hash === undefined || hashes.has(hash)) {
       reading.repeats ||= name !== undefined;
-      reading.fits = false;
+      reading.matchesSchema = false;
       at = skipDeepValue(json, valueAt, 0);
       continue;
     }
@@ -164,7 +164,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
     const level = count === 0 ? repetition : node.repetition + 1;
     count += 1;
     addSpan(key, level, name, from, to, hash);
-    at = readNode(value, reading, valueAt, level);
+    at = encodeValue(value, reading, valueAt, level);
   }
   if (count === 0) addToEach(node.levels, repetition, node.definition);
   return ~at;
@@ -187,7 +187,7 @@ function readText(node: Node<'text'>, reading: Reading, at: number, repetition: 
   const { json } = reading;
   const first = json.bytes[at] ?? 0;
   if (first === QUOTE) return readString(node.parts, reading, at, repetition);
-  if (first !== MINUS && !isDigit(first)) return skipOther(node, reading, at, repetition);
+  if (first !== MINUS && !isDigit(first)) return skipMismatch(node, reading, at, repetition);
   const end = skipValue(json, at, 0);
   addSpan(node.parts, repetition, json, at, end);
   return end;
@@ -201,7 +201,7 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
   const end = skipText(json, at);
   const text = JSON.parse(json.bytes.toString('utf8', at, end)) as string;
   const isWhole = text.isWellFormed();
-  reading.fits &&= isWhole;
+  reading.matchesSchema &&= isWhole;
   addUtf8(parts, repetition, Buffer.from(isWhole ? text : text.replaceAll(/\p{Surrogate}/gu, '?')));
   return end;
 }
@@ -213,11 +213,11 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   if (json.bytes[at] === QUOTE) return readString(node.parts, reading, at, repetition);
-  if (json.bytes[at] === NULL) return skipOther(node, reading, at, repetition);
+  if (json.bytes[at] === NULL) return skipMismatch(node, reading, at, repetition);
   const end = skipDeepValue(json, at, 0);
   const last = withoutRepeats(json, at);
   const whole = withoutHalves(last ?? json.bytes.subarray(at, end));
-  reading.fits &&= whole === undefined;
+  reading.matchesSchema &&= whole === undefined;
   const changed = whole === undefined ? last : Buffer.from(whole);
   if (changed === undefined) addSpan(node.parts, repetition, json, at, end);
   else addUtf8(node.parts, repetition, changed);
@@ -259,14 +259,14 @@ function readInteger(node: Node<'integer'>, reading: Reading, at: number, repeti
     value = value * 10 + byte - ZERO;
     digitsEnd += 1;
   }
-  if (digitsEnd === first) return skipOther(node, reading, at, repetition);
+  if (digitsEnd === first) return skipMismatch(node, reading, at, repetition);
   const end = skipValue(json, at, 0);
   const isPlain = end === digitsEnd && end - first <= SAFE_DIGITS;
   const plain = first === at ? value : -value;
   const exact = isPlain ? plain : exactInteger(bytes.toString('latin1', at, end));
   if (exact !== undefined) addInteger(values, repetition, exact);
   else {
-    reading.fits = false;
+    reading.matchesSchema = false;
     addLevels(values.levels, repetition, values.definition - 1);
   }
   return end;
@@ -275,7 +275,7 @@ function readInteger(node: Node<'integer'>, reading: Reading, at: number, repeti
 function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
   const first = json.bytes[at];
-  if (first !== 0x74 && first !== 0x66) return skipOther(node, reading, at, repetition);
+  if (first !== 0x74 && first !== 0x66) return skipMismatch(node, reading, at, repetition);
   const isTrue = first === 0x74;
   const letters = isTrue ? at : at + 1;
   const isWhole =
@@ -285,27 +285,27 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Writes null for a value that does not fit, but null itself fits everywhere. Returns the index behind it, whatever its depth. */
-function skipOther(
-  { levels, definition }: Pick<FittedNode, 'levels' | 'definition'>,
+/** Writes null for a value that does not fit; null itself fits everywhere. Returns the index behind it, whatever its depth. */
+function skipMismatch(
+  { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
   at: number,
   repetition: number,
 ): number {
-  if (reading.json.bytes[at] !== NULL) reading.fits = false;
+  if (reading.json.bytes[at] !== NULL) reading.matchesSchema = false;
   const end = skipDeepValue(reading.json, at, 0);
   addToEach(levels, repetition, definition - 1);
   return end;
 }
 
 /** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */
-type FittedNode =
+type ColumnEncoder =
   | NodeOf<'text', TextColumn>
   /** Text as it is, and any other value's JSON. */
   | NodeOf<'json', TextColumn>
   | NodeOf<'integer', Numbers>
   | NodeOf<'boolean', Numbers>
-  | NodeOf<'array', { readonly element: FittedNode }>
+  | NodeOf<'array', { readonly element: ColumnEncoder }>
   | NodeOf<'map', MapParts>
   | NodeOf<'struct', StructParts>;
 
@@ -321,13 +321,13 @@ type NodeOf<Kind, Parts> = {
 
 type MapParts = {
   readonly key: TextColumn;
-  readonly value: FittedNode;
+  readonly value: ColumnEncoder;
   /** Of the keys that the map that is being read has had so far. */
   readonly hashes: Set<number>;
 };
 
 type StructParts = {
-  readonly fields: readonly FittedNode[];
+  readonly fields: readonly ColumnEncoder[];
   readonly names: Names;
   /** The definition level of what is there of the path of a field that is missing. */
   readonly definition: number;
@@ -338,7 +338,7 @@ type StructParts = {
 };
 
 /** Adds the leaves of the node to `leaves`. Throws `TypeError` if a type is nested too deeply. */
-export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): FittedNode {
+export function createEncoder(type: ColumnType, place: LeafPlace, leaves: Leaf[]): ColumnEncoder {
   const here = { ...place, definition: place.definition + 1 };
   if (here.definition > MAX_LEVEL) throw new TypeError(`expected at most ${MAX_LEVEL} levels of a column`);
   const { definition, repetition } = here;
@@ -363,19 +363,19 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
       return { kind: 'boolean', levels: [values.levels], definition, repetition, parts: values };
     }
     case 'array': {
-      const element = createNode(type.element, inList(here, ['list', 'element']), leaves);
+      const element = createEncoder(type.element, inList(here, ['list', 'element']), leaves);
       return { kind: 'array', levels: element.levels, definition, repetition, parts: { element } };
     }
     case 'map': {
       const { column: key } = added(createTextLeaf(inList(here, ['key_value', 'key'])));
-      const value = createNode(type.value, inList(here, ['key_value', 'value']), leaves);
+      const value = createEncoder(type.value, inList(here, ['key_value', 'value']), leaves);
       const parts = { key, value, hashes: new Set<number>() };
       return { kind: 'map', levels: [key.levels, ...value.levels], definition, repetition, parts };
     }
     case 'struct': {
       const fields = type.fields.map((field) => ({
         name: field.name,
-        node: createNode(field.type, { ...here, path: [...here.path, field.name.toLowerCase()] }, leaves),
+        node: createEncoder(field.type, { ...here, path: [...here.path, field.name.toLowerCase()] }, leaves),
       }));
       const levels = fields.flatMap(({ node }) => node.levels);
       return { kind: 'struct', levels, definition, repetition, parts: structOf(fields, definition) };
@@ -385,9 +385,9 @@ export function createNode(type: ColumnType, place: LeafPlace, leaves: Leaf[]): 
   }
 }
 
-export type NamedNode = { readonly name: string; readonly node: FittedNode };
+export type NamedEncoder = { readonly name: string; readonly node: ColumnEncoder };
 
-export const structOf = (fields: readonly NamedNode[], definition: number): StructParts => ({
+export const structOf = (fields: readonly NamedEncoder[], definition: number): StructParts => ({
   fields: fields.map(({ node }) => node),
   names: namesOf(fields.map(({ name }) => name)),
   definition,
