@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { faultsIn, measure, namesAt, pastDoors, reachOf, readBounds } from './sizes.ts';
 
@@ -57,4 +58,17 @@ test('a door shows each name that it exports, on however many lines', () => {
       "export { a, type B } from './a.ts';\nexport type {\n  C,\n} from './c.ts';\nexport const d = 1;",
     ),
   ).toBe(4);
+});
+
+test('each door is in the table of docs/architecture.md, and a room has four of them at most', () => {
+  const doors = Object.keys(measure()).flatMap(
+    (name) => /^lib\/(.+)\/index\.ts: names$/.exec(name)?.[1] ?? [],
+  );
+  const page = readFileSync('docs/architecture.md', 'utf8');
+  const rooms = Object.values(Object.groupBy(doors, (door) => door.split('/')[0] ?? ''));
+
+  expect(doors.filter((door) => !page.includes(`\`lib/${door}\``) && !page.includes(`\`${door}\``))).toEqual(
+    [],
+  );
+  expect(rooms.filter((of = []) => of.length > 4)).toEqual([]);
 });
