@@ -5,7 +5,7 @@ import type { Ended, Found, Terminal } from './terminal/terminal.ts';
 type Read = (text: string, before: never) => unknown;
 
 /** An argument or option: how it is typed, its help, how it is read or the words it may be, and its default. */
-export type ParameterSpec = readonly [
+type ParameterSpec = readonly [
   typed: string,
   help: string,
   read?: Read | readonly string[] | undefined,
@@ -68,14 +68,14 @@ type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
 >;
 
 /** The values of options by their names: those that must be given or have a value without it, and the others. */
-export type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
+type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
   readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
   readonly [Each in Exclude<Options[number], WithFallback<Options>> as NameOf<Each[0]>]?: ValueOf<Each>;
 };
 
 /** The values of arguments: those in brackets may be absent. */
-export type Given<Arguments> = {
+type Given<Arguments> = {
   readonly [Key in keyof Arguments]: Arguments[Key] extends readonly [`[${infer Rest}`, ...unknown[]]
     ? Rest extends `${string}...]`
       ? ValueOf<Arguments[Key]>

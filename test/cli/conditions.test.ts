@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { brokenConditions } from '../../lib/cli/doctor/conditions.ts';
+import { brokenConditions } from '../../lib/cli/doctor/checks.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { folderOfEach } from '../folder-of-each.ts';

@@ -76,7 +76,7 @@ const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 const MOMENT = 'a time ago such as 12h, 7d or 4w, or a date such as 2026-11-21 or 2026-11-21T09:15:00Z';
 
 /** An option's value as a past time in epoch milliseconds: from an age, a date (its start in UTC) or a time. */
-export const momentOption =
+const momentOption =
   (now: () => number = () => Date.now()) =>
   (text: string): number => {
     const [, count, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
