@@ -42,7 +42,7 @@ export type PackedModel = {
   readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
-/** The model as it is asked. */
+/** The model, opened for queries. */
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
@@ -50,7 +50,7 @@ export type Model = Omit<PackedModel, 'uses'> & {
   readonly isMissing: (node: number) => boolean;
 };
 
-/** Makes a stored model ready to be asked. */
+/** Opens a stored model for queries. */
 export function modelOf({ uses, ...packed }: PackedModel): Model {
   const things = thingsIn(uses.things);
   return { ...packed, things, graph: graphIn(uses), isMissing: missingIn(packed, things) };
@@ -117,7 +117,7 @@ function add(flags: Uint8Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
-/** Flags whatever depends on what is wrong; in a circle, what is wrong depends on itself. */
+/** Flags what depends on a thing that is wrong; in a circle, that thing depends on itself. */
 function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
@@ -364,7 +364,7 @@ async function readRecords(
 
 const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 
-/** What somebody owns, and what is wrong with it. `locked`: of the calculations. */
+/** How many things a user owns, and how many of them have each flag. `locked`: locked calculations. */
 export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
   /** As a card gives it; null if none does. */

@@ -95,7 +95,7 @@ function createPreparation(
   };
 }
 
-/** Has git ignore a store that is begun here. A folder that holds anything else is somebody's, and stays as it is. */
+/** Has git ignore a store that is begun here. A folder that holds anything else belongs to the user, and stays as it is. */
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
   if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
@@ -292,7 +292,7 @@ type Lock = {
 type HeldLock = {
   /** Moves the caller's file out of the lock to `path`, in one step that fails if the lock was lost. */
   moveTo(path: string): void;
-  /** Makes sure of the lock: nobody takes it over for the next seconds. For an act that is no move of the file. */
+  /** Renews the lock: no other process takes it over for the next seconds. For changes other than moving the file. */
   renew(): void;
 };
 
@@ -300,8 +300,8 @@ type HeldLock = {
  * Runs `work` while no other process holds the lock at `path`, on this host or another one that shares the folder.
  *
  * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
- * succeeds only if there is none or an empty one, and the holder renames the file every second. Who has seen one and
- * the same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and whoever was
+ * succeeds only if there is none or an empty one, and the holder renames the file every second. A process that sees the
+ * same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and a process that was
  * paused finds its file gone: `moveTo` and `renew` throw, and the work starts again. Throws `busy` after `PATIENCE_MS`.
  */
 export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {

@@ -66,7 +66,7 @@ async function readObject(root: string, key: string, { tried, mostBytes, signal 
   return { body, etag: createHash('sha256').update(body).digest('hex') };
 }
 
-// Opens the file when the first chunk is requested, so that a stream that nobody reads holds nothing open.
+// Opens the file when the first chunk is requested, so that a stream that is never read keeps no file open.
 async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array> {
   await using file = await openObject(root, key);
   for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: CHUNK_BYTES }))

@@ -343,7 +343,7 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * 412, or 404 under If-Match: somebody else's object is there, or none, unless the request was sent before and only its
+ * 412, or 404 under If-Match: another writer's object is there, or none, unless the request was sent before and only its
  * response was lost: then the object is ours. 409 ConditionalRequestConflict says only that another write was in
  * progress: try again.
  */

@@ -48,7 +48,7 @@ export type Store = {
   /** The object's bytes as they arrive, or undefined if there is none. For parts. Read the stream to its end, or abort it. */
   stream(key: string, options?: Abortable): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * `stored` with the new etag, or `condition-failed`: somebody else's object is there and was left alone. `body`
+   * `stored` with the new etag, or `condition-failed`: another writer's object is there, and was left alone. `body`
    * belongs to the caller again once this has resolved.
    */
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<PutResult>;

@@ -32,7 +32,7 @@ export const unlessDamaged =
     report(error.message);
   };
 
-export type StoredJson<T> = { readonly value: T; readonly etag: string };
+type StoredJson<T> = { readonly value: T; readonly etag: string };
 
 type Expected<T> = {
   /** In words: `a manifest`. */

@@ -100,7 +100,7 @@ function release(lock: DatabaseSync, path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Nor, for a while, one that was open. Without its lock it says nothing, and whoever comes next deletes it.
+    // Nor, for a while, one that was open. Without its lock it says nothing, and the next process deletes it.
   }
   if (lock.isOpen) lock.close();
 }

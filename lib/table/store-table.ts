@@ -7,8 +7,8 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * A store names the table by which its jobs and texts are sent; whoever has another table sends nothing, since by its
- * rows nothing was sent. A table in DynamoDB is known by its name alone: the roles of the stack may not use
+ * A store names the table by which its jobs and texts are sent. A process with another table sends nothing, since that
+ * table's rows say that nothing was sent. A table in DynamoDB is known by its name alone: the roles of the stack may not use
  * DescribeTable.
  */
 
@@ -27,12 +27,12 @@ type NamedTable = z.infer<typeof namedSchema>;
 /** Passes if the store names this table; otherwise throws a `bad-table` TableError, and nothing is to be sent. */
 export type CheckTable = () => Promise<void>;
 
-/** Among the settings of whoever begins a new ledger by what is sent: the name of no variable. */
+/** In the settings of a command that begins a new ledger with what it sends. It is not the name of a variable. */
 export const NEW_LEDGER = '--new-ledger';
 
 /**
  * Checks a table, as SYNC_TABLE names it. Names it in the store unless a table is named, or with `NEW_LEDGER`, and
- * creates a file only for that. Passes once and for all; a store that is away is a table that is away.
+ * creates a file only for that. Passes once and for all; an unavailable store counts as an unavailable table.
  */
 export const tableCheckOf = (
   table: string,
@@ -107,6 +107,6 @@ function wordsOf({ table, stack, id }: NamedTable): string {
 function asTableError(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   const { failure } = error;
-  const isAway = failure.kind === 'busy' || failure.kind === 'unreachable';
-  return isAway ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error }) : error;
+  const isUnavailable = failure.kind === 'busy' || failure.kind === 'unreachable';
+  return isUnavailable ? new TableError(`read ${TABLE_KEY}`, failure, { cause: error }) : error;
 }

@@ -27,7 +27,7 @@ export type WriteOptions = {
   readonly mayUseReserve?: boolean | undefined;
 };
 
-/** `stored`, or what is there instead: somebody else's write was first and was left alone. */
+/** `stored`, or what is there instead: another write was first, and was left alone. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };

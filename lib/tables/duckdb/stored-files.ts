@@ -79,9 +79,9 @@ export async function writeCopy(path: string, body: Uint8Array): Promise<DataFil
 export type Session = {
   readonly store: Store;
   readonly copies: LocalCopies;
-  /** Reports something that is missing or damaged and was left out, in words. */
+  /** Reports in words what is missing or damaged, and was left out. */
   readonly report: (fault: string) => void;
-  /** Reports what was found elsewhere, since it is damaged, or is not there since nobody published it, in words. */
+  /** Reports in words what is damaged but was found elsewhere, and what was never published. */
   readonly note: (words: string) => void;
   /** True if the query names a column like this, in lower case. */
   readonly asks: (column: string) => boolean;

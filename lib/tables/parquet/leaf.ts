@@ -35,7 +35,7 @@ export type Leaf = LeafPlace & {
 };
 
 /** The values of a leaf without their places. */
-export type EncodedValues = {
+type EncodedValues = {
   readonly count: number;
   /** What all values take in the plain encoding, as one page. */
   readonly page: Uint8Array;
@@ -59,7 +59,7 @@ export const MAX_LEVEL = 15;
 /** How many bits of a place are below each of its levels. */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
-export const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });
+const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });
 
 export function addLevels(levels: Levels, repetition: number, definition: number): void {
   const { count } = levels;
@@ -70,7 +70,7 @@ export function addLevels(levels: Levels, repetition: number, definition: number
 }
 
 /** Takes back the places of the last row; returns how many of them have a value. */
-export function dropPlaces(levels: Levels, definition: number): number {
+function dropPlaces(levels: Levels, definition: number): number {
   let values = 0;
   for (let isFirst = false; !isFirst && levels.count > 0; ) {
     levels.count -= 1;

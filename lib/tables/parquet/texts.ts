@@ -23,7 +23,7 @@ export type Texts = {
   source: JsonBytes;
   /** True if some were taken back: the distinct ones may be others than those that come somewhere. */
   hasDropped: boolean;
-  /** Nothing reads it: it makes sure that what is read for it is read. */
+  /** A sink that keeps the loop of early reads from being optimised away. */
   touched: number;
 };
 
