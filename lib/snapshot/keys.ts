@@ -50,7 +50,7 @@ export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFol
 /** The folder of the one object that lists the Parquet of a source's latest run, or of its narrowed places. Ends in a slash. */
 export const latestParquetFolder = (source: Source) => `parquet/latest/${source}/`;
 
-/** `token` makes a folder of its own for each comparison: nobody overwrites or deletes changes that a manifest names. */
+/** `token` gives each comparison its own folder: changes that a manifest names are never overwritten or deleted. */
 export const changesKey = (place: Place, run: Run, against: string, token: string) =>
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 

@@ -64,7 +64,7 @@ const manifestSchema = z.object({
       added: z.number(),
       removed: z.number(),
       changed: z.number(),
-      /** Where they are stored, a line a record. Nothing else says so. */
+      /** Where they are stored, a line a record. Stored only here. */
       key: z.string().check(z.refine(isKey)),
     }),
   ),
@@ -80,7 +80,7 @@ const manifestSchema = z.object({
       effectiveRate: z.number(),
     }),
   ),
-  /** The run that was published when this one began; null if none was, empty if nobody could read which. */
+  /** The run that was published when this one began; null if none was, empty if that could not be read. */
   begunAfter: z.nullable(z.string()),
   publishable: z.boolean(),
   refused: z.array(z.string()),

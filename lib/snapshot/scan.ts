@@ -43,11 +43,11 @@ export const assumptionNames = [
 type Assumption = (typeof assumptionNames)[number];
 
 /** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
-export type Claim = Pick<ScanOutcome, 'consistency' | 'assumes'>;
+export type Completeness = Pick<ScanOutcome, 'consistency' | 'assumes'>;
 
-export const UNPROVED: Claim = { consistency: 'best-effort', assumes: [] };
-export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
-  isProved ? { consistency: 'proved', assumes } : UNPROVED;
+export const UNVERIFIED: Completeness = { consistency: 'best-effort', assumes: [] };
+export const verifiedIf = (isProved: boolean, assumes: readonly Assumption[]): Completeness =>
+  isProved ? { consistency: 'proved', assumes } : UNVERIFIED;
 
 /** A requested id that could not be read, and the status that the platform responded with; 0 if no response was complete. */
 export const missingIdSchema = z.object({ id: z.string(), status: z.number() });
@@ -95,7 +95,7 @@ export type ScanStart<Position> = {
    * Makes all that was yielded durable, and reads back the keys of the current segment, some at a time: for a scan that
    * cannot recognize a repeated record otherwise. Read it within a step, to its end. Throws `StoredObjectError`.
    */
-  readonly takenKeys: () => AsyncIterable<readonly string[]>;
+  readonly readBackKeys: () => AsyncIterable<readonly string[]>;
 };
 
 export type Scan<Position> = (

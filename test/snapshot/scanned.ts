@@ -2,7 +2,7 @@ import type { MissingId, Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 import { recordsIn } from './batches.ts';
 
 /** The start of a scan that has taken nothing yet. */
-export const fromBeginning = { from: undefined, async *takenKeys() {} };
+export const fromBeginning = { from: undefined, async *readBackKeys() {} };
 
 /** Where a scan was after a step, and what the run had by then: its lines, its missing ids, and where its segment began. */
 export type Passed<Position> = {
@@ -42,10 +42,10 @@ export async function scanned<Position>(
   const totals: (number | null)[] = [];
   const shares: (number | undefined)[] = [];
   const positions: Passed<Position>[] = [];
-  async function* takenKeys() {
+  async function* readBackKeys() {
     yield [...taken, ...keys.slice(segment)];
   }
-  const steps = scan({ from, signal, takenKeys });
+  const steps = scan({ from, signal, readBackKeys });
   for (;;) {
     const { done, value } = await steps.next();
     if (done) {

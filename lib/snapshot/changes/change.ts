@@ -157,7 +157,8 @@ export function describeChanges(source: Source, changes: readonly Change[]): rea
 
 function fieldLines(source: Source, change: Change): readonly string[] {
   if (change.change !== 'changed') return [];
-  const [before, after] = [fieldsOf(change.before), fieldsOf(change.after)];
+  const before = fieldsOf(change.before);
+  const after = fieldsOf(change.after);
   const lines = change.fields.slice(0, MAX_FIELDS).map((name) => {
     const isTime = `${name}_at` in sourceDefinitions[source].columns;
     const [old, now] = shortenPair(printField(before, name, isTime), printField(after, name, isTime));

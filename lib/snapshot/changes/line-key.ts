@@ -49,7 +49,8 @@ function createPlainKey({ owner, id, isInteger }: RecordKey) {
 /** A member's value without parsing it: the digits of an integer, or ASCII without escapes; undefined if it is neither. */
 function plainAt({ line, members }: ReadLine, at: number, isInteger = false): string | undefined {
   const { bytes } = line.json;
-  const [start, end] = [members.valueStarts[at] ?? 0, members.valueEnds[at] ?? 0];
+  const start = members.valueStarts[at] ?? 0;
+  const end = members.valueEnds[at] ?? 0;
   const isText = bytes[start] === QUOTE;
   if (isText === isInteger || !isPlain(line, start, end)) return undefined;
   return isText ? bytes.toString('latin1', start + 1, end - 1) : bytes.toString('latin1', start, end);
@@ -83,7 +84,8 @@ export function readBy({ owner, isInteger }: RecordKey, key: string): string {
 }
 
 function compareOwned(a: string, b: string): number {
-  const [left, right] = [a.lastIndexOf('/'), b.lastIndexOf('/')];
+  const left = a.lastIndexOf('/');
+  const right = b.lastIndexOf('/');
   return (
     compareTexts(a.slice(0, left), b.slice(0, right)) || compareIds(a.slice(left + 1), b.slice(right + 1))
   );

@@ -98,7 +98,8 @@ export function isPlain({ json: { bytes } }: Line, start: number, end: number): 
 
 export function nameAt({ line, members }: ReadLine, at: number): string {
   const { bytes } = line.json;
-  const [start, end] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
+  const start = members.nameStarts[at] ?? 0;
+  const end = members.nameEnds[at] ?? 0;
   if (!members.hasEscapes) return bytes.toString('utf8', start + 1, end - 1);
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }

@@ -169,8 +169,7 @@ const TOGETHER = 32;
  */
 export async function* compareSideBySide(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];
-  const { before, after } = withoutEqualParts(comparison);
-  const [old, now] = [openSide(comparison, before.parts), openSide(comparison, after.parts)];
+  const { old, now } = openSides(comparison);
   const waiting = createWaiting(comparison);
   let changes: LineChange[] = [];
 
@@ -180,7 +179,8 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
     const key = old.key();
     const inPlace = differingInPlace(records, old.read, now.read.line);
     if (inPlace === undefined && key !== now.key()) {
-      const [isBehind, isAhead] = [waiting.has('before', key), waiting.has('after', now.key())];
+      const isBehind = waiting.has('before', key);
+      const isAhead = waiting.has('after', now.key());
       if (isBehind || !isAhead) takeOne('before');
       if (isAhead || !isBehind) takeOne('after');
       return [isBehind || !isAhead, isAhead || !isBehind];
@@ -256,6 +256,11 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   };
 }
 
+function openSides(comparison: Comparison) {
+  const { before, after } = withoutEqualParts(comparison);
+  return { old: openSide(comparison, before.parts), now: openSide(comparison, after.parts) };
+}
+
 function openSide({ store, source, signal }: Comparison, parts: readonly Part[]) {
   const reader = readLines({ store, parts, signal });
   const members = noMembers();
@@ -311,7 +316,8 @@ function differingInPlace(
   let [at, nowAt] = [line.start, after.start];
   let same = sameUntil(line, at, after, nowAt);
   for (let position = 0; position < members.count; position += 1) {
-    const [start, end] = [members.valueStarts[position] ?? 0, members.valueEnds[position] ?? 0];
+    const start = members.valueStarts[position] ?? 0;
+    const end = members.valueEnds[position] ?? 0;
     // With the byte after it, since the other value may be longer.
     if (end < same) continue;
     if (start > same) return undefined;
@@ -322,7 +328,8 @@ function differingInPlace(
     same = sameUntil(line, at, after, nowAt);
     const name = nameAt(before, position);
     if (name === key.id || key.owner?.includes(name)) return undefined;
-    const [nameStart, nameEnd] = [members.nameStarts[position] ?? 0, members.nameEnds[position] ?? 0];
+    const nameStart = members.nameStarts[position] ?? 0;
+    const nameEnd = members.nameEnds[position] ?? 0;
     if (lastNamed(before, line.json.bytes, nameStart + 1, nameEnd - 1) !== position) return undefined;
     if (volatile.includes(name)) continue;
     const arePlain = isPlain(line, start, end) && isPlain(after, nowStart, nowEnd);
@@ -344,7 +351,8 @@ function valueEnd({ json }: Line, start: number): number | undefined {
 
 /** The same for lines of any layout. */
 function differingByName({ volatile, sets }: RecordRules, before: ReadLine, after: ReadLine) {
-  const [old, now] = [valuesByName(before), valuesByName(after)];
+  const old = valuesByName(before);
+  const now = valuesByName(after);
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
   return names.filter((name) => isChanged(old.get(name), now.get(name), sets.includes(name))).sort();
 }
@@ -355,7 +363,8 @@ const isSameText = (a: Line, b: Line): boolean =>
 
 /** Where line `a` differs for the first time, from `start` on, from `b` from `other` on; at most the end of one of them. */
 function sameUntil(a: Line, start: number, b: Line, other: number): number {
-  const [left, right] = [a.json, b.json];
+  const left = a.json;
+  const right = b.json;
   const shift = other - start;
   const end = Math.min(a.end, b.end - shift);
   let at = start;

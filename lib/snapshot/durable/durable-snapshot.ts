@@ -271,7 +271,7 @@ function retriesFor(error: unknown): number {
   if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
   if (error instanceof StoreError)
     return isPassing(error) || error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
-  // No time brings a setting that is missing.
+  // A missing setting stays missing.
   return error instanceof ServiceError && error.failure.kind === 'unconfigured' ? 0 : MAX_UNNAMED;
 }
 

@@ -27,7 +27,7 @@ export type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
 
-/** `half-pruned`: a prune was stopped. `left`: what a publisher has left of a run with nothing published or under `work/`. */
+/** `half-pruned`: a prune was stopped. `left`: orphaned objects of a publisher that was killed. */
 export type RunToPrune = {
   readonly place: Place;
   readonly run: string;
@@ -42,7 +42,7 @@ export type RunToPrune = {
 type PrunePlan = {
   readonly place: Place;
   readonly runs: readonly RunToPrune[];
-  /** What is missing or damaged of the last published run, in words: then nothing goes. */
+  /** What is missing or damaged of the last published run, in words: then nothing is deleted. */
   readonly broken: string | undefined;
 };
 
@@ -54,7 +54,7 @@ type PlanOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A run that has not finished may still be taken: it goes only if it started this long ago. */
+/** A run that has not finished may still be taken: it is deleted only if it started this long ago. */
 const UNFINISHED_MS = 7 * 86_400_000;
 
 type PrunesToPlan = Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {

@@ -14,7 +14,7 @@ import { readLastPublication } from '../publish/publish-parts.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
 import { sources } from '../sources/sources.ts';
 
-/** A run as `runs --json` prints it: null where nobody knows, or where there is nothing to say. */
+/** A run as `runs --json` prints it: null for what is unknown or does not apply. */
 export type ListedRun = {
   readonly source: Place;
   readonly run: string;
@@ -55,7 +55,7 @@ type FoundRuns = {
   readonly left: number;
 };
 
-/** The runs of each place, newest first. What is missing or damaged of one run is named, and spoils no other. */
+/** Lists the runs of each place, newest first. Reports what is missing or damaged of a run, and lists the others. */
 export const findRuns = (options: RunsToList): Promise<FoundRuns> =>
   readAgain(
     () => findOnce(options),
@@ -69,7 +69,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
   for (const each of places) {
     const last = await readLastPublication(store, each);
     if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
-    // Without `latest.json` nobody knows which runs were published.
+    // Without `latest.json` it is unknown which runs were published.
     const published = last.latest === undefined ? [] : await publishedRuns(store, each, { signal });
     const { latest } = last;
     const runs = all ? await allRuns({ store, place: each, latest, published, signal }) : published;
@@ -117,19 +117,41 @@ function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'>
   const { against = null, added = null, removed = null, changed = null } = changes ?? {};
   const durationMs = Date.parse(finishedAt) - Date.parse(startedAt);
   return {
-    ...{ source, run, startedAt, finishedAt, durationMs, records },
-    ...{ against, added, removed, changed, consistency, degradedPages, forced, refused, fault: null },
+    source,
+    run,
+    startedAt,
+    finishedAt,
+    durationMs,
+    records,
+    against,
+    added,
+    removed,
+    changed,
+    consistency,
+    degradedPages,
+    forced,
+    refused,
+    fault: null,
   };
 }
 
 /** Of a run without a manifest that can be read. */
 const UNKNOWN = {
-  ...{ finishedAt: null, durationMs: null, records: null },
-  ...{ against: null, added: null, removed: null, changed: null },
-  ...{ consistency: null, degradedPages: null, forced: false, refused: [], fault: null },
+  finishedAt: null,
+  durationMs: null,
+  records: null,
+  against: null,
+  added: null,
+  removed: null,
+  changed: null,
+  consistency: null,
+  degradedPages: null,
+  forced: false,
+  refused: [],
+  fault: null,
 } as const;
 
-/** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: nobody can read how far it came. */
+/** A run under `work/` that is not published. `unfinished`: it can be resumed. `damaged`: its progress cannot be read. */
 export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
   | { readonly state: 'unfinished'; readonly records: number }
   | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
@@ -140,7 +162,7 @@ type UnpublishedOptions = {
   readonly store: Store;
   readonly place: Place;
   readonly published: readonly PublishedRun[];
-  /** What `latest.json` says, if it can be read. */
+  /** The parsed `latest.json`; undefined if unreadable. */
   readonly latest: Latest | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -183,7 +205,7 @@ export async function newestRefused(
 /** The newest run of a place that can be resumed; undefined if there is none. */
 export async function lastStopped(store: Store, place: Place): Promise<string | undefined> {
   const { latest } = await readLastPublication(store, place);
-  // If nobody knows what was published, a run that was is resumed, and stays published.
+  // If it is unknown what was published, a published run is resumed, and stays published.
   const published = latest === undefined ? [] : await publishedRuns(store, place);
   for await (const { run, state } of unpublishedRuns({ store, place, latest, published }))
     if (state === 'unfinished') return run;

@@ -41,7 +41,9 @@ export const wantedOf = (
   { keys: [key = '', ...orElse], keyIs }: RecordsIn,
   more: Partial<Wanted> = {},
 ): Wanted => ({
-  ...{ key, orElse, keyIs },
+  key,
+  orElse,
+  keyIs,
   ...more,
 });
 

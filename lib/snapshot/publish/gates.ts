@@ -21,7 +21,7 @@ type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
 
 /**
  * True if the run began before the latest one did: another publication was the last when each of them began. Their clocks
- * decide only where that says nothing: nothing was published between their starts, or nobody knows in which order.
+ * decide only where that says nothing: nothing was published between their starts, or the order is unknown.
  */
 export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Begun & Pick<Latest, 'earlier'>) {
   if (latest.run === run || latest.run === begunAfter) return false;

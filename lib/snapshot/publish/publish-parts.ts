@@ -48,7 +48,7 @@ export async function publishParts({ store, parts, work, folder }: PartsToPublis
   if (lost !== undefined) throw new StoredObjectError('invalid', lost);
   for (let from = 0; from < left.length; from += AT_ONCE) {
     const copying = left.slice(from, from + AT_ONCE).map(({ part, to }) => store.copy(part.key, to));
-    // Whatever fails, none is under way afterwards.
+    // If one fails, the others are awaited too.
     await Promise.allSettled(copying);
     await Promise.all(copying);
   }
@@ -58,7 +58,7 @@ export async function publishParts({ store, parts, work, folder }: PartsToPublis
 export type LastPublication = {
   /** The etag of `latest.json`; undefined if there is none. */
   readonly etag: string | undefined;
-  /** What `latest.json` says, if it can be read. */
+  /** The parsed `latest.json`; undefined if unreadable. */
   readonly latest: Latest | undefined;
   /** The manifest that it names, if that can be read and all of its parts are there. */
   readonly manifest: Manifest | undefined;
@@ -129,7 +129,7 @@ export const forgetTagged = ({ store, place, run }: RunToTag): Promise<void> =>
 async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);
-  // Somebody may have published it again meanwhile.
+  // It may have been published again meanwhile.
   if ((await readLatest(store, place))?.run === run.id) return untagLatest({ store, place, run });
   const tag = { name: RUN_TAG, value: REPLACED };
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });

@@ -73,7 +73,7 @@ const MAX_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
- * `latest.json` unless somebody else has moved it in the meantime: then the run is judged and compared again, so that
+ * `latest.json` unless another publisher has moved it in the meantime: then the run is judged and compared again, so that
  * it goes back to an earlier start only by force. A published run stays published. One that was stopped is continued by
  * the next call, which publishes the same bytes. Tables are made afterwards (`buildTables`).
  */
@@ -125,7 +125,8 @@ async function storeRun(
   manifest: Manifest,
   last: Manifest | undefined,
 ): Promise<Manifest> {
-  const [work, folder] = [workFolder(source, run), publishedFolder(source, run)];
+  const work = workFolder(source, run);
+  const folder = publishedFolder(source, run);
   const parts = await publishParts({ store, parts: manifest.parts, work, folder });
   const published = { ...manifest, parts };
   if (last === undefined) return published;
@@ -195,7 +196,7 @@ async function moveLatest(
 
 const without = (keys: readonly string[], key: string) => keys.filter((each) => each !== key);
 
-/** `perhaps`: the manifests that were published before if nobody can read which. */
+/** `perhaps`: the manifests that may have been published before, if `latest.json` is unreadable. */
 function latestAfter(
   there: Latest | undefined,
   perhaps: readonly string[],

@@ -14,7 +14,7 @@ import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { callsSchema, type Part, partSchema } from '../manifest.ts';
 import { missingIdSchema, outcomeSchema } from '../scan.ts';
 
-/** Where the records of a run come to an end. */
+/** The end of the durable records of a run. */
 const endSchema = z.object({
   /** The key of the last part's entry; each entry has the key of the one before it. */
   lastPart: z.nullable(z.string()),

@@ -31,7 +31,7 @@ const LINE_FEED = 0x0a;
  * Writes records into parts that end after the same keys in every run (`endsPart`), wherever it was stopped and
  * whatever its pages were: the bytes of a part depend on its records alone, so that parts repeat from run to run.
  * Memory holds the compressed parts that are not stored yet: a name ends in the sha256 of all bytes. What the open part
- * holds is stored under a name of its own (`storeOpen`), for whoever resumes the run (`resume`).
+ * holds is stored under a name of its own (`storeOpen`), to resume the run from (`resume`).
  */
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
   const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
@@ -200,6 +200,6 @@ async function storePart(
 }
 
 function releaseOncePacked(parts: Parts, release: (() => void) | undefined): void {
-  // Whoever waits for the next frame hears of a failure. Memory that is not released is collected.
+  // A failure is rethrown by the next write. Memory that is not released is collected.
   if (release !== undefined) parts.settle().then(release, () => undefined);
 }

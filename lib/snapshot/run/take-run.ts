@@ -147,7 +147,7 @@ const PART_MS = 30_000;
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partMs = PART_MS, isOver = () => false, onProgress } = options;
   const progress = await startProgress(saved, options);
-  const takenKeys = async function* takenKeys() {
+  const readBackKeys = async function* readBackKeys() {
     const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
     const parts = await readParts(options.store, lastPart, segment?.lastPart);
     const run = { parts: open === null ? parts : [...parts, open] };
@@ -159,7 +159,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     }
   };
   try {
-    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
+    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, readBackKeys });
     for (;;) {
       const step = await meanwhile(steps.next(), partMs - progress.unsavedMs(), async () => {
         if (progress.unsavedMs() > 0) await progress.save(null);
@@ -185,7 +185,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     } catch (unsaved) {
       if (unsaved === error) throw error;
       const words = [errorText(error), `(and the checkpoint was not saved: ${errorText(unsaved)})`];
-      // What is full or away fails alike twice.
+      // A full or unavailable store fails twice with the same message.
       const isSame = errorText(error) === errorText(unsaved);
       throw new AggregateError([error, unsaved], isSame ? words[0] : words.join(' '));
     }
@@ -215,13 +215,13 @@ type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'part
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
-/** What a slice has taken since its checkpoint, and how it becomes durable. */
+/** What a slice has taken since its checkpoint, and what makes that durable. */
 async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const taken = createTaken(checkpoint);
   /** When the first record was added that is not durable. */
   let sinceMs: number | undefined;
-  const [earlier, before] = [checkpoint.calls, callCounts()];
+  const callsSoFar = createCallCount(checkpoint.calls, callCounts);
   const folder = workFolder(checkpoint.source, { id: checkpoint.run });
   const writer = createPartWriter({ store, compression: checkpoint.compression, folder, ...limits });
   if (checkpoint.open !== null) await writer.resume(checkpoint.open);
@@ -236,7 +236,7 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
     if (outcome !== null) await writer.end();
     while (await writer.storeEnded(checkpoint.parts, record));
-    const facts = { ...taken.facts(), calls: callsOf(earlier, callCounts(), before) };
+    const facts = { ...taken.facts(), calls: callsSoFar() };
     const open = await writer.storeOpen();
     checkpoint = { ...checkpoint, ...facts, open, outcome };
     etag = await saveCheckpoint(store, checkpoint, etag);
@@ -326,13 +326,19 @@ function createDeletion(store: Store, first: string | undefined) {
 
 const EMPTY = { lastPart: null, open: null, records: 0, fields: {} };
 
-/** The calls of a run: those of earlier processes plus those that this one has made since. */
-const callsOf = (earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts => ({
-  requests: earlier.requests + now.requests - before.requests,
-  retries: earlier.retries + now.retries - before.retries,
-  throttled: earlier.throttled + now.throttled - before.throttled,
-  waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
-});
+/** Counts the calls of a run: those of earlier processes plus those that this one makes from now on. */
+function createCallCount(earlier: CallCounts, callCounts: () => CallCounts): () => CallCounts {
+  const before = callCounts();
+  return () => {
+    const now = callCounts();
+    return {
+      requests: earlier.requests + now.requests - before.requests,
+      retries: earlier.retries + now.retries - before.retries,
+      throttled: earlier.throttled + now.throttled - before.throttled,
+      waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
+    };
+  };
+}
 
 /** Calls of the function take turns. */
 function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {

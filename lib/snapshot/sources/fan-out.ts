@@ -181,7 +181,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
   }
 }
 
-/** True if the platform answers for another id, be it that it cannot be had. */
+/** True if the platform responds for another id, even to say that it cannot be had. */
 async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean> {
   for (const other of witnessesOf(options)) {
     try {

@@ -152,7 +152,6 @@ export type RecordKey<Column extends string = string> = {
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
 /** How ids are found in a file. */
 type IdsInFile = {
   /** What a column of them is called, in small letters without anything between them. */
@@ -163,6 +162,7 @@ type IdsInFile = {
   readonly flag: string;
 };
 
+/** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
 export type RequestOption = {
   readonly field: string;
   readonly flags: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
-import { provedIf, type Scan } from '../../../lib/snapshot/scan.ts';
+import { type Scan, verifiedIf } from '../../../lib/snapshot/scan.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOfLines } from '../batches.ts';
 import { beginIn, sliceIn } from './begin-in.ts';
@@ -16,7 +16,7 @@ const scanWith = (namesOf: (record: number) => readonly string[]): Scan<unknown>
         total: null,
       };
     }
-    return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'ids', refused: [] };
+    return { ...verifiedIf(true, []), totals: { start: null, end: null }, order: 'ids', refused: [] };
   };
 
 test.each([

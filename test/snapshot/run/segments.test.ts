@@ -3,7 +3,7 @@ import { runKeys } from '../../../lib/snapshot/changes/line-key.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved, SliceOptions } from '../../../lib/snapshot/run/take-run.ts';
-import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
+import { type Scan, type ScanStep, verifiedIf } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
@@ -28,7 +28,7 @@ function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY
       else yield { ...step, batch: simulatedBatch([planned]), segment };
       if (planned !== 'begins') segment = undefined;
     }
-    return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'id', refused: [] };
+    return { ...verifiedIf(true, []), totals: { start: null, end: null }, order: 'id', refused: [] };
   };
 }
 
@@ -119,7 +119,7 @@ test('the keys of the current segment are read back, and no others', async () =>
     const steps = plannedScan(PLAN)(start);
     for (;;) {
       const { done, value } = await steps.next();
-      received.push((await Array.fromAsync(start.takenKeys())).flat());
+      received.push((await Array.fromAsync(start.readBackKeys())).flat());
       if (done) return value;
       yield value;
     }

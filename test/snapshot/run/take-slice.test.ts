@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
-import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
+import { type Scan, type ScanStart, verifiedIf } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
@@ -17,7 +17,7 @@ function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
       if (id === failAt) throw new Error(`failed at ${id}`);
       yield { batch: simulatedBatch([id]), position: id, total: 10 };
     }
-    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
+    return { ...verifiedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
   };
 }
 
@@ -58,7 +58,7 @@ test('a record that is too long ends the slice; what was taken since the last ch
     async function* scan({ from }) {
       if (from === undefined) yield { batch: simulatedBatch([1]), position: 1, total: 4 };
       yield { batch: simulatedBatch([2, 3, last]), position: 4, total: 4 };
-      return { ...provedIf(true, []), totals: { start: 4, end: 4 }, order: 'id', refused: [] };
+      return { ...verifiedIf(true, []), totals: { start: 4, end: 4 }, order: 'id', refused: [] };
     };
   const long = takeSlice(await begin(), slice({ scan: scanOf(1_000), mostLineBytes: 10 }));
   await expect(long).rejects.toThrow('record 1000: expected at most 10 bytes, got 12');
@@ -101,7 +101,7 @@ test('the calls of all processes of a run are summed', async () => {
   expect(checkpoint.calls).toEqual({ requests: 6, retries: 0, throttled: 0, waitedMs: 0 });
 });
 
-const allOf = async (keys: ReturnType<ScanStart<unknown>['takenKeys']>) =>
+const allOf = async (keys: ReturnType<ScanStart<unknown>['readBackKeys']>) =>
   (await Array.fromAsync(keys)).flat();
 
 test('a scan that requests the taken keys gets those of the open part and of earlier slices, each stored once', async () => {
@@ -109,10 +109,10 @@ test('a scan that requests the taken keys gets those of the open part and of ear
   const requesting: Scan<unknown> = async function* request(start) {
     for await (const step of countingScan()(start)) {
       yield step;
-      if (Number(step.position) % 4 === 0) received.push(await allOf(start.takenKeys()));
+      if (Number(step.position) % 4 === 0) received.push(await allOf(start.readBackKeys()));
     }
-    received.push(await allOf(start.takenKeys()), await allOf(start.takenKeys()));
-    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
+    received.push(await allOf(start.readBackKeys()), await allOf(start.readBackKeys()));
+    return { ...verifiedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
   };
   const first = await takeSlice(await begin(), slice({ partBytes: 0, isOver: () => true }));
 

@@ -1,5 +1,5 @@
 import { compareIds } from '../../../platform/index.ts';
-import { provedIf, type ScanStart, type ScanStep } from '../../scan.ts';
+import { type ScanStart, type ScanStep, verifiedIf } from '../../scan.ts';
 import {
   type CalculationPage,
   type CalculationRead,
@@ -39,8 +39,8 @@ import {
  */
 
 const CLAIMS = {
-  id: provedIf(true, ['current-responses']),
-  created: provedIf(true, ['current-responses', 'fixed-creation-times']),
+  id: verifiedIf(true, ['current-responses']),
+  created: verifiedIf(true, ['current-responses', 'fixed-creation-times']),
 } as const;
 
 /** How many pages are fetched while one is processed. Where the second one starts can be guessed by id alone. */
@@ -218,7 +218,8 @@ function checkedRows(page: CalculationPage, field: SortField, isAscending: boole
 
 /** Rows of a page as a batch. All rows up to its end may be written in its own memory. */
 function batchOf({ page }: Rows, rows: readonly number[]) {
-  const [first = 0, end = 0] = [rows[0], rows.at(-1)];
+  const first = rows[0] ?? 0;
+  const end = rows.at(-1) ?? 0;
   const isRest = end === page.keys.length - 1 && end - first === rows.length - 1;
   return isRest ? page.from(first) : page.batchOf(rows);
 }

@@ -20,7 +20,7 @@ import { oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
 import { noRecords, scanObject } from '../../page/scan-response.ts';
 import { scalarAt } from '../../page/value-at.ts';
-import { type Claim, type ScanOutcome, totalsSchema, UNPROVED } from '../../scan.ts';
+import { type Completeness, type ScanOutcome, totalsSchema, UNVERIFIED } from '../../scan.ts';
 
 /** A response contradicts the requested order, or the scan makes no progress: what was read may be incomplete. */
 export class ScanError extends Error {
@@ -113,9 +113,9 @@ export type CalculationRead = ScanOutcome & { readonly unnamed: number };
 export const outcomeOf = (
   { degradedPages, totals, unnamed }: Progress,
   order: string,
-  claim: Claim,
+  claim: Completeness,
 ): CalculationRead => ({
-  ...(degradedPages > 0 ? UNPROVED : claim),
+  ...(degradedPages > 0 ? UNVERIFIED : claim),
   degradedPages,
   totals,
   order,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { emptyBatch } from '../../page/record-batch.ts';
-import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNPROVED } from '../../scan.ts';
+import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNVERIFIED } from '../../scan.ts';
 import { isBadRequest, isServerError } from '../fan-out.ts';
 import {
   type Judgement,
@@ -54,7 +54,7 @@ function judge({
   const { start, end } = result.totals;
   const isShort = start !== null && end !== null && records + unnamed < Math.min(start, end);
   if (result.consistency !== 'proved' || !isShort) return { kind: 'ended', outcome: result };
-  return isLast ? { kind: 'ended', outcome: { ...result, ...UNPROVED } } : { kind: 'again', memo: null };
+  return isLast ? { kind: 'ended', outcome: { ...result, ...UNVERIFIED } } : { kind: 'again', memo: null };
 }
 
 /** True if the platform may not sort by what was asked for: it refuses, fails, or lists nothing although it has records. */
@@ -106,7 +106,7 @@ const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
  */
 export async function* unorderedScan(
   { readPage, limit }: ReadOptions,
-  { from, signal, takenKeys }: ScanStart<Progress> & { readonly from: Progress },
+  { from, signal, readBackKeys }: ScanStart<Progress> & { readonly from: Progress },
 ): AsyncGenerator<ScanStep<Progress>, CalculationRead, undefined> {
   let position = from;
   if (from.round === 0) {
@@ -114,7 +114,7 @@ export async function* unorderedScan(
     yield { batch: emptyBatch, position, total: null };
   }
   const taken = new Set<string>();
-  for await (const keys of takenKeys()) for (const key of keys) taken.add(key);
+  for await (const keys of readBackKeys()) for (const key of keys) taken.add(key);
   while (position.round <= MAX_ROUNDS) {
     refuseStall(position);
     const page = await readPage({ ascending: true, offset: position.next, limit, signal });
@@ -129,5 +129,5 @@ export async function* unorderedScan(
     if (!isNew) break;
     position = { ...position, round: position.round + 1, next: 0, isNew: false, idle: 0 };
   }
-  return outcomeOf(position, 'none', UNPROVED);
+  return outcomeOf(position, 'none', UNVERIFIED);
 }

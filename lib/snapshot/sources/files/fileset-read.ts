@@ -14,7 +14,14 @@ import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import { type FoundRecords, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
-import { type Claim, provedIf, type ScanStart, type ScanStep, totalsSchema, UNPROVED } from '../../scan.ts';
+import {
+  type Completeness,
+  type ScanStart,
+  type ScanStep,
+  totalsSchema,
+  UNVERIFIED,
+  verifiedIf,
+} from '../../scan.ts';
 import { isBadRequest } from '../fan-out.ts';
 import type { Judgement, ReadEnd } from '../rereading.ts';
 
@@ -80,11 +87,11 @@ const MAX_GROWTH = 10_000;
  */
 export async function* readFileset(
   { filesetId, readPage }: FilesetReadOptions,
-  { from, signal, takenKeys }: ScanStart<FilesetPosition>,
+  { from, signal, readBackKeys }: ScanStart<FilesetPosition>,
   stopsAtRepeat: boolean,
 ): AsyncGenerator<ScanStep<FilesetPosition>, FilesetResult, undefined> {
   const seen = createSeenTexts();
-  if (from !== undefined) await addTaken(seen, filesetId, takenKeys());
+  if (from !== undefined) await addTaken(seen, filesetId, readBackKeys());
   let position = from ?? START;
   for (;;) {
     signal?.throwIfAborted();
@@ -219,7 +226,7 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
  */
 
 /** What is known of a FileSet, and what remains to be written of it. */
-export type FilesetOutcome = Claim & Pick<FilesetResult, 'batch' | 'totals' | 'isAscending'>;
+export type FilesetOutcome = Completeness & Pick<FilesetResult, 'batch' | 'totals' | 'isAscending'>;
 
 /** Judges a read of a FileSet. What is stored for the next read is the digest of the files. */
 export function judgeRead({
@@ -234,12 +241,12 @@ export function judgeRead({
   return { kind: 'again', memo: isDoubtful(result) ? null : digest };
 }
 
-function claimOf(result: FilesetResult, memo: number | null): Claim {
+function claimOf(result: FilesetResult, memo: number | null): Completeness {
   const { files, totals, pages, digest } = result;
-  if (isDoubtful(result)) return UNPROVED;
-  if (result.isSorted) return provedIf(true, ['current-responses', 'fixed-creation-times', 'kept-order']);
-  if (pages === 1) return provedIf(true, ['current-responses']);
-  return provedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);
+  if (isDoubtful(result)) return UNVERIFIED;
+  if (result.isSorted) return verifiedIf(true, ['current-responses', 'fixed-creation-times', 'kept-order']);
+  if (pages === 1) return verifiedIf(true, ['current-responses']);
+  return verifiedIf(memo === digest && (totals.start ?? 0) <= files, ['not-missed-twice']);
 }
 
 function isDoubtful({ files, unnamed, repeats, isEndShown, totals }: FilesetResult): boolean {

@@ -4,14 +4,14 @@ import type { FileSearch } from '../../../platform/operations/index.ts';
 import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import {
   assumptionNames,
-  type Claim,
+  type Completeness,
   outcomeSchema,
-  provedIf,
   type Scan,
   type ScanOutcome,
   type ScanStart,
   type ScanStep,
   totalsSchema,
+  verifiedIf,
 } from '../../scan.ts';
 import { afterFailure, refuseBadRequests, refusedForMissing } from '../fan-out.ts';
 import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
@@ -178,8 +178,8 @@ const afterMissing = (position: FilesPosition): FilesPosition => ({
 /** Null once the platform did not report one of them. */
 const sumOf = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
-const bothOf = (a: Claim, b: Claim): Claim =>
-  provedIf(
+const bothOf = (a: Completeness, b: Completeness): Completeness =>
+  verifiedIf(
     a.consistency === 'proved' && b.consistency === 'proved',
     assumptionNames.filter((each) => a.assumes.includes(each) || b.assumes.includes(each)),
   );

@@ -459,7 +459,7 @@ async function linesOf<Position>(scan: Scan<Position>) {
   const keys: string[] = [];
   const records: Record_[] = [];
   async function* noKeys(): AsyncGenerator<readonly string[]> {}
-  const steps = scan({ from: undefined, takenKeys: () => noKeys() });
+  const steps = scan({ from: undefined, readBackKeys: () => noKeys() });
   for await (const { batch } of steps) {
     const found = recordsIn(batch);
     keys.push(...found.keys);

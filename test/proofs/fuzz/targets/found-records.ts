@@ -39,7 +39,7 @@ export const foundIn: Readonly<
   },
   async getDataFile(call) {
     const scan = dataFilesScan({ call, ids: [DATA_FILE] });
-    const steps = scan({ from: undefined, takenKeys: () => noKeys() });
+    const steps = scan({ from: undefined, readBackKeys: () => noKeys() });
     const { value } = await steps.next();
     if (value === undefined || !('batch' in value)) throw new Error('expected a step');
     const found = foundOf(value.batch);

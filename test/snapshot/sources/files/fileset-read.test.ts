@@ -58,10 +58,10 @@ async function read(
   });
   const readPage = filePageReader(call, {});
   const options = { filesetId: FILESET, readPage };
-  const takenKeys = async function* () {
+  const readBackKeys = async function* () {
     yield taken;
   };
-  const steps = readFileset(options, { ...fromBeginning, from, takenKeys }, stopsAtRepeat);
+  const steps = readFileset(options, { ...fromBeginning, from, readBackKeys }, stopsAtRepeat);
   const idsIn = (batch: FilesetResult['batch']) =>
     recordsIn(batch)
       .keys.map((key) => key.slice(FILESET.length + 1))
