@@ -22,7 +22,7 @@ type CheckOptions = {
   readonly warn: (err: StoredObjectError) => void;
 };
 
-/** The places whose newest published run is too old, if they have been expected for as long: since when is stored. */
+/** Finds the places whose newest published run is too old, if they have been expected that long: since when is stored. */
 export async function missingSnapshots(
   expected: readonly ExpectedSnapshot[],
   options: CheckOptions,
@@ -59,7 +59,7 @@ async function lastPublished(place: Place, enoughMs: number, { store, warn }: Ch
   }
 }
 
-/** Since when which places are expected. Below `work/`, where what nobody writes any more expires. */
+/** Since when which places are expected. Below `work/`, where what is no longer written expires. */
 const SINCE_KEY = 'work/expected-snapshots.json';
 
 /** Lifecycle rules delete what has not been written for 15 days or more. */

@@ -1,4 +1,6 @@
-/** A type in Hive's notation; the field names of a struct are lowerCase as on the platform. */
+/* The words in which the definition of a source says what columns its records have in SQL, here and in Athena. */
+
+/** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
 export type HiveType = string;
 
 /** What a query may make of a column beyond its type. */
@@ -20,9 +22,13 @@ export type ColumnUse = {
 /** A column: its type, the expression of SQL that makes it, and a line of meaning. */
 export type Made = readonly [type: HiveType, sql: string, about: string, use?: ColumnUse];
 
+/** A column of text; `sql` makes it, `about` is its line of meaning. */
 export const text = (sql: string, about: string, use: ColumnUse = {}): Made => ['string', sql, about, use];
+/** A column of whole numbers. */
 export const number = (sql: string, about: string, use: ColumnUse = {}): Made => ['bigint', sql, about, use];
+/** A column of timestamps. */
 export const moment = (sql: string, about: string): Made => ['timestamp', sql, about];
+/** A column of ids, which compare with numbers and without regard to case. */
 export const id = (sql: string, about: string, guesses: readonly string[] = []): Made =>
   text(sql, about, { isId: true, guesses });
 
@@ -47,7 +53,7 @@ export const alternatives = (values: readonly string[]): string =>
 /** Engines differ in what else they take for a time: in Trino `0` is a year. */
 export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
 
-/** The moment of an ISO 8601 text, in UTC; null if it is none. */
+/** The moment of an ISO 8601 text, in UTC; null for any other text. */
 export const momentOf = (text: string): string =>
   `CAST(CASE WHEN regexp_like(${text}, '${ISO_TIME}') THEN try(from_iso8601_timestamp(${text})) END AT TIME ZONE 'UTC' AS timestamp)`;
 

@@ -58,7 +58,7 @@ export async function requestAgain(
   return name === undefined || isNamedAfter(place, unnamed) ? unnamed : { ...unnamed, as: name };
 }
 
-/** True for the place of a narrowed request that nobody has named. */
+/** True for the place of a narrowed request that has no name (`as`). */
 export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 

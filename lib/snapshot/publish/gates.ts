@@ -14,7 +14,7 @@ export type GatedRun = Pick<
 
 const CLOCKS_APART_MS = 300_000;
 
-/** True for a time that lies ahead of every clock that is nearly right. */
+/** True for a time that is ahead of every clock that is nearly right. */
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
 type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;

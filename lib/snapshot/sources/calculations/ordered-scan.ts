@@ -248,7 +248,7 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
         // Beyond the reported total pages are most likely empty. If the total is wrong, a page is merely fetched later.
         if (ahead.has(offset) || (end !== null && offset + 1 >= end)) continue;
         const fetched = read(offset, wanted.signal);
-        // The error is thrown when the page is taken; nobody needs that of an aborted page.
+        // The error is thrown when the page is taken; that of an aborted page is not needed.
         fetched.catch(() => undefined);
         ahead.set(offset, fetched);
       }
