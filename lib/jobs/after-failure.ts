@@ -10,7 +10,7 @@ type FailureFacts = {
   readonly attempts: number;
   /** How many earlier ones were certainly not executed. */
   readonly unsentAttempts: number;
-  /** Earlier turns that failed and executed nothing. */
+  /** Earlier deliveries that failed and executed nothing. */
   readonly unsentTries: number;
   /** How long ago the job was claimed first, in milliseconds. */
   readonly sinceClaimMs: number;
@@ -23,7 +23,7 @@ type FailureFacts = {
 
 export type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** Hand the job back. `counts`: as an attempt, as a try that executed nothing, or not at all, since it only waited. */
+  /** Requeue the job. `counts`: as an attempt, as a try that executed nothing, or not at all, since it only waited. */
   | {
       readonly kind: 'later';
       readonly delayMs: number;
@@ -45,7 +45,7 @@ const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
-/** Waits during an outage: a minute after it, work goes on. The breaker stops the others, so few jobs try. */
+/** Waits during an outage: a minute after it, work continues. The breaker stops the others, so few jobs try. */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
 /** The longest that a `Retry-After` delays a job, in milliseconds, as it delays the pace. */

@@ -24,7 +24,7 @@ type CancelledBatch = {
 export const cancelJob = (id: string, ledger: Pick<Ledger, 'cancel'>): Promise<CancelAnswer> =>
   ledger.cancel(id, { stops: sendsMany });
 
-/** Cancels chunks that have not ended. One that nobody has ends here and now; one under way is ended by its worker. */
+/** Cancels chunks that have not ended. A chunk without a worker ends here and now; one under way is ended by its worker. */
 export async function cancelBatch(
   batch: string,
   { ledger, batches, signal }: CancelBatchParts,

@@ -23,11 +23,11 @@ export type Lease = {
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
-  /** Aborted when the process is to stop, with a `RequeueError`: what has not left goes back. Absent: it never is. */
+  /** Aborted with a `RequeueError` when the process is to stop: jobs without a sent request are requeued. Absent: it never is. */
   readonly stop?: AbortSignal | undefined;
 };
 
-/** A job as one delivery of its message has it. */
+/** A job while one delivery of its message is handled. */
 export type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
   readonly lost: AbortSignal;
@@ -43,7 +43,7 @@ export type JobDelivery = AsyncDisposable & {
   readonly close: () => Promise<Claim | undefined>;
 };
 
-/** The job is somebody else's, has ended, or has other content. */
+/** The claim failed: the job is held by another worker, has ended, or has other content under the same id. */
 export class NotClaimedError extends Error {
   override readonly name = 'NotClaimedError';
   readonly answer: Exclude<ClaimAnswer, { readonly kind: 'claimed' }>;
@@ -59,7 +59,7 @@ export type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOuta
 export type DeliveryOptions = {
   readonly job: Job;
   readonly request: JobRequest;
-  /** Most likely nobody has seen the job yet. */
+  /** Hint: the first delivery, so that the claim skips the read. */
   readonly isNew: boolean;
   /** Where it runs. Default: alone, as a process without places runs nothing else. */
   readonly place?: Place | undefined;
@@ -232,7 +232,7 @@ async function isPlatformAway(
   return awayMs !== undefined;
 }
 
-/** Looks at the row now and then, where the job stops between sends. If the table is away, the next look shows it. */
+/** Looks at the row now and then, where the job stops between sends. If the table is unavailable, the next look shows it. */
 function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
   let lookedAtMs = now();
   let isCancelled = false;

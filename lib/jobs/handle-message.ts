@@ -45,7 +45,7 @@ export type Worker = JobClock & {
   readonly mustLastMs: (job: Job) => number;
   /** Where jobs run beside one another, or alone. Absent: each runs as if it were alone. */
   readonly places?: Places | undefined;
-  /** Stops jobs while the platform is away. Absent: nothing does. */
+  /** Stops jobs while the platform is unavailable. Absent: nothing does. */
   readonly breaker?: Breakers;
 };
 
@@ -60,7 +60,7 @@ const DONE: Handled = { kind: 'done' };
 /** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
 const AFTER_LEASE_MS = 1_000;
 
-/** How long a message waits at most in a worker that has it while the platform is away. */
+/** The longest that a message waits in its worker while the platform is unavailable. */
 const MAX_HOLD_MS = 300_000;
 
 /** Ends in one visible result or a refusal, or goes back. Throws if the store or the ledger is unavailable. */
@@ -172,8 +172,8 @@ async function notClaimed(
 }
 
 /**
- * False if a send that starts now could take longer than the time left. While the platform is away the message waits
- * here as long as there is time: an invocation that finds it away lasts, so there are few of them.
+ * False if a send that starts now could take longer than the time left. While the platform is unavailable the message waits
+ * here as long as there is time: an invocation that finds it unavailable lasts, so there are few of them.
  */
 async function mayBegin(
   job: Job,
@@ -281,7 +281,7 @@ function isSent(error: unknown): boolean {
   return thrown instanceof PlatformError && thrown.sent;
 }
 
-/** Whoever receives the message finds what was staged for it. */
+/** The worker that receives the message finds what was staged for its job. */
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
 async function requeueAfterFailure(
@@ -293,13 +293,13 @@ async function requeueAfterFailure(
   const requestSent = delivery.requestSent();
   const isLost = after.kind === 'leave';
   const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
-  // What has left may have been executed, and whoever takes the job over must see that it was sent.
+  // What has left may have been executed, and the next worker of the job must see that it was sent.
   if (isLost && requestSent) return later;
   const counts = isLost ? 'nothing' : after.counts;
-  // Nobody knows of a turn that only waited.
+  // A delivery that only waited left no trace to take back.
   if (delivery.row() === undefined && counts === 'nothing') return later;
   const claim = await delivery.claim();
-  // Nobody else knows that nothing was executed: without this write the job would become unknown, or stay it.
+  // Only this worker knows that nothing was executed: without this write the job would become or stay unknown.
   const released = await releaseClaim(claim, { requestSent, counts }, worker, lease);
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
@@ -314,7 +314,7 @@ const releaseClaim = (
   retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
-      // Before its message is sent again: whoever receives that finds the proof.
+      // Before its message is sent again: its receiver finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },

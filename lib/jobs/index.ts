@@ -43,8 +43,8 @@ export const openLocalWorker = async (...given: Of<typeof import('./local-worker
 
 /** The worker of a deployed function. */
 export const openInvocationWorker = async (
-  ...given: Of<typeof import('./invocation-worker.ts')['openInvocationWorker']>
-) => (await import('./invocation-worker.ts')).openInvocationWorker(...given);
+  ...given: Of<typeof import('./open-worker.ts')['openInvocationWorker']>
+) => (await import('./open-worker.ts')).openInvocationWorker(...given);
 
 /** The queue that a setting names, in SQS or in a file. */
 export const openQueue = async (...given: Of<Queues['openQueue']>) =>

@@ -62,7 +62,7 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
 /** How far the bounds of the table's time may be apart: a response takes as long, and leases are renewed far sooner. */
 export const KNOWN_MS = 8_000;
 
-export type TimedTable = {
+type TimedTable = {
   readonly table: Table;
   /** Epoch milliseconds by the table's responses, and by the clock here before the first of them. */
   readonly now: () => number;

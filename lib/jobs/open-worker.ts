@@ -4,19 +4,24 @@ import type { Clock } from '../pace/index.ts';
 import type { Sentiment } from '../platform/index.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Session } from '../session.ts';
+import { needed } from '../settings.ts';
 import { readAllow } from './allow.ts';
 import type { Lease } from './delivery.ts';
 import type { Worker } from './handle-message.ts';
-import type { JobStorage } from './job-storage.ts';
+import { type JobStorage, openJobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import type { Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createPlaces } from './places.ts';
+import { openQueue } from './queue/open-queue.ts';
+import type { QueueMessage } from './queue/queue.ts';
 import { RequeueError } from './send-context.ts';
+import { createDailyUsageCounter } from './texts/daily-usage.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
+import { runBatch } from './work.ts';
 
 /** What is called as jobs end, and as texts are scored. */
-export type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
+type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
 
@@ -32,12 +37,12 @@ export async function openWorker(
     storage.checkTable().catch((error: unknown) => {
       if (!isPassing(error)) throw error;
     }),
-    // If the table is away, no job is taken before this has succeeded.
+    // If the table is unavailable, no job is taken before this has succeeded.
     ledger.setTime().catch(() => undefined),
   ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
+  // A job is requeued rather than made to wait long. A snapshot would start over, so it waits.
   const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
@@ -72,7 +77,7 @@ const HELD_LEASE_MS = 30_000;
 /** How long a process that is stopped still tries to record what came back: less than most of them are given. */
 const GRACE_MS = 20_000;
 
-/** The lease of a long-running process. Once `stop` is aborted, jobs are handed back unless a request has left. */
+/** The lease of a long-running process. Once `stop` is aborted, jobs are requeued unless a request has left. */
 export function renewedLease(
   ledger: Ledger,
   { leaseMs = HELD_LEASE_MS, stop }: { readonly leaseMs?: number; readonly stop?: AbortSignal } = {},
@@ -199,4 +204,22 @@ export function renewLease({
     await Promise.all([renewing, underWay]);
   };
   return { signal: lost.signal, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** The worker of a deployed function, for all of its invocations. Throws if there is no table or queue, or another table. */
+export async function openInvocationWorker(session: Session, hooks: WorkerHooks) {
+  const { settings, environment } = session;
+  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
+  const [storage, queue] = await Promise.all([openJobStorage(session), openQueue(queueUrl, environment)]);
+  const worker = await openWorker(session, storage, hooks);
+  const { ledger, table } = storage;
+  return {
+    /** Handles the messages of an invocation that has so long left; returns the ids of those that must come back. */
+    run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
+      const lease = leaseOf(remainingMs, ledger);
+      return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });
+    },
+    /** Adds what was scored to the sums of the day, over all processes, and returns them; undefined if nothing was added. */
+    addToDay: createDailyUsageCounter(table, ledger.now),
+  };
 }

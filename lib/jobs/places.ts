@@ -1,8 +1,8 @@
 import type { JobClock } from './send-context.ts';
 
 /*
- * The jobs of a process run side by side. Where workers died again and again, the one that brings them down is told
- * apart from those beside it: each runs alone, those that saw fewer deaths first.
+ * The jobs of a process run side by side. Where workers died again and again, the one that brings them down is found
+ * among those beside it: each runs alone, those that saw fewer deaths first.
  */
 
 export type Places = ReturnType<typeof createPlaces>;
@@ -63,7 +63,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
 
   return {
-    /** Undefined if there was no place in time. */
+    /** Undefined if no place was free in time. */
     async take({ deaths, untilMs = Number.POSITIVE_INFINITY, signal }: PlaceOptions) {
       const own = { deaths, beganMs: now() };
       if (deaths > 0) waiting.add(own);

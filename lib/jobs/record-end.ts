@@ -22,7 +22,7 @@ export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean
 
 /**
  * Records how a job ended, until the time is over: what came back is paid for. After the first failure, or if the ledger is
- * slow, the outcome is staged in the store besides: whoever takes the job over finds it there (`findLateOutcome`). Throws if
+ * slow, the outcome is staged in the store as well: the next worker of the job finds it there (`findLateOutcome`). Throws if
  * the ledger could not be reached until the end; the message must not be acknowledged then.
  */
 export async function recordEnd(claim: Claim, given: RunOutcome, parts: RecordParts): Promise<EndAnswer> {
@@ -57,7 +57,7 @@ export async function recordEnd(claim: Claim, given: RunOutcome, parts: RecordPa
   }
 }
 
-/** A row of the ledger has room for the text of an error, whoever threw it. */
+/** Shortens the text of an error to what a row of the ledger has room for. */
 const withShortError = ({ error, ...outcome }: RunOutcome): RunOutcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
 

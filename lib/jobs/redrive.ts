@@ -66,7 +66,7 @@ async function openChunk(
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }
 
-export type RedriveParts = {
+type RedriveParts = {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly queue: Pick<Queue, 'send'>;
@@ -215,7 +215,7 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 
 const MOVE_SECONDS = 30;
 
-/** `held`: roughly how many others are there but were never received: most likely, somebody else holds them. */
+/** `held`: roughly how many others are there but were never received: most likely, another process holds them. */
 type MovedDeadLetters = {
   readonly moved: number;
   readonly notMoved: readonly NotSent[];
@@ -336,7 +336,7 @@ type PublishParts = {
 /** A message and the job that it asks for. */
 type AskedJob = { readonly job: Job; readonly body: string };
 
-/** The job of a stored message; undefined if it is none. */
+/** The job of a stored message; undefined if it is invalid. */
 export function askedJob(id: string, body: string | undefined): AskedJob | undefined {
   const parsed = body === undefined ? undefined : parseMessage(body, { messageId: id, allow: {} });
   return body !== undefined && parsed?.kind === 'job' ? { job: parsed.job, body } : undefined;

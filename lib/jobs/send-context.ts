@@ -19,7 +19,7 @@ export type SendContext = {
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
   /** Call it when a part of the job's work is stored, which another turn has not to do again. Default: nothing is recorded. */
   readonly onProgress?: (() => Promise<void>) | undefined;
-  /** Calls what it is given when the job is done with here, whatever happened to it. Default: nothing is held. */
+  /** Registers a callback that runs when this worker is finished with the job. Default: nothing is held. */
   readonly hold?: ((release: () => void) => void) | undefined;
   /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
@@ -28,7 +28,7 @@ export type SendContext = {
 /** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there, or its UTF-8. */
 export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome>;
 
-/** What a turn was ended by on purpose. */
+/** Base class of errors that end the work on a job deliberately. */
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
@@ -42,7 +42,7 @@ export class JobLostError extends JobStoppedError {
   override readonly name = 'JobLostError';
 }
 
-/** The job cannot continue here and now; no attempt is counted. */
+/** The job cannot continue here and now and returns to the queue; no attempt is counted. */
 export class RequeueError extends JobStoppedError {
   override readonly name = 'RequeueError';
   readonly delayMs: number;

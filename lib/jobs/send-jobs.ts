@@ -3,8 +3,7 @@ import { sleep as realSleep } from '../base/index.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
 import { checkLedger } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';
-import { batchesOf, type Queue, UnsentError, type UnsentMessage } from './queue/queue.ts';
-import { queueWaitMs } from './queue-wait.ts';
+import { batchesOf, type Queue, queueWaitMs, UnsentError, type UnsentMessage } from './queue/queue.ts';
 
 type SendOptions = {
   readonly queue: Pick<Queue, 'send'>;
@@ -35,7 +34,7 @@ export async function submitJobs(
 const PATIENCE_MS = 300_000;
 
 /**
- * Sends jobs in batches. A job that cannot be sent stops no other; what is left unsent since the queue is away is sent
+ * Sends jobs in batches. A job that cannot be sent stops no other; what is left unsent in an outage of the queue is sent
  * again for five minutes, as each job has an id by which it runs only once; a queue that cannot be used at all, or was
  * never reached, ends it: its address is most likely wrong. Returns the ids of the jobs that are certainly on the queue,
  * those of the others, and why: the reason of a stop, or an `UnsentError` about all jobs, those that were not tried

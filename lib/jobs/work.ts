@@ -12,9 +12,9 @@ import {
   type Polls,
   type Queue,
   type QueueMessage,
+  queueWaitMs,
   typeIn,
 } from './queue/queue.ts';
-import { queueWaitMs } from './queue-wait.ts';
 import { WRITE_RETRIES } from './record-end.ts';
 import { longTypes, sendsMany } from './types/job-types.ts';
 
@@ -43,7 +43,7 @@ type WorkCounts = { readonly done: number; readonly later: number; readonly fail
 
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It takes no
- * more messages than it has room for, and none while the table or the store is away. Throws what the queue throws if that
+ * more messages than it has room for, and none while the table or the store is unavailable. Throws what the queue throws if that
  * will not pass, and a failure of the disk, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
@@ -174,7 +174,7 @@ async function checkServices({ ledger, store }: Worker): Promise<false> {
   return false;
 }
 
-/** What met them while they were away comes back at once: nothing is received before they are back. */
+/** Messages that met an outage come back at once: nothing is received before it is over. */
 const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
 
 /** How often a worker looks whether the table and the store are back: two reads, and all of its jobs wait for them. */
@@ -282,7 +282,7 @@ type DeliveryParts = {
   readonly unavailableDelay?: typeof UNAVAILABLE_DELAY;
 };
 
-/** For invocations, each of which would find out by itself that the table is away. */
+/** For invocations, each of which would find out by itself that the table is unavailable. */
 const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };

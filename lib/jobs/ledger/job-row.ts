@@ -57,11 +57,11 @@ const rowSchema = z.object({
   fence: count,
   /** The delivery that claimed it last, so that a claim that got no response is not taken for another one. */
   by: z.exactOptional(z.string()),
-  /** Until when the holder has the job; absent if nobody has it. */
+  /** Until when the holder has the job; absent without a holder. */
   leaseUntilMs: z.exactOptional(z.number()),
   /** Sends that have started since the job was created or reopened. */
   attempts: count,
-  /** How many of these say nothing of the job: not executed, failed since the platform was away, or their worker died. */
+  /** How many of these say nothing of the job: not executed, failed in an outage of the platform, or their worker died. */
   unsentAttempts: z.exactOptional(count),
   /** Turns since then that failed and executed nothing, with a send or without. */
   unsentTries: z.exactOptional(count),

@@ -54,9 +54,9 @@ export type LedgerOptions = {
 };
 
 type ClaimOptions = Omit<ClaimFacts, 'nowMs' | 'late'> & {
-  /** Most likely nobody has seen the job yet: then its claim costs no read. */
+  /** Hint: the first delivery, whose claim skips the read. */
   readonly isNew?: boolean;
-  /** Looks for the outcome of a send that the ledger never heard of. Default: there is none. */
+  /** Finds the staged outcome of a send that the ledger does not have. Default: there is none. */
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
   /** Called with each claim before it is written. Without a response nothing may leave, and a release must follow. */
   readonly onTry?: (trying: Claim) => void;
@@ -94,7 +94,7 @@ export function createLedger(options: LedgerOptions) {
     },
     /** Records that a part of the job's work is stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
-    /** Hands the job back, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
+    /** Releases the job, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {
@@ -184,7 +184,7 @@ type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean; readonl
 /**
  * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
  *
- * The row is not read if it is known: a holder stored it, or nobody has yet. A write succeeds only over the very row that it
+ * The row is not read if it is known: a holder stored it, or there is none yet. A write succeeds only over the very row that it
  * was decided from; a decision from a remembered row that writes nothing is made again from the one that is there. After a
  * lost race the step is decided again from the row that won.
  */
@@ -236,7 +236,7 @@ const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
 
-/* The steps of people, as the table in `transitions.ts` lists them. */
+/* Transitions by operators, as the table in `transitions.ts` lists them. */
 
 type CancelOptions = {
   /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */

@@ -74,10 +74,10 @@ export type ClaimFacts = {
   readonly by?: string;
   /** The same write records that a request leaves now, as `sent` does. Default: false. */
   readonly sends?: boolean;
-  /** Whoever claims runs nothing else. Default: false. */
+  /** The worker that claims runs nothing else. Default: false. */
   readonly isAlone?: boolean;
   readonly nowMs: number;
-  /** What was found of the last send of a job that nobody has; undefined if nobody has looked. */
+  /** What was found of the last send of a job without a holder; undefined if nothing was looked for. */
   readonly late?: LateOutcome | undefined;
 };
 
@@ -140,7 +140,7 @@ function afterDeath(row: JobRow): JobRow {
   return { ...row, ...alone, ...unsent, takeovers: row.takeovers + 1 };
 }
 
-/** Ends a job that nobody has by the late outcome of its send, if there is one; undefined: it is as it seems. */
+/** Ends a job without a holder by the late outcome of its send; undefined if there is none. */
 function endAsFound(
   row: JobRow,
   late: LateOutcome | undefined,
@@ -228,7 +228,7 @@ export function decideRelease(
   if (!isOf(row, holder)) return lost(row);
   if (row.state === 'CLAIMED' && row.leaseUntilMs === undefined) return { answer: { kind: 'released', row } };
   const isOnlySend = row.sentFence === holder.fence && row.earlierSentFence === undefined;
-  // Or whoever found the proof, which was staged by a try before this one, may have had a message that is gone.
+  // Or a worker found the proof that an earlier try staged, and its message may be gone.
   if ((row.state === 'UNKNOWN' && isOnlySend && !requestSent) || runsAgain(row))
     return { answer: { kind: 'called-unknown' } };
   if (!isHeldBy(row, holder)) return lost(row);
@@ -287,7 +287,7 @@ function ended(row: JobRow, outcome: Outcome, nowMs: number) {
 const withoutSend = ({ sentFence: _, earlierSentFence, ...row }: JobRow): JobRow =>
   earlierSentFence === undefined ? row : { ...row, sentFence: earlierSentFence };
 
-/** Whether a job runs again by itself: it was called unknown, was never sent, and nobody has cancelled it since. */
+/** Whether a job runs again by itself: it was called unknown, was never sent, and was not cancelled since. */
 export const runsAgain = (row: JobRow): row is EndedJobRow =>
   row.state === 'FAILED' && row.outcome !== undefined && isNeverSent(row.outcome) && !isCancelled(row);
 
@@ -310,7 +310,7 @@ const answerLost = failure(
   'the request may have left, and the worker died, or stood still, before it recorded the outcome',
 );
 
-/** The proof of a worker that was held up before its request left; whoever called the job unknown could not know. */
+/** The proof of a worker that was delayed before its request left: the worker that called the job unknown could not know. */
 export const neverSent = failure(
   'failed',
   'never-sent',

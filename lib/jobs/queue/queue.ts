@@ -1,4 +1,5 @@
 import { AwsError } from '../../base/aws/index.ts';
+import { backoffMs } from '../../base/index.ts';
 import { parseOwnJson } from '../../base/json/index.ts';
 
 /** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
@@ -184,3 +185,10 @@ export function* batchesOf(messages: Iterable<string>): Generator<readonly strin
   }
   if (batch.length > 0) yield batch;
 }
+
+/** Waits between tries while a queue is unavailable. The SDK has tried three times before each. */
+const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
+
+/** How long to wait before the next request of a queue that is unavailable, with some jitter. `tries`: 1 is the first. */
+export const queueWaitMs = (tries: number, random: number): number =>
+  backoffMs(tries, 0.5 + random / 2, TRIES);

@@ -3,7 +3,7 @@ import { objectIn } from '../message/check-message.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 
-export type StoredResult = {
+type StoredResult = {
   readonly key: string;
   /** One line of JSON. */
   readonly text: string;

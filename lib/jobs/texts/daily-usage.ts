@@ -9,7 +9,7 @@ export type DailyUsage = Readonly<z.infer<typeof rowSchema>>;
 
 const NOTHING: DailyUsage = { calls: 0, tokens: 0 };
 
-/** After so long nobody adds to a day's row. */
+/** After so long nothing is added to a day's row. */
 const LIFETIME_MS = 2 * 86_400_000;
 
 /**

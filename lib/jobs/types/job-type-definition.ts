@@ -22,7 +22,7 @@ export type JobTypeDefinition<
   readonly sendsMany?: boolean;
   /** One of many jobs of a batch: its calls let those of others leave first. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
-  /** Of a call of its own, in milliseconds. Default: the configured one. */
+  /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
@@ -30,7 +30,7 @@ export type JobTypeDefinition<
   readonly judgeHere?: (job: JobBy<Message>, parts: CheckParts) => JudgedJob;
   /** The calculation whose formula a job replaces. Default: it replaces none. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
-  /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
+  /** The most calls of the platform that a job takes if none is repeated; undefined where that is not known before. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
@@ -38,7 +38,7 @@ export type JobTypeDefinition<
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
   /** What must come before a failed job is reopened: called again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
-  /** Why a job that failed must not be reopened, whoever names it; undefined if it may be. */
+  /** Why a failed job must not be reopened, even by its id; undefined if it may be. */
   readonly reopenFault?: (
     job: JobBy<Message>,
     row: JobRow,

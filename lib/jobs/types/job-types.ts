@@ -52,7 +52,7 @@ export const sendsMany = (type: string): boolean => (longTypes as readonly strin
 /** The types of jobs that send many requests, and so mostly wait for the pace. */
 export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
 
-/** Whose calls the job's are: by its message's priority, or by its type. */
+/** The job's pace priority: from its message, else from its type. */
 export const priorityOf = (job: Job): Priority =>
   job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FileRow } from '../../../lib/jobs/file/job-file.ts';
-import { runRows } from '../../../lib/jobs/file/run-rows.ts';
 import type { EndedJob } from '../../../lib/jobs/handle-message.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { runRows } from '../../../lib/jobs/local-worker.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
 import { RequeueError, type RunJob } from '../../../lib/jobs/send-context.ts';
 import type { RunFunctionJob } from '../../../lib/jobs/types/run-function/definition.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJson } from '../../../lib/base/json/json.ts';
-import { readTemplate } from '../../../lib/jobs/file/template.ts';
+import { readTemplate } from '../../../lib/jobs/file/job-file.ts';
 
 const COLUMNS = ['id', 'customer', 'price', 'a:number', 'really?', ''];
 

@@ -81,7 +81,7 @@ export const groups = {
   jobs: {
     mutate: [
       'lib/jobs/{redrive,open-redrive,cancel,result,send-context,work,send-jobs,split-inbox}.ts',
-      'lib/jobs/{allow,allow-lists,event-bridge,job-advice,queue-wait}.ts',
+      'lib/jobs/{allow,allow-lists,event-bridge,job-advice}.ts',
       'lib/jobs/{message,types,file}/**/*.ts',
     ],
     tests: [

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { dayIn } from '../../../lib/jobs/texts/rows/date-column.ts';
+import { dayIn } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { readBatches } from '../../../lib/report/collect/batches.ts';
 import { readFormulas } from '../../../lib/report/collect/jobs.ts';
 import { summaryOf } from '../../jobs/summary-of.ts';

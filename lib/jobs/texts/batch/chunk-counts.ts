@@ -21,7 +21,7 @@ export const countsSchema = z.object({
   cached: count,
   calls: count,
   paidAgain: count,
-  /** Those of the calls; cached results cost nothing. */
+  /** Tokens used by calls; cached results use none. */
   tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
   /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
   sentiments: z.object({ overall: counts, topics: recordOf(counts) }),

@@ -118,7 +118,7 @@ const summarySchema = z.object({
 /** `_summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
 export type Summary = z.infer<typeof summarySchema>;
 
-/** The summary of a batch that is done; undefined if there is none. Throws `StoredObjectError` if it is none. */
+/** The summary of a batch that is done; undefined if there is none. Throws `StoredObjectError` for an invalid one. */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 

@@ -170,7 +170,7 @@ export async function failChunk(
 
 function recordedOutcome(looked: CacheLookup, error: string): TextOutcome {
   if (looked.kind === 'scored') return looked;
-  // Whoever holds the text will count its calls.
+  // The worker that holds the text counts its calls.
   if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };
   return { kind: 'failed', error, calls: looked.claim.sends(), claim: looked.claim };
 }

@@ -2,9 +2,9 @@ import { backoffMs } from '../../../base/index.ts';
 import { canonicalJson } from '../../../base/json/index.ts';
 import { PlatformError } from '../../../platform/index.ts';
 import { inGroups } from '../../results/read-listed.ts';
-import { createFailures } from '../scoring/failures.ts';
 import {
   type Analyze,
+  createFailures,
   createTextGate,
   mostWaitingAt,
   type ScoreTextsOptions,

@@ -9,8 +9,13 @@ import {
 } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import type { CacheHit, ScoredText, TextClaim } from '../cache/score-cache.ts';
-import { isOfText, wasRefused } from './failures.ts';
-import { createScoringSession, type ScoreTextsOptions, type ScoringSession } from './scoring-session.ts';
+import {
+  createScoringSession,
+  isOfText,
+  type ScoreTextsOptions,
+  type ScoringSession,
+  wasRefused,
+} from './scoring-session.ts';
 
 export type TextResult = {
   readonly id: string;
@@ -190,10 +195,10 @@ export type TextOutcome =
   | ScoredText
   /** `claim` is to forget it once the failure is recorded: until then the cache counts its calls. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
-  /** It failed in a way that says nothing about the text. The cache counts its calls until somebody scores it. */
+  /** It failed in a way that says nothing about the text. The cache counts its calls until a worker scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
-/** It may also be held, by another worker or since time is up. */
+/** Or it is held: another worker has it, or the time is up. */
 type Outcome = TextOutcome | CacheHit;
 
 const heldNow = ({ now }: ScoringSession): Outcome => ({ kind: 'held', untilMs: now() });
@@ -239,7 +244,7 @@ async function tryUntilDone(
   const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
   const { overtaken } = session.counts;
   for (;;) {
-    // Whoever took a text since this one was looked at most likely comes to this one next: it is left for last.
+    // Another worker is one step ahead: try this text last.
     const isLeft = () => tries.attempts === 0 && session.counts.overtaken > overtaken;
     const attempt = async (leave: () => void): Promise<Tried> =>
       isLeft()

@@ -134,7 +134,7 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
     ? { path, otherwise }
     : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
 
-/** What stands for a field of the event, and what is told of each fault. */
+/** Called for each reference to a field of the event, and for each fault. */
 type Visit = {
   readonly field: (field: Field, at: ValuePath) => unknown;
   readonly fault: (fault: ValueFault) => void;

@@ -5,10 +5,10 @@ import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { requestOf, scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
-import { createFailuresOf } from '../../texts/scoring/failures.ts';
 import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import {
   type Analyze,
+  createFailuresOf,
   createTextGate,
   mostWaitingAt,
   type ScoreTextsOptions,

@@ -29,7 +29,7 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   schema,
   rules: together('unlessChangedSince', 'name'),
   defaultId: 'message-id',
-  // A late repeat would undo somebody's newer formula.
+  // A late repeat would undo a newer formula of another user.
   mayRepeat: () => false,
   // Whether the calculation has changed is a search: of how many pages, its name decides.
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
@@ -66,7 +66,7 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
     ? `calculation ${calculation.id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`
     : undefined;
 
-/** Sets a formula, once, if nobody changed it since. One stored as INVALID ends as failed, kind `invalid-formula`. */
+/** Sets a formula, once, unless it was changed since. One stored as INVALID ends as failed, kind `invalid-formula`. */
 export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
   return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;

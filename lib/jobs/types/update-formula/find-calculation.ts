@@ -32,7 +32,7 @@ export async function findCalculation({
 
 /**
  * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch milliseconds), or
- * if the search by its name does not find its id. Somebody may change it between this and the update.
+ * if the search by its name does not find its id. Another user may change it between this and the update.
  */
 export async function refuseIfChanged({
   sinceMs,

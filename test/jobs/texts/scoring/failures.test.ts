@@ -4,7 +4,7 @@ import {
   createFailuresOf,
   type Failures,
   isOfText,
-} from '../../../../lib/jobs/texts/scoring/failures.ts';
+} from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { lost, refusedText, unavailable } from '../fakes.ts';
 
