@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import { lastingFailure } from './base/aws/index.ts';
-import { boundedLine, currentIds } from './base/index.ts';
+import { currentIds, shortened, shownJson } from './base/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
@@ -46,4 +46,25 @@ function isRefusal(error: Error): boolean {
   if ('isRefusal' in error) return error.isRefusal === true;
   if (!('failure' in error) || typeof error.failure !== 'object' || error.failure === null) return false;
   return 'kind' in error.failure && error.failure.kind !== 'other';
+}
+
+/** Less than the longest message of a terminal. */
+const MAX_LINE_LENGTH = 10_000;
+const MAX_MSG_LENGTH = 500;
+
+/** At most 15,000 characters: of a line over 10,000 its level, time and message, and in `cut` its beginning. */
+function boundedLine(line: string): string {
+  const shown = shownJson(line);
+  if (shown.length <= MAX_LINE_LENGTH) return shown;
+  const { level, timestamp, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const cut = shortened(shown, MAX_LINE_LENGTH / 2);
+  return shownJson(
+    JSON.stringify({
+      level,
+      timestamp,
+      msg: shortened(String(msg), MAX_MSG_LENGTH),
+      length: line.length,
+      cut,
+    }),
+  );
 }

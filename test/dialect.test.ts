@@ -28,7 +28,7 @@ test('objects with names from outside keep all of them', () => {
 const PARSERS = [
   'lib/jobs/ledger/ledger.ts',
   'lib/base/json/faults.ts',
-  'lib/base/json/exact-json.ts',
+  'lib/base/json/json.ts',
   'lib/base/json/json.ts',
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',

@@ -22,7 +22,7 @@ export function backoffMs(retry: number, random: number, { baseDelayMs, maxDelay
   return Math.floor(random * Math.min(maxDelayMs, baseDelayMs * 2 ** (retry - 1)));
 }
 
-/** Opens on the first call; a failed attempt is forgotten: its callers see the failure, and the next call tries again. */
+/** Opens on the first call and returns the same afterwards. A failure goes to its callers, and the next call tries again. */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
   return () => {
@@ -34,4 +34,71 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
     });
     return opening;
   };
+}
+
+/** Options for `readAhead`. */
+export type ReadAheadOptions<Item, Result> = {
+  readonly items: readonly Item[];
+  readonly read: (item: Item, signal: AbortSignal) => Promise<Result>;
+  /** The maximum number of reads in flight, or finished and not yet yielded; at least 1. */
+  readonly concurrency: number;
+  /** The bytes of memory that a result takes. Default: they are not counted. */
+  readonly sizeOf?: (result: Result) => number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The memory of results that are read ahead, judged by the size of the latest ones. */
+const AHEAD_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown
+ * after the results before it. Where sizes are counted, the first item is read alone, and fewer ahead after large
+ * results.
+ */
+export async function* readAhead<Item, Result>({
+  items,
+  read,
+  concurrency,
+  sizeOf,
+  signal: given,
+}: ReadAheadOptions<Item, Result>): AsyncGenerator<Result, void, undefined> {
+  const ended = new AbortController();
+  const signal = given === undefined ? ended.signal : AbortSignal.any([given, ended.signal]);
+  let failed: { readonly error: unknown } | undefined;
+  /** Never rejects: the consumer may be gone. */
+  const start = async (item: Item) => {
+    try {
+      return { result: await read(item, signal) };
+    } catch (error) {
+      // The others fail because of this one, so this one is reported.
+      failed ??= { error };
+      ended.abort();
+      return failed;
+    }
+  };
+  let sizes: readonly number[] = [];
+  const queue: ReturnType<typeof start>[] = [];
+  let started = 0;
+  const fill = (inHand: number) => {
+    const fits = sizes.length === 0 ? 1 : Math.floor(AHEAD_BYTES / Math.max(1, ...sizes));
+    const most = sizeOf === undefined ? concurrency : Math.min(concurrency, Math.max(1, fits) - inHand);
+    const free = ended.signal.aborted ? 0 : Math.max(0, most - queue.length);
+    queue.push(...items.slice(started, started + free).map(start));
+    started = Math.min(items.length, started + free);
+  };
+  try {
+    given?.throwIfAborted();
+    fill(0);
+    for (let head = queue.shift(); head !== undefined; head = queue.shift()) {
+      const outcome = await head;
+      given?.throwIfAborted();
+      if ('error' in outcome) throw outcome.error;
+      if (sizeOf !== undefined) sizes = [...sizes, sizeOf(outcome.result)].slice(-concurrency);
+      fill(1);
+      yield outcome.result;
+      fill(0);
+    }
+  } finally {
+    ended.abort();
+  }
 }

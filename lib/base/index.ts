@@ -1,8 +1,14 @@
 /* What every room stands on: time, errors in words, and what is loaded when it is needed. */
 
-export { type BackoffLimits, backoffMs, once, sleep } from './async.ts';
 export {
-  boundedLine,
+  type BackoffLimits,
+  backoffMs,
+  once,
+  type ReadAheadOptions,
+  readAhead,
+  sleep,
+} from './async.ts';
+export {
   errorText,
   faultsOf,
   firstLine,
@@ -11,6 +17,7 @@ export {
   listed,
   MAX_READ,
   messageOf,
+  nearestName,
   preview,
   quoted,
   shortened,
@@ -18,7 +25,6 @@ export {
   shownText,
   systemReason,
 } from './json/faults.ts';
-export { nearestName } from './json/nearest-name.ts';
 export {
   METRIC_NAMESPACE,
   type MeasureName,
@@ -27,6 +33,5 @@ export {
   problemNames,
 } from './metric-names.ts';
 export { loadPeer, PeerMissingError } from './optional-peer.ts';
-export { type ReadAheadOptions, readAhead } from './read-ahead.ts';
 export { retryUntil } from './retry.ts';
 export { createInHand, currentIds, type InHand, traced, withIds } from './traced.ts';

@@ -2,8 +2,8 @@
 export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
- * A line of the log each, counted by metric filters. The place of a missing snapshot follows its name, and so does a part
- * that is missing or refuses its use.
+ * Problems: each is a line of the log, counted by metric filters. The place of a missing snapshot follows its name, and so
+ * does a part that is missing or may not be used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -24,6 +24,7 @@ export const problemNames = [
   'FunctionThrottles',
 ] as const;
 
+/** The name of a problem, as logs and alarms have it. */
 export type ProblemName = (typeof problemNames)[number];
 
 /** What functions measure: fields of these names in a line of the log, which queries sum up. */
@@ -40,7 +41,7 @@ export const measureNames = [
   'Unauthorized',
   /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
-  /** Answers with members that are not as the contract has them: kept as they came. */
+  /** Responses with members that differ from the contract: kept as received. */
   'OddAnswers',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
@@ -48,14 +49,15 @@ export const measureNames = [
   'SlotsGranted',
   'SlotsUsed',
   'SlotsWasted',
-  /** Requests a second that may leave, as a process last knew; below the configured rate after a 429. */
+  /** Requests a second that may leave, as a process last read; below the configured rate after a 429. */
   'EffectiveRate',
   'SentimentCalls',
   'SentimentTokens',
   'SnapshotsPublished',
   'SnapshotsRefused',
-  /** Looks that found the newest published run too old, by `place`. */
+  /** Checks that found the newest published run too old, by `place`. */
   'SnapshotMissing',
 ] as const;
 
+/** The name of a measure, as logs and queries have it. */
 export type MeasureName = (typeof measureNames)[number];

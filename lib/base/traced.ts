@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What names something that is being done: the `request` of an invocation, a `messageId`, `job`, `batch` or `run`. */
+/** The ids of what is being done: the `request` of an invocation, a `messageId`, `job`, `batch` or `run`. */
 type Ids = Readonly<Record<string, string | undefined>>;
 
 const around = new AsyncLocalStorage<Ids>();
 
-/** The ids of all that is being done around the caller: a new object, which each line of the log has. */
+/** The ids around the caller, as a new object: each line of the log has them. */
 export const currentIds = (): Record<string, string | undefined> => ({ ...around.getStore() });
 
-/** Does something under ids, besides those around it. */
+/** Runs `act` under these ids, in addition to those around it. */
 export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
 
-/** Also as a span, if a provider of OpenTelemetry is registered: its attributes are the ids after `platform_sync.`. */
+/** The same as a span, if a provider of OpenTelemetry is registered. Its attributes are the ids after `platform_sync.`. */
 export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
   withIds(ids, () => {
     const tracer = tracerHere();
@@ -34,7 +34,7 @@ function inSpan<T>(tracer: Tracer, name: string, act: () => Promise<T>): Promise
   });
 }
 
-/** Its `SpanStatusCode.ERROR`. */
+/** `SpanStatusCode.ERROR` of OpenTelemetry. */
 const ERROR = 2;
 
 type Tracer = {
@@ -50,7 +50,7 @@ type Span = {
   readonly end: () => void;
 };
 
-/** Where `@opentelemetry/api` 1.x registers what a process has: read there, it need not be installed. */
+/** Where `@opentelemetry/api` 1.x registers a process's providers: reading it there needs no installation. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 function tracerHere(): Tracer | undefined {
@@ -60,15 +60,16 @@ function tracerHere(): Tracer | undefined {
   return api?.trace?.getTracer('platform-sync');
 }
 
-/** What is being done at the moment: for a line of the log when a process is about to be stopped. */
+/** What is being done at the moment, for the log when a process is about to be stopped. */
 export type InHand = {
-  /** From now until the end of the block that holds it (`using`). `facts` are logged as they are. */
+  /** Holds facts from now until they are disposed (`using`). They are logged as they are. */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
-  /** The facts of all that is held, the oldest first, each with the milliseconds since it began: at most `most`. */
+  /** At most `most` of the held facts, the oldest first, each with the milliseconds since it began. */
   readonly list: (most: number) => readonly Readonly<Record<string, unknown>>[];
   readonly size: () => number;
 };
 
+/** Creates an empty one. */
 export function createInHand(now: () => number = Date.now): InHand {
   const held = new Set<{ readonly facts: Readonly<Record<string, unknown>>; readonly sinceMs: number }>();
   return {

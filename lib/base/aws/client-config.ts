@@ -1,6 +1,7 @@
 import { once } from '../async.ts';
 import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 
+/** The variables that clients of AWS read. */
 export type AwsEnvironment = NetworkEnvironment;
 
 type AwsClientOptions = {

@@ -1,5 +1,3 @@
-/** What work needs besides the platform, as alarms name it. */
-
 import { firstLine, messageOf } from '../json/faults.ts';
 
 /** The parts of an SDK error that decisions need. */
@@ -17,6 +15,7 @@ type AwsFault = {
   readonly missing?: string;
 };
 
+/** Reads the parts of any error of the SDK. Never throws. */
 export function readAwsFault(error: unknown): AwsFault {
   const { httpStatusCode: status, attempts = 1 } = metadataOf(error);
   const missing = status === undefined ? missingSettings(error) : undefined;
@@ -51,7 +50,7 @@ const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxErr
 /** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
 type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
-/** What waiting heals is `busy` or `unreachable`; what it does not has a remedy, unless the setting that led there is it. */
+/** `busy` and `unreachable` pass with time. The others have a remedy, unless the setting itself is the remedy. */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and of
   // what is wrong with a function's network, code or key, Lambda makes 502.
@@ -78,6 +77,7 @@ const meaningOf = (code: string): Meaning | undefined => {
   return MEANINGS.find(({ codes }) => codes.test(bare));
 };
 
+/** The remedy for a wrong clock. */
 export const CLOCK_ADVICE =
   'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes';
 
@@ -256,7 +256,7 @@ export abstract class ServiceError extends Error {
   };
 }
 
-/** Of services without an error of their own. Its message says what was tried, on what, and what came back. */
+/** The error of services that have no other. Its message says what was tried, on what, and what came back. */
 export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
   readonly part: Part;
@@ -315,9 +315,10 @@ export const parts = [
   'key',
 ] as const;
 
+/** The name of a part, as errors and alarms have it. */
 export type Part = (typeof parts)[number];
 
-/** A failure that no time heals: the part does not exist, or refuses to be used. */
+/** A failure that does not pass with time: the part does not exist, or may not be used. */
 type LastingFailure = {
   readonly part: Part;
   readonly problem: 'PartMissing' | 'PartRefused';
@@ -331,7 +332,7 @@ export const isPassing = (error: unknown): boolean =>
 
 const PASSING: readonly string[] = ['busy', 'unreachable'];
 
-/** What a part refuses whatever it is asked for; any other kind is about one key, row or object. */
+/** Kinds of failures of a part as a whole; any other kind is about one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
 /** Causes of an error that are looked at: errors may be each other's. */

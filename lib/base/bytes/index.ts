@@ -4,7 +4,9 @@ export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } f
 export {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
+  COMMA,
   firstItem,
+  isFilledText,
   type JsonBytes,
   jsonBytesOf,
   nextItem,

@@ -11,6 +11,7 @@ import { MAX_DEPTH, tooDeep } from '../json/index.ts';
 /** UTF-8, and the same bytes as a view, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 
+/** Makes bytes readable by this walker. */
 export function jsonBytesOf(bytes: Uint8Array): JsonBytes {
   const { buffer, byteOffset, byteLength } = bytes;
   const view = new DataView(buffer, byteOffset, byteLength);
@@ -179,6 +180,7 @@ function skipLetters({ bytes, view }: JsonBytes, start: number, letters: number)
   throw unexpected(bytes, at);
 }
 
+/** The index of the first byte from `start` that is not white space. */
 export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -188,6 +190,7 @@ export function skipSpace(bytes: Uint8Array, start: number): number {
   }
 }
 
+/** The error for a byte that JSON does not allow there. */
 export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   const byte = bytes[at];
   if (byte === undefined) return new SyntaxError(`invalid JSON: it is incomplete and ends at byte ${at}`);

@@ -9,6 +9,7 @@ export type SeenTexts = {
   size(): number;
 };
 
+/** Creates an empty set of texts. */
 export function createSeenTexts(): SeenTexts {
   const table = createTable(2);
   return { add: (text) => table.put(text), size: table.size };
@@ -21,6 +22,7 @@ type NumbersByText = {
   count(): number;
 };
 
+/** Creates an empty map from texts to numbers. */
 export function createNumbersByText(): NumbersByText {
   const table = createTable(3);
   // Quoted as JSON, a text with half of a surrogate pair differs from every other one.
@@ -35,7 +37,7 @@ export function createNumbersByText(): NumbersByText {
 const MAX_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
-/** A table whose slots have so many words: two of a hash, of which the second is 0 in a free slot, and a number. */
+/** A table with `width` words a slot: two of a hash, of which the second is 0 in a free slot, and perhaps a number. */
 function createTable(width: 2 | 3) {
   let words = new Uint32Array(width * FIRST_SLOTS);
   let size = 0;
@@ -56,7 +58,8 @@ function createTable(width: 2 | 3) {
     const before = words;
     words = new Uint32Array(2 * before.length);
     for (let at = 0; at < before.length; at += width) {
-      const [high = 0, low = 0] = [before[at], before[at + 1]];
+      const high = before[at] ?? 0;
+      const low = before[at + 1] ?? 0;
       if (low !== 0) write(slotOf(high, low), high, low, before[at + 2] ?? 0);
     }
   };
@@ -65,7 +68,8 @@ function createTable(width: 2 | 3) {
     /** Whether the text was not there. */
     put(text: string, number = 0): boolean {
       const digest = digestOf(text);
-      const [high, low] = [wordAt(digest, 0), wordAt(digest, 1) || 1];
+      const high = wordAt(digest, 0);
+      const low = wordAt(digest, 1) || 1;
       const at = slotOf(high, low);
       const isNew = words[at + 1] === 0;
       if (isNew || width === 3) write(at, high, low, number);
@@ -81,14 +85,12 @@ function createTable(width: 2 | 3) {
   };
 }
 
-/** As text of one character a byte: a buffer for each text would take twice the time. */
+/** The hash as text with one character a byte: a buffer for each text would take twice the time. */
 const digestOf = (text: string): string => hash('sha256', text, 'binary');
 
 function wordAt(bytes: string, index: number): number {
   const at = 4 * index;
-  const [low, high] = [
-    bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8),
-    bytes.charCodeAt(at + 2) | (bytes.charCodeAt(at + 3) << 8),
-  ];
+  const low = bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8);
+  const high = bytes.charCodeAt(at + 2) | (bytes.charCodeAt(at + 3) << 8);
   return (low | (high << 16)) >>> 0;
 }

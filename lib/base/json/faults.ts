@@ -2,8 +2,8 @@ import { getSystemErrorMessage, stripVTControlCharacters } from 'node:util';
 import type * as z from 'zod/mini';
 
 /**
- * The faults that a schema found, one text each: where it is, what was expected, and what was found. Of more than
- * `most`, the last text says how many others there are. `place` describes the path; `shown` is the value that was checked;
+ * The faults that a schema found, one text each: the place, what was expected, and what was found. Beyond `most`, the last
+ * text is the number of the others. `place` describes the path; `shown` is the value that was checked;
  * `hide` removes from keys and values what must not be shown.
  */
 export function faultsOf(
@@ -130,8 +130,8 @@ export function shownText(given: string, most: number): string {
 }
 
 /**
- * JSON that may hold somebody else's text, safe to show: what could move the cursor or reverse the text is escaped. With two
- * backslashes for `mark` it stays so once the JSON is parsed.
+ * JSON that may contain foreign text, safe to show: characters that move the cursor or reverse the text are escaped. With
+ * two backslashes as `mark` they stay escaped once the JSON is parsed.
  */
 export const shownJson = (json: string, mark = '\\'): string =>
   // JSON always escapes the lower controls. These occur only in strings, so the value stays the same.
@@ -139,27 +139,6 @@ export const shownJson = (json: string, mark = '\\'): string =>
     /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `${mark}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-
-/** Less than the longest message of a terminal. */
-const MAX_LINE_LENGTH = 10_000;
-const MAX_MSG_LENGTH = 500;
-
-/** At most 15,000 characters: of a line over 10,000 its level, time and message, and in `cut` its beginning. */
-export function boundedLine(line: string): string {
-  const shown = shownJson(line);
-  if (shown.length <= MAX_LINE_LENGTH) return shown;
-  const { level, timestamp, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  const cut = shortened(shown, MAX_LINE_LENGTH / 2);
-  return shownJson(
-    JSON.stringify({
-      level,
-      timestamp,
-      msg: shortened(String(msg), MAX_MSG_LENGTH),
-      length: line.length,
-      cut,
-    }),
-  );
-}
 
 /** Hides the user information of a URL, with or without its scheme, and a query. */
 export const hideUser = (location: string): string =>
@@ -182,3 +161,31 @@ export function systemReason(error: unknown): string {
   if (code === 'EISDIR') return 'a folder';
   return errno === undefined ? message : getSystemErrorMessage(errno);
 }
+
+/** The name that was probably meant: one with the same start, or one or two typos away; undefined if none is close. */
+export function nearestName(written: string, known: Iterable<string>): string | undefined {
+  const names = [...known];
+  const typos = Math.min(2, Math.floor(written.length / 3));
+  const close = names
+    .filter((name) => Math.abs(name.length - written.length) <= typos)
+    .map((name) => ({ name, distance: editDistance(written, name) }))
+    .filter(({ distance }) => distance <= typos)
+    .toSorted((a, b) => a.distance - b.distance);
+  return close[0]?.name ?? (written.length >= 3 ? names.find((name) => name.startsWith(written)) : undefined);
+}
+
+/** How many characters must be inserted, deleted or replaced to turn one text into the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const changed = at(row, column - 1) + (to[column - 1] === character ? 0 : 1);
+      next.push(Math.min(changed, at(row, column) + 1, at(next, column - 1) + 1));
+    }
+    row = next;
+  }
+  return at(row, to.length);
+}
+
+const at = (row: readonly number[], index: number) => row[index] ?? Number.POSITIVE_INFINITY;

@@ -1,19 +1,15 @@
 /* JSON within limits, without losing a digit, and schemas of what comes from outside. */
 
-export { canonicalExact, canonicalJson, parseExact, printExact } from './exact-json.ts';
 export {
-  anyNumberOf,
   anyRecord,
   anyText,
   checkedBy,
   each,
   filledText,
-  isoTime,
   type ListOf,
   own,
   pathSegment,
   recordOf,
-  slashlessSegment,
   urlText,
   utcTime,
   uuid,
@@ -22,12 +18,16 @@ export {
   yesOrNo,
 } from './inputs.ts';
 export {
+  canonicalExact,
+  canonicalJson,
   holdsMoreValues,
   isDeeperThan,
   JsonLimitError,
   MAX_DEPTH,
+  parseExact,
   parseJson,
   parseOwnJson,
+  printExact,
   printJson,
   refuseManyValues,
   tooDeep,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 
 /* Schemas for callers' input. A message says what was expected; `faultsOf` adds what was found. */
 
+/** A UUID in hex digits. */
 export const uuid = z
   .string({ error: 'a UUID' })
   .check(
@@ -30,11 +31,7 @@ export const pathSegment = z.string({ error: 'text' }).check(
   wellFormed,
 );
 
-/** A segment of a path that SYNC_ALLOW may name between slashes, so it has none itself. */
-export const slashlessSegment = pathSegment.check(
-  z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
-);
-
+/** A whole number within these bounds. */
 export function wholeNumber(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
   return z
@@ -42,13 +39,7 @@ export function wholeNumber(least: number, most: number) {
     .check(z.refine((value) => Number.isInteger(value) && value >= least && value <= most, { error }));
 }
 
-/** An ISO 8601 date and time with a zone, or a date. */
-export const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(
-  z.refine((value) => /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(value) && !Number.isNaN(Date.parse(value)), {
-    error: 'an ISO 8601 date-time',
-  }),
-);
-
+/** True or false. */
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
 /** ISO 8601; a time needs its zone, or it would differ from machine to machine. */
@@ -76,7 +67,7 @@ export const whole = (error: string, holds: (list: readonly unknown[]) => boolea
     when: ({ value }) => Array.isArray(value),
   });
 
-/** Makes the schema of a list; `most` is how many entries a message may hold. */
+/** Makes the schema of a list; `most` is the maximum number of entries in a message. */
 export type ListOf = <T extends z.core.SomeType>(
   schema: T,
   options: { readonly error: string; readonly most: number },
@@ -89,14 +80,12 @@ export const each: ListOf = (schema, { error, most }) =>
     whole('a list without duplicates', (list) => new Set(list).size === list.length),
   );
 
-/** A list of any length that may contain duplicates: for lists that no message carries. */
-export const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });
-
-/* Objects with names from outside: zod's own `record` drops a member named `__proto__` without a word. */
+/* Objects with names from outside: zod's `record` silently drops a member named `__proto__`. */
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** An object with any members. */
 export const anyRecord = (error = 'an object') => z.custom<Record<string, unknown>>(isObject, { error });
 
 /** An object whose members all fit a schema, which may not transform them. */
@@ -106,15 +95,15 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
     { error },
   );
 
-/** For names that came from outside: every object also has `constructor`, `toString` and `__proto__`. */
+/** The object's own member, for names from outside: every object also inherits `constructor`, `toString` and `__proto__`. */
 export const own = <Value>(
   object: Readonly<Partial<Record<string, Value>>>,
   name: string,
 ): Value | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);
 
 /**
- * Zod passes all faults on as the arguments of one call: those of a hostile list take gigabytes, or overflow the stack.
- * So only the first fault of a large value is reported.
+ * Checks a value by a schema. Only the first fault of a large value is reported: zod passes all faults as the arguments of
+ * one call, and those of a hostile list take gigabytes, or overflow the stack.
  */
 export function checkedBy<T>(
   schema: Pick<z.ZodMiniType<T>, 'safeParse'>,
@@ -127,7 +116,7 @@ export function checkedBy<T>(
 const FIRST_FAULT: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true };
 
 const MAX_VALUES = 50_000;
-/** What an object counts for, since each of its members may be missing. */
+/** An object counts as this many values, since each of its members may be missing. */
 const OBJECT = 10;
 
 function isLarge(value: unknown): boolean {

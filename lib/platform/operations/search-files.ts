@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
-import { filledText, isoTime, urlText, uuid, wholeNumber } from '../../base/json/index.ts';
+import { filledText, urlText, uuid, wholeNumber } from '../../base/json/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
+
+/** An ISO 8601 date and time with a zone, or a date. */
+const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(
+  z.refine((value) => /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(value) && !Number.isNaN(Date.parse(value)), {
+    error: 'an ISO 8601 date-time',
+  }),
+);
 
 const negation = z.optional(z.boolean({ error: 'true or false' }));
 

@@ -1,5 +1,6 @@
 import {
   CLOSE_OBJECT,
+  COMMA,
   OPEN_OBJECT,
   QUOTE,
   skipDeepValue,
@@ -8,7 +9,6 @@ import {
   skipValue,
   unexpected,
 } from '../../base/bytes/index.ts';
-import { COMMA } from '../../base/bytes/json-bytes.ts';
 import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/json/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD } from './line-reader.ts';

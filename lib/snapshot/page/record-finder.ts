@@ -1,6 +1,8 @@
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
+  COMMA,
+  isFilledText,
   type JsonBytes,
   OPEN_ARRAY,
   OPEN_OBJECT,
@@ -8,7 +10,6 @@ import {
   skipValue,
   unexpected,
 } from '../../base/bytes/index.ts';
-import { COMMA, isFilledText } from '../../base/bytes/json-bytes.ts';
 import { JsonLimitError, parseJson } from '../../base/json/index.ts';
 import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
 import { idIn, oddMembers, type RecordsIn } from '../../platform/operations/index.ts';

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   CLOSE_OBJECT,
+  COMMA,
   type JsonBytes,
   jsonBytesOf,
   OPEN_ARRAY,
@@ -10,7 +11,6 @@ import {
   skipValue,
   unexpected,
 } from '../../base/bytes/index.ts';
-import { COMMA } from '../../base/bytes/json-bytes.ts';
 import { parseJson, refuseManyValues } from '../../base/json/index.ts';
 import { countNames } from './record-fields.ts';
 import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { faultsOf } from '../../base/index.ts';
-import { anyNumberOf, checkedBy, each, type ListOf } from '../../base/json/index.ts';
+import { checkedBy, each, type ListOf } from '../../base/json/index.ts';
 import type { LinkedId } from '../../model/rules/index.ts';
 import type { Call } from '../../platform/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
@@ -64,6 +64,9 @@ export type SourceDefinition<
   /** The scan of a run. Throws if `selection`, as its checkpoint stores it, has other members than a request. */
   readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
 };
+
+/** A list of any length that may contain duplicates: for lists that no message carries. */
+const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });
 
 export function defineSource<
   const Name extends string,

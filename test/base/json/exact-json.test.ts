@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalExact, parseExact, printExact } from '../../../lib/base/json/exact-json.ts';
+import { canonicalExact, parseExact, printExact } from '../../../lib/base/json/json.ts';
 import { cpuMs } from '../../cpu-time.ts';
 import { scaled } from '../../scale.ts';
 

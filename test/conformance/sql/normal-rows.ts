@@ -1,4 +1,4 @@
-import { ExactNumber, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { ExactNumber, parseExact } from '../../../lib/base/json/json.ts';
 import type { TrinoResult, TrinoType } from './trino-client.ts';
 
 /** Rows in one form for both engines: rows as lists, maps as sorted pairs, numbers and times as text. */

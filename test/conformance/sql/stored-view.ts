@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { parseExact, printExact } from '../../../lib/base/json/exact-json.ts';
+import { parseExact, printExact } from '../../../lib/base/json/json.ts';
 import {
   type StoredTable,
   type StoredTableName,

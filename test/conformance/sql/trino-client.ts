@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseExact } from '../../../lib/base/json/exact-json.ts';
+import { parseExact } from '../../../lib/base/json/json.ts';
 
 /** A type as Trino describes it: `array`, `map`, `row` and `varchar` with the types in it. */
 export type TrinoType = {

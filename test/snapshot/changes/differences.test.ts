@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { canonicalExact, parseExact } from '../../../lib/base/json/json.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/change.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/changes-between.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalExact, parseExact } from '../../../lib/base/json/exact-json.ts';
+import { canonicalExact, parseExact } from '../../../lib/base/json/json.ts';
 import { noMembers, readLine, readMembers } from '../../../lib/snapshot/changes/line-members.ts';
 import { lineOf } from '../../../lib/snapshot/changes/line-reader.ts';
 import { differingFields } from '../../../lib/snapshot/changes/side-by-side.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readAhead } from '../../../lib/base/read-ahead.ts';
+import { readAhead } from '../../../lib/base/async.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';

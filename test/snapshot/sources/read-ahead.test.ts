@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAhead } from '../../../lib/base/read-ahead.ts';
+import { readAhead } from '../../../lib/base/async.ts';
 
 const MB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../../lib/base/json/exact-json.ts';
+import { canonicalJson } from '../../../lib/base/json/json.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
 import { printPart, type ScoredRow } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';

@@ -5,7 +5,7 @@ import {
   anyRecord,
   JsonLimitError,
   parseJson,
-  slashlessSegment,
+  pathSegment,
   uuid,
   yesOrNo,
 } from '../../../base/json/index.ts';
@@ -23,6 +23,11 @@ import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';
+
+/** A segment of a path that SYNC_ALLOW may name between slashes, so it has none itself. */
+const slashlessSegment = pathSegment.check(
+  z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
+);
 
 const schema = z.strictObject({
   ...common,
