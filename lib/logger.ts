@@ -1,6 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { lastingFailure } from './base/aws/index.ts';
 import { currentIds, shortened, shownJson } from './base/index.ts';
+import { parseOwnJson } from './base/json/index.ts';
 
 /**
  * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
@@ -56,7 +57,7 @@ const MAX_MSG_LENGTH = 500;
 function boundedLine(line: string): string {
   const shown = shownJson(line);
   if (shown.length <= MAX_LINE_LENGTH) return shown;
-  const { level, timestamp, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const { level, timestamp, msg } = parseOwnJson(line) as Readonly<Record<string, unknown>>;
   const cut = shortened(shown, MAX_LINE_LENGTH / 2);
   return shownJson(
     JSON.stringify({

@@ -27,7 +27,6 @@ test('objects with names from outside keep all of them', () => {
  * an object of the store that counts as damaged if it cannot be read. */
 const PARSERS = [
   'lib/jobs/ledger/ledger.ts',
-  'lib/base/json/faults.ts',
   'lib/base/json/json.ts',
   'lib/base/json/json.ts',
   'lib/snapshot/changes/line-members.ts',
