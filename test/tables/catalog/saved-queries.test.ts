@@ -322,14 +322,14 @@ describe('the changes', () => {
 });
 
 test.each([
-  ['What has changed?', 'what-changed-this-week'],
-  ['Who uses this dataset?', 'what-uses-datasets'],
-  ['Score a file of texts.', 'sentiment-by-topic-and-week'],
-  ['Run a function for each row.', 'results-of-functions'],
-  ['Change formulas, and take them back', 'formulas-we-set'],
-  ['Who should clean up what?', 'cleanup-by-owner'],
+  ['1. Copy everything, and see what changed', 'what-changed-this-week'],
+  ['2. Find out what uses a dataset', 'what-uses-datasets'],
+  ['3. Score a file of texts', 'sentiment-by-topic-and-week'],
+  ['4. Run a function for each row of a CSV', 'results-of-functions'],
+  ['5. Change formulas, and undo it', 'formulas-we-set'],
+  ['6. List what to clean up, by owner', 'cleanup-by-owner'],
 ])('the task of the first page has a saved query: %s', async (task, name) => {
-  expect(readFileSync('README.md', 'utf8')).toContain(`**${task}**`);
+  expect(readFileSync('README.md', 'utf8')).toContain(`\n### ${task}\n`);
 
   expect((await saved(name)).length).toBeGreaterThan(0);
 });
