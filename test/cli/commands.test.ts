@@ -185,7 +185,7 @@ describe('formula set', () => {
 
       expect(code).toBe(2);
       expect(err).toMatch(/-:1:\d+: /);
-      expect(err).toContain('nothing was sent. To send it all the same: --force');
+      expect(err).toContain('nothing was sent. To send it anyway: --force');
       expect(sandbox.counts().formulaUpdates).toEqual({});
     },
   );

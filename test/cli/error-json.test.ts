@@ -53,7 +53,7 @@ test('the platform: what came back, and whether the request may have taken effec
     status: 500,
     reference: 'ABC-1',
     mayHaveTakenEffect: true,
-    message: expect.stringContaining('the request had left'),
+    message: expect.stringContaining('the request was sent'),
   });
 });
 

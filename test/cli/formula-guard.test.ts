@@ -67,7 +67,7 @@ describe.each(Object.entries(doors))('%s', (name, door) => {
     for (const { err } of [dry, refused]) {
       expect(err).toContain('expected to know what each formula is now, from an update of ours');
       expect(err).toContain(`calculation ${id}`);
-      expect(err).toContain(`To set ${name === 'formula set' ? 'it' : 'them'} all the same: ${word}`);
+      expect(err).toContain(`To set ${name === 'formula set' ? 'it' : 'them'} anyway: ${word}`);
     }
     expect(updates).toEqual({});
     expect(anyway.code).toBe(0);

@@ -110,7 +110,7 @@ test('rows are known by what they say, not by the name of their file, and what h
   expect(june).toMatchObject({ rows: 2, done: 2, doneNow: 1, hadEndedBefore: 1 });
   expect(copy).toMatchObject({ rows: 3, done: 3, doneNow: 0, hadEndedBefore: 3 });
   expect(dry).toMatchObject({ rows: 3, hadEndedBefore: 2, endedFrom: expect.any(String) });
-  expect(june.err).toContain('--name NAME makes a set of its own');
+  expect(june.err).toContain('--name NAME makes a separate set');
   expect(jobs.sandbox.counts().executions).toHaveLength(4);
 });
 

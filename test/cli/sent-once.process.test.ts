@@ -85,7 +85,7 @@ describe.each([
     }
 
     expect((await ended).code).toBe(1);
-    expect(err()).toContain(`  the request had left: ${mayHave}. Before the command is repeated, look at `);
+    expect(err()).toContain(`  the request was sent: ${mayHave}. Before the command is repeated, look at `);
     expect(err()).toMatch(lookAt);
   });
 });

@@ -44,7 +44,7 @@ export default (async ([typedId, file], flags, terminal) => {
   const platform = operations(session.call);
   const { signal } = terminal;
   checkFormula(expression, file, flags, terminal);
-  const way = 'To set it all the same: --force';
+  const way = 'To set it anyway: --force';
   const refuseUnknown = () => refuseLost(session.store, new Set([id]), { undone: 'sent', way });
   if (!flags.force && !flags.dryRun) await refuseUnknown();
   if (sinceMs !== undefined && name !== undefined) {
@@ -88,7 +88,7 @@ function checkFormula(text: string, file: string, { force, strict }: SetFlags, {
   if (faults.length === 0 || force) return;
   const expected = `a formula that parses${strict ? ' without a warning' : ''}`;
   throw new UsageError(
-    `${faults.join('\n')}\nexpected ${expected}; nothing was sent. To send it all the same: --force`,
+    `${faults.join('\n')}\nexpected ${expected}; nothing was sent. To send it anyway: --force`,
   );
 }
 
@@ -150,7 +150,7 @@ async function dryRun(
 ): Promise<Found> {
   const found = await findCalculation({ platform: operations(call), id, name, signal });
   if (found.row === undefined) {
-    const why = found.degraded ? '; the search was degraded, so it may be there all the same' : '';
+    const why = found.degraded ? '; the search was degraded, so it may still exist' : '';
     const by = name === undefined ? '' : ` by the name ${JSON.stringify(name)}`;
     throw new Error(`calculation ${id}: expected a search${by} to find it, got no such row${why}`);
   }

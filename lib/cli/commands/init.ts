@@ -138,7 +138,7 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   terminal.out(
     [
       `Wrote ${file}, which only you can read${isIgnored ? ' and git does not take' : ''}. Next:`,
-      profile === 'sandbox' ? `${next(['sandbox'])}   # in a terminal of its own` : next(['doctor']),
+      profile === 'sandbox' ? `${next(['sandbox'])}   # in another terminal` : next(['doctor']),
       next(['snapshot', 'calculations']),
       next(['report'], { open: true }),
     ].join('\n'),

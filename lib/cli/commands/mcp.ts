@@ -57,7 +57,7 @@ function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext
 const calculation = (id: string) => `calculation ${id}`;
 
 /** An assistant must not confirm this for a person. */
-const WAY = 'A person can set them all the same: platform-sync submit FILE --no-undo';
+const WAY = 'A person can set them anyway: platform-sync submit FILE --no-undo';
 
 /** How the server puts jobs on the queue: as `submit` does. */
 export function createSubmission(terminal: Terminal): Submission {

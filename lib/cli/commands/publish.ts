@@ -20,7 +20,7 @@ export default (async ([source, id], flags, terminal) => {
   if ('kind' in finished) return await endWith(finished, store, flags, terminal);
   const run = { id, startedAt: finished.startedAt };
   const publishing = publishRun({ store, source, run, finished, force: flags.force === true });
-  const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
+  const newRun = `if it is lost, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
   return await endWith(publication, store, flags, terminal);
 }) satisfies Run<'publish'>;

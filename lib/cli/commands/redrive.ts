@@ -61,7 +61,7 @@ function describe({ opened, left, notSent, unknown, movedBack, held }: Report): 
     ...(held ? [`dead letters most likely held by another process: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...firstOf(others, NAMED)]),
     ...(left.some(({ why }) => why === WAS_EXECUTED)
-      ? ['executed: it failed, and its effects are there; only its id, or --executed, does it again']
+      ? ['executed: it failed after it took effect; only its id, or --executed, runs it again']
       : []),
     ...(notSent.length === 0
       ? []

@@ -20,7 +20,7 @@ function requireSandboxPackages(): void {
     for (const name of Object.keys(sandboxPackages)) import.meta.resolve(name);
   } catch (cause) {
     const all = Object.entries(sandboxPackages).map(([name, version]) => `${name}@${version}`);
-    throw new UsageError(`the sandbox needs packages of its own: npm install ${all.join(' ')}`, { cause });
+    throw new UsageError(`the sandbox needs more packages: npm install ${all.join(' ')}`, { cause });
   }
 }
 

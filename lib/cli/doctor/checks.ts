@@ -184,7 +184,7 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
 /** The budget that all workers share: its rate, and which operations are throttled alone. */
 const checkPace: Check = async ({ settings, environment, now }) => {
   const { SYNC_TABLE: table, PLATFORM_BASE_URL, PLATFORM_RATE: configured } = settings;
-  if (table === undefined) return skipped('SYNC_TABLE is not set: each process has a pace of its own');
+  if (table === undefined) return skipped('SYNC_TABLE is not set: each process has its own pace');
   const item = await openBudget({ table, host: new URL(PLATFORM_BASE_URL).host, environment });
   const status = await readPaceStatus(item, configured, now);
   const rate = `${Number(status.effectiveRate.toFixed(3))} of ${status.configuredRate} a second`;

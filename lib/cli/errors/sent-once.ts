@@ -47,7 +47,7 @@ export async function sendOnce<T>(
       case 'unknown':
         throw new SentOnceError(
           error,
-          `the request had left: ${mayHave}. Before the command is repeated, look at ${lookAt}`,
+          `the request was sent: ${mayHave}. Before the command is repeated, look at ${lookAt}`,
           true,
         );
     }

@@ -109,7 +109,7 @@ export async function withFormulasBefore(
     known.push({ ...row, was: isOther ? null : (before?.expression ?? was) });
   }
   const anyway = (all: readonly SetRow[]) =>
-    `To set them all the same: --no-undo-for ${all
+    `To set them anyway: --no-undo-for ${all
       .slice(0, MAX_LINES)
       .map(({ id }) => id)
       .join(' ')}`;
@@ -199,7 +199,7 @@ export const lostFault = (
   calculations: readonly string[],
   { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
 ): string =>
-  `expected to know what each formula is now, ${from}from an update of ours, so that it can be taken back; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
+  `expected to know what each formula is now, ${from}from an update of ours, so that it can be undone; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
 
 /** Lines of an error, at most. */
 export const MAX_LINES = 50;

@@ -61,7 +61,7 @@ export async function checkedJobs(
   if (!('faults' in checked)) {
     if (!isChecked) warnOf(file, checked.warnings, terminal);
     reportOdd(file, checked.odd, terminal);
-    const way = 'To set them all the same: --no-undo';
+    const way = 'To set them anyway: --no-undo';
     if (undo && !isChecked) await refuseLost(() => openStoreOf(terminal), checked.replaced, { undone, way });
     return checked;
   }
@@ -103,7 +103,7 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
 export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
   const known =
     name === undefined
-      ? 'each job is known by its own id, or else by what its template and row say; --name NAME makes a set of its own'
+      ? 'each job is known by its own id, or else by its template and row; --name NAME makes a separate set'
       : `set ${name}: another --name runs all again`;
   if (before === undefined) return [known];
   const { otherContent } = before;

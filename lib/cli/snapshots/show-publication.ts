@@ -105,7 +105,7 @@ function describeMissing(
       ? []
       : [
           `missing: ${namedIds(news)}`,
-          `incomplete: ${counted(news.length, 'id')} could not be read; if it stays so, the next run does not say it again`,
+          `incomplete: ${counted(news.length, 'id')} could not be read; if they stay missing, the next run does not report them again`,
         ]),
   ];
 }

@@ -83,6 +83,6 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
 export function foundRefused(error: unknown, { err }: Terminal): Found {
   if (!(error instanceof KnownRefusalError)) throw error;
   err(shown(`platform-sync: ${error.message}; nothing was requested`));
-  err('to give the snapshot a place of its own: --as NAME; to publish it here all the same: --force');
+  err('to publish it under its own name: --as NAME; to publish it here anyway: --force');
   return { json: { ...error.failure, published: false }, words: [], ended: 'incomplete' };
 }

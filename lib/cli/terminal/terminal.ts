@@ -115,7 +115,7 @@ function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): vo
   if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
   else
     setTimeout(
-      () => say('stopping: what is in hand is being finished; Ctrl-C again ends at once'),
+      () => say('stopping: finishing the work in progress; Ctrl-C again ends at once'),
       SILENT_MS,
     ).unref();
 }

@@ -318,7 +318,7 @@ function createNarration(terminal: Terminal, steps: number) {
       signal.throwIfAborted();
       if (expected.includes(code)) return;
       for (const text of hidden) out(text);
-      throw new Error(`${command} ended with ${code}, which is not how the story goes`);
+      throw new Error(`${command} ended with ${code}, which the tour does not expect`);
     },
     /** Shows a command, runs it in a process of its own, and kills that once `isTime`. Throws if it ends before. */
     async runKilled(argv: readonly string[], isTime: () => Promise<boolean>, settings = {}) {
