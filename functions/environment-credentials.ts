@@ -1,7 +1,7 @@
 /**
- * Stands in the bundles for the SDK's own search of credentials (`@aws-sdk/credential-provider-node`), which also looks
- * in profiles, at single sign-on and at other services: Lambda gives a function its credentials in the environment, and
- * new ones to a new process. Throws if there are none.
+ * Replaces the SDK's credential chain (`@aws-sdk/credential-provider-node`) in the bundles, which also reads profiles,
+ * single sign-on and other services: Lambda gives a function its credentials in the environment, and new ones to a new
+ * process. Throws if there are none.
  */
 export function defaultProvider() {
   return async () => {

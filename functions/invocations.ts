@@ -7,12 +7,12 @@ import { writeLine } from './log-lines.ts';
 
 /** What every function does around its work. */
 export type Invocations = {
-  /** What the work has in hand, for the line that says that time is up. */
+  /** The work in progress, for the log line when time is up. */
   readonly inHand: InHand;
   /**
-   * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process without a word, it
-   * writes a line that says what is in hand, and aborts the signal. An error is logged and thrown. Lines say that it begins
-   * and that it has ended, and each line between has the id of its `request`.
+   * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process silently, it logs the
+   * work in progress and aborts the signal. An error is logged and thrown. Start and end are logged, and each line between
+   * has the id of its `request`.
    */
   readonly run: <T>(invocation: Invocation, act: (nearEnd: AbortSignal) => Promise<T>) => Promise<T>;
 };
@@ -28,16 +28,16 @@ class TimeUpError extends Error {
   }
 }
 
-/** How long before the time limit it is said, and at most which share of it. */
+/** How long before the time limit that happens, and its maximum share of the limit. */
 const BEFORE_END_MS = 10_000;
 const MAX_SHARE = 1 / 3;
 
-/** The most things in hand that are named. */
+/** Maximum items of work in progress that are logged. */
 const MAX_NAMED = 20;
 
-/** One for a process: Lambda gives it one invocation at a time. */
+/** Created once in a process, which Lambda gives one invocation at a time. */
 export function createInvocations(write: (line: string) => void = writeLine): Invocations {
-  // Before the settings are read, which may be what fails.
+  // Before the settings are read, since reading them may fail.
   const { LOG_LEVEL = '' } = process.env;
   const logger = createLogger(LOG_LEVEL in pino.levels.values ? LOG_LEVEL : 'info', write);
   const inHand = createInHand();
@@ -71,12 +71,12 @@ export function createInvocations(write: (line: string) => void = writeLine): In
   };
 }
 
-/** Lambda gives the start of a process 10 s, and begins again if it takes longer. */
+/** Lambda gives a process 10 s to start, and restarts it if it takes longer. */
 const MAX_MS = 3_000;
 
 /**
- * Opens what all events share when Lambda starts the process, which has a whole processor then. If that fails, or takes
- * longer, since a service is away, the first event opens it or waits for it.
+ * Opens what all events share when Lambda starts the process, which then has a full processor. If that fails or takes too
+ * long, because a service is unavailable, the first event opens it or waits for it.
  */
 export async function openAtStart(open: () => Promise<unknown>): Promise<void> {
   await Promise.race([open(), delay(MAX_MS, undefined, { ref: false })]).catch(() => undefined);

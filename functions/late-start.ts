@@ -5,8 +5,8 @@ import { problemLine, writeLine } from './log-lines.ts';
 const LATE_MS = 60_000;
 
 /**
- * Reports how many seconds after its time a regular start came: while the account has no process to spare, Lambda holds
- * the starts of all functions back. `scheduledAt` is what EventBridge Scheduler puts into the event.
+ * Reports how many seconds late a regular start was: while the account has no free process, Lambda delays the starts of
+ * all functions. `scheduledAt` is from EventBridge Scheduler.
  */
 export function reportLateStart(
   event: unknown,

@@ -6,11 +6,11 @@ type LineOptions = {
   /** The stack's name. */
   readonly service: string;
   readonly place?: string;
-  /** The same sums again by the type of job. */
+  /** The same sums by type of job. */
   readonly byType?: Readonly<Record<string, object>>;
 };
 
-/** Sums as a line of the log, whose fields queries find. */
+/** A log line with sums, whose fields queries read. */
 export const measuredLine = (
   sums: Readonly<Partial<Record<MeasureName, number>>>,
   { at, service, place, byType = {} }: LineOptions,
@@ -26,8 +26,8 @@ export const measuredLine = (
   });
 
 /**
- * What somebody may have to look into. Metric filters, which the template has for each severity, count the lines of those
- * whose `value` is above their limit, if they have one. The metric's dimension is `problem`.
+ * A log line of a problem. The template's metric filters, one for each severity, count these lines, if a problem has a
+ * threshold only those whose `value` is above it. The metric's dimension is `problem`.
  */
 export const problemLine = (
   problem: ProblemName | `${'SnapshotMissing' | 'Throttling'}-${string}`,
@@ -44,8 +44,8 @@ export const problemLine = (
   });
 
 /**
- * Writes a line of the log. Not by `console`, whose methods Lambda's runtime replaces: in its text format each line would
- * get a prefix, in its JSON format it would become a text within another object.
+ * Writes a log line. Not with `console`, whose methods Lambda's runtime replaces: its text format would add a prefix, its
+ * JSON format would wrap the line in another object.
  */
 export function writeLine(line: string): void {
   process.stdout.write(`${line}\n`);

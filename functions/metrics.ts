@@ -9,8 +9,8 @@ import { measuredLine, problemLine } from './log-lines.ts';
 import { createThrottling } from './throttling.ts';
 
 /**
- * What a function measures: sums, which `flush` writes as a line of the log at the end of an invocation, with a line for each
- * of them that is a problem.
+ * A function's measures: sums, which `flush` logs as one line at the end of an invocation, and as a further line for each
+ * sum that is a problem.
  */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
@@ -18,11 +18,11 @@ export type FunctionMetrics = {
   readonly messageRefused: () => void;
   readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
-  /** From now on, each flush reports what the pace has granted since the previous one. */
+  /** After this, each flush reports what the pace has granted since the previous one. */
   readonly followPace: (counts: () => PaceCounts) => void;
-  /** Texts that were scored since the last flush, and the tokens that this took. */
+  /** Adds scored texts and their tokens. */
   readonly scored: () => DailyUsage;
-  /** What was scored in the whole day, by all processes. */
+  /** Sets what all processes have scored in this day. */
   readonly scoredInDay: (day: DailyUsage) => void;
   readonly flush: () => void;
 };
@@ -80,7 +80,7 @@ export function createMetrics(
   };
 }
 
-/** Measures of which a single one is a problem. */
+/** Measures that are a problem from the first one on. */
 const PROBLEMS = [
   'Unauthorized',
   'Forbidden',
@@ -89,7 +89,7 @@ const PROBLEMS = [
   'JobsUnknown',
 ] as const satisfies readonly (MeasureName & ProblemName)[];
 
-/** Sums by name, without zeros: over everything, and by the type of job where there is one. */
+/** Sums by name, without zeros: in total, and by type of job if there is one. */
 function createSums() {
   const all: Sums = {};
   const byType: Record<string, Sums> = {};
@@ -131,7 +131,7 @@ const SNAPSHOT_METRICS = {
 
 const SENTIMENT = 'analyzeSentiment' satisfies EndpointName;
 
-/** A single record that the token's user may not read is named in the manifest, and no reason to wake anybody up. */
+/** A single record that the token's user may not read is in the manifest, and no reason for an alarm. */
 const MAY_BE_FORBIDDEN: readonly string[] = ['listCards', 'getDataFile'] satisfies EndpointName[];
 
 function measuresOf(event: PlatformEvent): Readonly<Sums> {

@@ -4,15 +4,15 @@ import type { PlatformEvent } from '../lib/platform/index.ts';
 
 const WINDOW_MS = 300_000;
 
-/** How many windows in a row must show it. */
+/** The number of consecutive windows that must show it. */
 const WINDOWS = 3;
 
-/** With fewer events of a process in a window, a share says nothing. */
+/** With fewer events of a process in a window, a share has no meaning. */
 const MIN_EVENTS = 10;
 
 /**
- * A share of events, from 0 up to 1 each. `percent` is the least of three windows of five minutes in a row, each the mean
- * of its events; 0 where one of them had few.
+ * A share of events, each from 0 to 1. `percent` is the minimum of three consecutive windows of five minutes, each the mean
+ * of its events; 0 if one of them had too few.
  */
 function createShare(now: () => number) {
   let window = { slot: 0, events: 0, sum: 0 };
@@ -48,14 +48,14 @@ export function createThrottling(configuredRate: number, now: () => number) {
   const reduced = createShare(now);
   let effectiveRate = () => configuredRate;
   return {
-    /** What the rate is from now on. */
+    /** The rate from now on. */
     followRate(follow: () => number): void {
       effectiveRate = follow;
     },
     observe(event: PlatformEvent): void {
       if (event.kind === 'request') throttled.add(1, 0);
       if (event.kind === 'throttled') throttled.add(0, 1);
-      // What waits for less than half of an interval would hardly leave sooner.
+      // A call that waits for less than half an interval would hardly leave sooner.
       if (event.kind === 'waited' && event.waitedMs >= 500 / configuredRate)
         reduced.add(1, Math.max(0, 1 - effectiveRate() / configuredRate));
     },
@@ -66,10 +66,10 @@ export function createThrottling(configuredRate: number, now: () => number) {
   };
 }
 
-/** How long ago an operation was refused last whose calls still wait: they are tried every half minute. */
+/** An operation whose calls still wait was throttled at most this long ago: they are tried every half minute. */
 const LAST_REFUSED_MS = 3_600_000;
 
-/** The operations that are refused while others are accepted, each with the minutes for which it has been so. */
+/** The operations that are throttled while others are accepted, each with its minutes. */
 export const throttledProblems = (
   operations: readonly ThrottledOperation[],
   nowMs: number,

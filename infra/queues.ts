@@ -3,7 +3,7 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
-/** The longest that SQS retains a message. */
+/** SQS retains a message at most this long. */
 const RETENTION = Duration.days(14);
 
 /** A queue that accepts messages only over TLS and retains them as long as SQS can. */
@@ -15,7 +15,7 @@ export const createQueue = (scope: Construct, id: string, props: QueueProps = {}
     enforceSSL: true,
   });
 
-/** A queue for what could not be delivered or handled. */
+/** A queue for messages that could not be delivered or handled. */
 export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   const queue = createQueue(scope, id);
   acknowledge(

@@ -26,7 +26,7 @@ type RegularStart = RareDeadLetters & {
   readonly input: object;
 };
 
-/** Starts a function at regular times, with an input; what cannot be delivered becomes a rare dead letter. */
+/** Starts a function at regular times, with an input. Starts that cannot be delivered become rare dead letters. */
 export function startRegularly(scope: Construct, id: string, props: RegularStart): void {
   const { group, starts, description, at, maxEventAge, input, rareDeadLetters } = props;
   const role = new Role(scope, 'Role', {
@@ -45,10 +45,10 @@ export function startRegularly(scope: Construct, id: string, props: RegularStart
       role,
       deadLetterQueue: rareDeadLetters,
       maxEventAge,
-      // When it was to be: Lambda may hold it back.
+      // The scheduled time: Lambda may delay the start.
       input: ScheduleTargetInput.fromObject({ ...input, scheduledAt: ContextAttribute.scheduledTime }),
     }),
   });
-  // CDK writes the group's name, not a reference to it: without this, CloudFormation may make the schedule first.
+  // CDK writes the group's name, not a reference: without this, CloudFormation may create the schedule first.
   schedule.node.addDependency(group);
 }

@@ -17,7 +17,7 @@ type ReportsProps = FunctionDefaults & {
 type StartProps = RareDeadLetters & {
   readonly group: IScheduleGroup;
   readonly schedules: readonly Schedule[];
-  /** Who is notified: digests go there. */
+  /** The topics of notices, which digests go to. */
   readonly topics: readonly ITopic[];
 };
 
@@ -35,7 +35,7 @@ export class Reports extends Construct {
       timeout: MAX_LENGTH,
       // One whole processor; the memory of a million calculations is less than a third of it.
       memoryMb: 1_769,
-      // It looks again in ten minutes.
+      // It runs again in ten minutes.
       retryAttempts: 0,
       environment: { ...environment } satisfies FunctionEnvironment,
     });
@@ -53,9 +53,9 @@ export class Reports extends Construct {
   }
 
   /**
-   * Looks every ten minutes whether something was published. Events of S3 could say so, but they would have to wait
-   * somewhere until ten minutes are over: a queue that Lambda polls costs $0.26 a month, all looks a third of that, and
-   * what an event that was lost or failed would miss, the next look finds.
+   * Starts the function every ten minutes. Events of S3 could start it, but they would have to be held for ten minutes: a
+   * queue that Lambda polls costs $0.26 a month, all these starts a third of that, and the next start also repairs what a
+   * lost event would miss.
    */
   start({ group, schedules, topics, rareDeadLetters }: StartProps): void {
     startRegularly(this, 'Look', {
@@ -69,7 +69,7 @@ export class Reports extends Construct {
     });
   }
 
-  /** Which places have a digest, and where it goes; the function may publish there, and nowhere else. */
+  /** The places with a digest, and its topics; the function may publish only to these. */
   private digests(schedules: readonly Schedule[], topics: readonly ITopic[]) {
     const places = schedules.filter(({ digest }) => digest).map(placeOf);
     if (places.length === 0) return {};

@@ -4,16 +4,16 @@ import { type Bundle, mapsOf } from './bundles.ts';
 
 export type ResolvedStack = {
   readonly text: string;
-  /** Files of frames that the bundle does not have. */
+  /** Files that frames name but the bundle does not have. */
   readonly unknown: readonly string[];
 };
 
-/** A place in a bundle's file, however it is written: /var/task/index.mjs:1:2, file:///var/task/index.mjs:1:2. */
+/** A position in a bundle's file, in any form: /var/task/index.mjs:1:2, file:///var/task/index.mjs:1:2. */
 const PLACE = /(?:file:\/\/)?[^\s()"]*?([\w-]+\.mjs):(\d+):(\d+)/g;
 
 /**
- * The text of a log with each place in the bundle of a function replaced by its place in the sources. Line feeds that are
- * escaped in it become real ones.
+ * Replaces each position in a function's bundle, in the text of a log, with its position in the sources. Escaped line
+ * feeds become real ones.
  */
 export function resolveStack(text: string, functionName: string): ResolvedStack {
   const mapOf = readMaps(mapsOf(functionName));

@@ -19,9 +19,9 @@ export type SchedulesProps = RareDeadLetters & {
   readonly jobs: Queue;
 };
 
-/** Puts `snapshot` jobs on the queue at their times. Those that cannot be put there go to the dead-letter queue. */
+/** Puts `snapshot` jobs on the queue at their times. If that fails, they go to the dead-letter queue. */
 export class Schedules extends Construct {
-  /** Of all schedules of the stack. */
+  /** The group of all schedules of the stack. */
   readonly group: ScheduleGroup;
 
   constructor(scope: Construct, id: string, { schedules, jobs, rareDeadLetters }: SchedulesProps) {
@@ -38,7 +38,7 @@ export class Schedules extends Construct {
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {
-          // By the scheduled time, not that of an attempt: a message that is delivered twice is one job.
+          // The scheduled time, not that of an attempt: a message that is delivered twice is one job.
           input: ScheduleTargetInput.fromObject({
             ...messageOf(schedule),
             id: `${place}.${ContextAttribute.scheduledTime}`,
@@ -52,7 +52,7 @@ export class Schedules extends Construct {
     }
   }
 
-  /** CDK's own would be outside of this construct, where no permissions boundary of it reaches. */
+  /** A role inside this construct: CDK's own would be outside, where its permissions boundary does not apply. */
   private ownRole(): IRole {
     const { scheduleGroupArn } = this.group;
     const StringEquals = { 'aws:SourceAccount': Stack.of(this).account, 'aws:SourceArn': scheduleGroupArn };
@@ -67,7 +67,7 @@ export function followersOf(schedules: readonly Schedule[]): string | undefined 
   return followers.length === 0 ? undefined : JSON.stringify(followers);
 }
 
-/** The places of narrowed snapshots that have a name of their own, each once. */
+/** The places of narrowed snapshots, each once. */
 export const narrowedPlaces = (schedules: readonly Schedule[]) => [
   ...new Set(schedules.filter(({ as }) => as !== undefined).map(placeOf)),
 ];

@@ -3,8 +3,8 @@ import { functionNames } from './bundles.ts';
 import { resolveStack } from './resolve-stack.ts';
 
 /*
- * `npm run stack -- FUNCTION [FILE]`: prints a log, or a stack out of it, with the places in the sources that its frames
- * stand for. Reads standard input without FILE. Run it at the commit that is deployed: the source maps are made from it.
+ * `npm run stack -- FUNCTION [FILE]`: prints a log, or a stack from it, with the positions of its frames in the sources.
+ * Without FILE it reads standard input. Run it at the deployed commit, which the source maps are built from.
  */
 
 const STANDARD_INPUT = 0;

@@ -16,13 +16,13 @@ export type SnapshotsProps = FunctionDefaults &
     readonly secret: TokenSecret;
   };
 
-/** The longest run: a longer one would overlap with the next night's. */
+/** Maximum duration of a run: a longer one would overlap with the next night's. */
 const EXECUTION_TIMEOUT = Duration.hours(23);
 
-/** How long Lambda remembers the name of an execution: as long as the job's row stays in the ledger. */
+/** How long Lambda keeps the name of an execution: as long as the ledger keeps the job's row. */
 const RETENTION = Duration.days(30);
 
-/** Where Lambda has durable functions, by AWS's announcements of 2025-12. */
+/** The regions in which Lambda has durable functions. Source: AWS's announcements of 2025-12. */
 const DURABLE: readonly string[] = [
   ...[
     'us-east-1',
@@ -38,10 +38,10 @@ const DURABLE: readonly string[] = [
   'ap-southeast-7',
 ];
 
-/** Snapshots as durable executions. Jobs start them through the alias: a run ends on the version that it began on. */
+/** Snapshots as durable executions. Jobs start them through the alias, so a run stays on the version that it started on. */
 export class Snapshots extends Construct {
   readonly snapshot: SyncFunction;
-  /** What executions are started through: Lambda starts them only by a qualified ARN. */
+  /** The alias that starts executions: Lambda starts them only by a qualified ARN. */
   readonly alias: Alias;
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
@@ -70,13 +70,13 @@ export class Snapshots extends Construct {
     storage.grantRows(role, 'dynamodb:GetItem', 'dynamodb:PutItem');
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
-    // Runs in progress continue on the version that they began on. That of an update that fails is deleted: Lambda would
-    // refuse to create it again.
+    // Running snapshots stay on their version. The version of a failed update is deleted, since Lambda would refuse to
+    // create it again.
     version.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     this.alias = new Alias(this, 'Live', { aliasName: 'live', version });
   }
 
-  /** Lets a role start executions, through the alias only. */
+  /** Grants starting executions, only through the alias. */
   grantStart(grantee: SyncFunction['role']): void {
     Grant.addToPrincipal({
       grantee,
@@ -115,15 +115,15 @@ export class Snapshots extends Construct {
 function grantObjects(storage: Storage, role: IRole): void {
   storage.grantRead(role);
   storage.grantWrite(role, ['work/*', 'changes/*', 'table.json', ...OF_RUNS.map((place) => `${place}/*`)]);
-  // Open parts are deleted as others replace them; changes if another publisher was faster.
+  // Open parts are deleted when others replace them, changes if another publisher was faster.
   storage.grantDelete(role, [
     'work/*/open-*',
     'changes/*',
     ...OF_RUNS.map((place) => `${place}/_tagged.json`),
   ]);
-  // Of a run that is the newest again.
+  // The tag of a run that is the newest again.
   storage.grantTag(role, ['changes/*', 'parquet/*/dt=*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
 }
 
-/** Where runs are: one pattern is for a source and its narrowed snapshots. */
+/** The key patterns of runs, one for a source and its narrowed snapshots. */
 const OF_RUNS = sources.map((source) => `${source}*`);

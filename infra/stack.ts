@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { PlatformSync } from './platform-sync.ts';
 
-/** A stack with nothing but one instance. */
+/** A stack with one instance and nothing else. */
 export class PlatformSyncStack extends Stack {
   constructor(scope: Construct, id: string, instance: Instance, props: StackProps = {}) {
     super(scope, id, {
@@ -16,7 +16,7 @@ export class PlatformSyncStack extends Stack {
     new PlatformSync(this, 'Default', settings);
   }
 
-  /** Two zones of the region, whichever they are: CDK would ask AWS for them where account and region are known. */
+  /** Any two zones of the region: otherwise CDK would look them up in AWS if account and region are known. */
   override get availabilityZones(): string[] {
     return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
   }

@@ -34,7 +34,7 @@ export type StorageProps = Pick<
 > &
   Omit<GivenStorage, 'key'> & { readonly key: IKey | undefined };
 
-/** What exists already. */
+/** Existing resources. */
 export type GivenStorage = {
   /** An existing bucket, or its name; its owner manages lifecycle rules, versions and notifications. Default: the construct creates one. */
   readonly bucket?: string | IBucket | undefined;
@@ -80,7 +80,7 @@ export class Storage extends Construct {
     const { encryptionKey } = this.bucket;
     const [, asked] = /^aws:kms:(.+)$/.exec(props.encryption ?? '') ?? [];
     this.objectKey = asked === undefined ? encryptionKey : Key.fromKeyArn(this, 'ObjectKey', asked);
-    // What is there already has the key of the bucket.
+    // Existing objects are encrypted with the key of the bucket.
     const before = asked === undefined || encryptionKey === undefined ? [] : [encryptionKey.keyArn];
     this.formerKeys = [...props.formerKeys, ...before.filter((arn) => arn !== asked)];
     this.table =
@@ -110,7 +110,7 @@ export class Storage extends Construct {
           resources: [bucket.bucketArn],
         }),
       );
-    // The construct's own switch would add a function.
+    // The construct's own option would add a function.
     (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
@@ -118,7 +118,7 @@ export class Storage extends Construct {
   }
 
   private ownTable({ key, removal }: StorageProps): Table {
-    // Each row says when it expires: rows of jobs after 30 days, of scored texts after 90.
+    // Each row has its expiry: rows of jobs 30 days, of scored texts 90.
     return new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
@@ -128,13 +128,13 @@ export class Storage extends Construct {
         ? { encryption: TableEncryption.AWS_MANAGED }
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // A first deployment that fails could not delete what is protected: it leaves an empty table.
+      // A failed first deployment cannot delete a protected table: it leaves an empty one.
       removalPolicy: removal === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
       deletionProtection: removal !== 'destroy',
     });
   }
 
-  /** What the table allows to be done with rows, and with its key, if it has one of its own. */
+  /** Grants operations on rows, and the use of the table's key, if it has one. */
   grantRows(grantee: Grantee, ...actions: string[]): void {
     this.table.grant(grantee, ...actions);
     this.grantKey(grantee, keyOf(this.table), 'dynamodb', [
@@ -147,12 +147,12 @@ export class Storage extends Construct {
     ]);
   }
 
-  /** Using a key, through the service alone whose things are encrypted with it, and reading by those before it. */
+  /** Grants the use of a key, only through the service whose data it encrypts, and decryption with former keys. */
   private grantKey(grantee: Grantee, key: IKey | undefined, service: 's3' | 'dynamodb', actions: string[]) {
     const conditions = this.through(service);
     if (key !== undefined) Grant.addToPrincipal({ grantee, actions, resourceArns: [key.keyArn], conditions });
     if (this.formerKeys.length === 0) return;
-    // One statement for both services: policies are short of room.
+    // One statement for both services, since policies are limited in size.
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
@@ -161,13 +161,13 @@ export class Storage extends Construct {
     });
   }
 
-  /** What a key sees of a request that a service makes for somebody; its domain has another end in China. */
+  /** The condition by which a key recognises a request from a service; the service's domain differs in China. */
   private through(...services: readonly ('s3' | 'dynamodb')[]) {
     const [only, ...others] = services.map((each) => `${each}.${Stack.of(this).region}.amazonaws.com*`);
     return { StringLike: { 'kms:ViaService': others.length === 0 ? only : [only, ...others] } };
   }
 
-  /** As SYNC_STORE names it. */
+  /** The store, in the form of SYNC_STORE. */
   get location(): string {
     return locationOf(this.bucket, this.root === '' ? undefined : this.root.slice(0, -1));
   }
@@ -178,8 +178,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Reading in folders, or everywhere in the store. Without the right to list, S3 reports a missing object as forbidden;
-   * it takes the object's key for the prefix of that listing.
+   * Grants reading in folders, or in the entire store. Without the right to list, S3 reports a missing object as
+   * forbidden; it treats the object's key as the prefix of that listing.
    */
   grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, READS, patterns);
@@ -192,7 +192,7 @@ export class Storage extends Construct {
     });
   }
 
-  /** Writing in folders. A multipart upload that fails is aborted; one that is completed decrypts its parts. */
+  /** Grants writing in folders, also by multipart uploads: a failed one is aborted, a completed one decrypts its parts. */
   grantWrite(role: Grantee, folders: readonly string[]): void {
     this.grantKey(role, this.objectKey, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
     this.grant(role, WRITES, folders);
@@ -203,8 +203,8 @@ export class Storage extends Construct {
   }
 
   /**
-   * Reading, writing and deleting, and finding, reading and erasing what objects were before: in one statement, since a
-   * managed policy has at most 6,144 characters.
+   * Grants reading, writing and deleting objects, and listing, reading and erasing their old versions. One statement,
+   * since a managed policy has at most 6,144 characters.
    */
   grantEverything(grantee: Grantee, folders: readonly string[]): void {
     const ofVersions = ['s3:GetObjectVersion', 's3:DeleteObjectVersion'];
@@ -219,11 +219,11 @@ export class Storage extends Construct {
     });
   }
 
-  /** Lets accounts, or roles of theirs, read folders: what they may read in turn is theirs to say. */
+  /** Lets other accounts, or their roles, read folders; these accounts must also allow it. */
   letRead(readers: readonly string[], patterns: readonly string[]): void {
     if (readers.length === 0) return;
     const principals = readers.map((reader) =>
-      // Of a token it is not known which of both it is: IAM takes the id of an account in the place of an ARN.
+      // A token may be either: IAM accepts the id of an account in place of an ARN.
       isToken(reader) || reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
     );
     const statements = [
@@ -261,7 +261,7 @@ export class Storage extends Construct {
       );
   }
 
-  /** Tagging objects, which decides whether the lifecycle of runs expires them. */
+  /** Grants tagging objects: by their tags the lifecycle of runs expires them. */
   grantTag(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObjectTagging'], folders);
   }
@@ -279,7 +279,7 @@ export class Storage extends Construct {
     }
   }
 
-  /** What a bucket of our own has, and one that is given should have. */
+  /** The properties that a created bucket has, and an existing one should have. */
   private warnOfMissing(rules: readonly LifecycleRule[]): void {
     const expire = rules.flatMap(({ prefix, expiration, tagFilters }) =>
       prefix === undefined || expiration === undefined
@@ -310,20 +310,20 @@ const READS = ['s3:GetObject'];
 const WRITES = ['s3:PutObject', 's3:AbortMultipartUpload'];
 const DELETES = ['s3:DeleteObject'];
 
-/** What happens to things that cannot be made again. What a first deployment made that fails is always deleted. */
+/** The removal policy of resources that cannot be recreated. A failed first deployment always deletes them. */
 export const REMOVAL = {
   retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   protect: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   destroy: RemovalPolicy.DESTROY,
 } as const satisfies Record<Instance['removal'], RemovalPolicy>;
 
-/** Of a bucket, which is deleted only empty. */
+/** The removal policy of a bucket, which is deleted only if it is empty. */
 const removalOf = (removal: Instance['removal']) => ({
   removalPolicy: REMOVAL[removal],
   autoDeleteObjects: removal === 'destroy',
 });
 
-/** A store as SYNC_STORE names it. */
+/** A store, in the form of SYNC_STORE. */
 export const locationOf = (bucket: string | IBucket, prefix?: string) =>
   `s3://${typeof bucket === 'string' ? bucket : bucket.bucketName}${prefix === undefined ? '' : `/${prefix}`}`;
 

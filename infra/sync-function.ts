@@ -17,7 +17,7 @@ import { bundled, HANDLER } from './bundles.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { Network } from './network.ts';
 
-/** What every function of a stack has. */
+/** The props of every function of a stack. */
 export type FunctionDefaults = {
   readonly network: Network | undefined;
   readonly logs: LogSettings;
@@ -35,7 +35,7 @@ export type SyncFunctionProps = FunctionDefaults & {
   readonly durableConfig?: DurableConfig;
 };
 
-/** A function, its log and its role, which may do nothing but write that log until it is granted more. */
+/** A function, its log and its role, which may only write that log until it is granted more. */
 export class SyncFunction extends Construct {
   readonly function: LambdaFunction;
   readonly role: Role;
@@ -64,9 +64,9 @@ export class SyncFunction extends Construct {
 }
 
 /**
- * Our lines are JSON whatever the format. With this one Lambda's own are too (start, report, time-out, uncaught errors),
- * so that one query finds fields in every line. What is logged is decided by LOG_LEVEL alone: without a level here,
- * Lambda drops what is below INFO, and above INFO it would drop the metrics, which are lines at that level.
+ * Our lines are JSON in any format. With this one Lambda's own lines are too (start, report, time-out, uncaught errors),
+ * so that one query finds fields in every line. Only LOG_LEVEL decides what is logged: without a level here, Lambda drops
+ * lines below INFO, and above INFO it would drop the metrics, which are lines at that level.
  */
 const logging = {
   loggingFormat: LoggingFormat.JSON,

@@ -18,7 +18,7 @@ type TablesProps = FunctionDefaults &
     readonly catalog: Catalog;
   };
 
-/** Makes the tables of each run that is published and, every night, what was left. */
+/** Builds the tables of each published run and, every night, those that are missing. */
 export class Tables extends Construct {
   readonly write: SyncFunction;
 
@@ -32,7 +32,7 @@ export class Tables extends Construct {
       description: 'Writes tables as Parquet',
       timeout: MAX_LENGTH,
       memoryMb: 2_048,
-      // What it leaves, the next run that is published or the next night finishes.
+      // The next publication or the next night finishes what it leaves.
       retryAttempts: 2,
       environment: { ...environment, SYNC_GLUE_DATABASE: catalog.databaseName } satisfies FunctionEnvironment,
     });
@@ -54,7 +54,7 @@ export class Tables extends Construct {
     });
   }
 
-  /** Whoever publishes moves `latest.json` last. An event that is lost costs a day: the night finishes what lacks. */
+  /** Publishing moves `latest.json` last. A lost event costs a day at most: every night builds what is missing. */
   private startPublished({ storage }: TablesProps): void {
     const keys = sources.map((source) => ({ wildcard: `${storage.root}${source}*/latest.json` }));
     new Rule(this, 'Published', {
@@ -82,7 +82,7 @@ function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   const marks = sources.map((source) => `${source}*/_tag*.json`);
   storage.grantWrite(role, ['parquet/*', ...marks]);
   storage.grantDelete(role, ['parquet/*', ...marks]);
-  // Of runs that were replaced.
+  // Tables of superseded runs.
   storage.grantTag(role, [
     'changes/*',
     'parquet/*/dt=*',

@@ -3,18 +3,18 @@ export type Properties = Readonly<Record<string, unknown>>;
 /** The resources of a template by their logical ids. */
 export type Resources = Readonly<Record<string, Properties>>;
 
-/** What is known of the values that others refer to. */
+/** What is known of referenced values. */
 export type Known = {
   readonly resources: Resources;
   readonly parameters?: Resources;
-  /** The longest that a value is which the settings give, by the JSON of its reference. */
+  /** The maximum length of a value in the settings, by the JSON of its reference. */
   readonly longest?: ReadonlyMap<string, number>;
 };
 
 type Kind = {
-  /** The longest name of its kind. */
+  /** Maximum length of a name. */
   readonly most: number;
-  /** What is before the name in its ARN, and in what `Ref` yields, where that is more than the name. */
+  /** The text before the name in its ARN, and in the value of `Ref` if that is more than the name. */
   readonly arn: string;
   readonly ref?: string;
 };
@@ -40,11 +40,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'AWS::SecretsManager::Secret': { most: 512 + '-123456'.length, arn: SECRET, ref: SECRET },
   'AWS::KMS::Key': { most: 36, arn: 'arn:P:kms:R:A:key/' },
   'AWS::SSM::Parameter': { most: 900, arn: 'arn:P:ssm:R:A:parameter/' },
-  // With a path before the name.
+  // The name may follow a path.
   'AWS::IAM::Role': { most: 64 + 512, arn: 'arn:P:iam::A:role/' },
 };
 
-/** The longest of each: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
+/** The longest value of each: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
 const PSEUDO: Readonly<Record<string, number>> = {
   'AWS::Partition': 10,
   'AWS::Region': 14,
@@ -53,7 +53,7 @@ const PSEUDO: Readonly<Record<string, number>> = {
 };
 const LETTERS = { P: 'AWS::Partition', R: 'AWS::Region', A: 'AWS::AccountId', U: 'AWS::URLSuffix' } as const;
 
-/** The longest name, ARN or value of `Ref` of a type. */
+/** Maximum length of a name, an ARN or a value of `Ref` of a type. */
 export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Known): number {
   const { most = 0, arn = '', ref = '' } = KINDS[type] ?? {};
   const before = { name: '', arn, ref }[of];
@@ -62,7 +62,7 @@ export function longestOf(type: string, of: 'name' | 'arn' | 'ref', known?: Know
   return before.length - letters.length + added.reduce((sum, each) => sum + each, most);
 }
 
-/** The length of a value of a template when it is deployed: of a text, or of the JSON of anything else. */
+/** The deployed length of a value in a template: of a text, or of the JSON of another value. */
 export function sizeOf(value: unknown, known?: Known): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return Buffer.byteLength(value);
@@ -79,11 +79,11 @@ function isReference(value: unknown): boolean {
   return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::'));
 }
 
-/** What CloudFormation names: after the stack, the logical id, and 13 characters of its own, with dashes between them. */
+/** A name by CloudFormation: the stack, the logical id, and 13 random characters, joined by dashes. */
 const generatedOf = (id: string, known: Known) =>
   (known.longest?.get('{"Ref":"AWS::StackName"}') ?? 128) + id.length + 13 + 2;
 
-/** The greatest possible length; 0 if there is no limit (no `MaxLength`), which only AWS can then check. */
+/** Maximum length of a parameter; 0 without `MaxLength`: then only AWS can check it. */
 function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   const given = known.longest?.get(JSON.stringify(part));
@@ -101,17 +101,17 @@ function lengthOf(part: unknown, known: Known = { resources: {} }): number {
   return longestOf(type, of, known) - shorter;
 }
 
-/** The value at these names, if there is one. */
+/** The value at a path of names; undefined if there is none. */
 export const at = (value: unknown, ...names: readonly string[]): unknown =>
   names.reduce<unknown>(
     (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : undefined),
     value,
   );
 
-/** How many members a list or an object has. */
+/** The number of members of a list or an object. */
 export const membersOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 
-/** The largest size among the items of a list; 0 if there are none. */
+/** The largest size of an item of a list; 0 for an empty list. */
 export const largestOf = (list: unknown, size: (item: unknown) => number): number =>
   Array.isArray(list) ? Math.max(0, ...list.map(size)) : 0;

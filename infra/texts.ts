@@ -37,7 +37,7 @@ export class Texts extends Construct {
     const { role } = this.splitTexts;
     storage.grantRead(role);
     storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*', 'table.json']);
-    // A chunk with only bad rows ends here, and overwrites what an incomplete end left behind.
+    // A chunk with only bad rows ends here, and overwrites what an interrupted end left.
     storage.grantDelete(role, ['scores/*']);
     storage.grantRows(
       role,

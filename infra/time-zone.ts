@@ -9,7 +9,7 @@ const FIXED = [
   ...range(-14, 12).map((hours) => `Etc/GMT${signed(hours)}`),
 ];
 
-/** The IANA's zone of a machine that was never set up: CDK lists it. */
+/** The IANA zone of an unconfigured machine, which CDK lists. */
 const NO_ZONE = 'Factory';
 
 /** Zones by their IANA names, letter by letter as EventBridge Scheduler expects them: those that CDK or Node lists. */
@@ -22,14 +22,14 @@ const ZONES: ReadonlySet<string> = new Set([
   }),
 ]);
 
-/** What was expected in place of a text that is not the IANA name of a time zone; undefined for a zone. */
+/** The fault of a text that is not the IANA name of a time zone; undefined for a zone. */
 export function timeZoneFault(zone: string): string | undefined {
   if (ZONES.has(zone)) return undefined;
   const meant = ZONES.values().find((each) => each.toLowerCase() === zone.toLowerCase()) ?? sameZone(zone);
   return `the IANA name of a time zone, such as ${meant ?? 'Europe/Berlin'}`;
 }
 
-/** The zone that an outdated name such as US/Pacific stands for. */
+/** The zone of an outdated name such as US/Pacific. */
 function sameZone(name: string): string | undefined {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

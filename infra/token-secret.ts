@@ -10,7 +10,7 @@ import { acknowledge, arnText } from './nag.ts';
 
 type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn' | 'formerKeys'> &
   GivenToken & {
-    /** For a secret of our own. */
+    /** The key of a secret that the construct creates. */
     readonly key?: IKey | undefined;
   };
 
@@ -43,7 +43,7 @@ export class TokenSecret extends Construct {
     }
     const secret = tokenSecretArn === undefined ? (tokenSecret ?? this.made(key)) : undefined;
     this.arn = tokenSecretArn ?? secret?.secretArn ?? '';
-    // One that is imported by its name has no full ARN: AWS adds six characters to it.
+    // A secret that is imported by name has no full ARN: AWS adds six characters to it.
     const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
     this.access = {
       ...ofSecret,
@@ -83,27 +83,27 @@ export class TokenSecret extends Construct {
     return secret;
   }
 
-  /** First the ARN, then what may be it, if that is not known. */
+  /** First the ARN, then the possible ARNs if it is not known. */
   private parameterArns(parameter: string | IParameter): readonly [string, ...string[]] {
     if (typeof parameter !== 'string') return [parameter.parameterArn];
     if (arnText(this, parameter).startsWith('arn:')) return [parameter];
     const inArn = (resource: string) =>
       Stack.of(this).formatArn({ service: 'ssm', resource, arnFormat: ArnFormat.NO_RESOURCE_NAME });
-    // A name may begin with a slash, which stands between `parameter` and the name in any case.
+    // A name may begin with a slash; the ARN has exactly one slash before the name.
     if (!isToken(parameter)) return [inArn(`parameter/${parameter.replace(/^\//, '')}`)];
     const withSlash = inArn(`parameter/${parameter}`);
-    // Of these two, one is the ARN, and the other that of no parameter.
+    // One of these two is the ARN; the other names no parameter.
     return [Fn.join('/', Fn.split('//', withSlash)), withSlash, inArn(`parameter${parameter}`)];
   }
 }
 
-/** What reading the token takes. */
+/** The rights to read the token. */
 type Access = typeof ofParameter & {
   readonly resources: readonly string[];
   readonly keyArns: readonly string[];
 };
 
-/** The actions, and what a key sees of what it decrypts. */
+/** The actions, and the encryption context that a key sees. */
 const ofParameter: { readonly action: string; readonly context: string } = {
   action: 'ssm:GetParameter',
   context: 'kms:EncryptionContext:PARAMETER_ARN',
@@ -113,7 +113,7 @@ const ofSecret: typeof ofParameter = {
   context: 'kms:EncryptionContext:SecretARN',
 };
 
-/** Parameters of CDK have their key, though the interface does not say so. */
+/** CDK's parameters have their key, although the interface does not declare it. */
 function keyOf(parameter: string | (IParameter & { readonly encryptionKey?: IKey })): IKey | undefined {
   return typeof parameter === 'string' ? undefined : parameter.encryptionKey;
 }

@@ -8,12 +8,12 @@ import { createInvocations, openAtStart } from '../invocations.ts';
 import { reportLateStart } from '../late-start.ts';
 import { writeLine } from '../log-lines.ts';
 
-/** It comes again in an hour: a queue is asked briefly, by long polls all the same, which ask all servers of SQS. */
+/** Short, since it runs again in an hour; a long poll, since that asks all servers of SQS. */
 const POLLS = { waitSeconds: 1, quiet: 1 };
 
 const movesFrom = z.object({ from: z.array(z.string()) });
 
-/** Moves the messages of queues that no function takes any more, which its event names, to the queue of all jobs. */
+/** Moves the messages of queues without a function, which its event names, to the queue of all jobs. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);

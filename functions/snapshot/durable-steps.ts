@@ -5,13 +5,13 @@ import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/index.ts
 export type StepsOptions = {
   /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called for each attempt of a step that failed. Default: nothing is. */
+  /** Called for each failed attempt of a step. Default: not called. */
   readonly onFailed?: (failed: FailedStep) => void;
   /** Holds each step. Default: nothing does. */
   readonly inHand?: InHand;
 };
 
-/** `attempt` 1 is the first; `delayMs` is undefined if it was the last. */
+/** `attempt` 1 is the first; `delayMs` is undefined after the last. */
 type FailedStep = {
   readonly step: string;
   readonly attempt: number;

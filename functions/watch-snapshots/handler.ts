@@ -11,8 +11,8 @@ import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
 import { throttledProblems } from '../throttling.ts';
 
 /**
- * Reports each place whose newest published run is too old, as a problem; its event says what is expected. Repeats that the
- * platform refuses the token, until a call has succeeded, or one operation alone.
+ * Reports as a problem each place whose newest published run is too old; the event says what is expected. Also repeats the
+ * report that the platform refuses the token, until a call succeeds, or that it throttles one operation.
  */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {

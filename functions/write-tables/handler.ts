@@ -7,10 +7,10 @@ import { openPartitions, writeTables } from '../../lib/tables/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 
-/** A file takes seconds; what it takes longer for is begun again the next time. */
+/** A file takes seconds; one that takes longer is started again the next time. */
 const ENOUGH_MS = 120_000;
 
-/** Makes the tables that runs lack: of a place once a run of it is published, and of all at night. */
+/** Builds missing tables of runs: of a place after its publication, and of all places at night. */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     const { store, partitions, logger } = await ready();
