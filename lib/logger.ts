@@ -49,7 +49,7 @@ function isRefusal(error: Error): boolean {
   return 'kind' in error.failure && error.failure.kind !== 'other';
 }
 
-/** Less than the longest message of a terminal. */
+/** Shorter than the limit of a terminal message. */
 const MAX_LINE_LENGTH = 10_000;
 const MAX_MSG_LENGTH = 500;
 

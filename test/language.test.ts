@@ -3,19 +3,17 @@ import { countsOf, findings, findingsInPage, findingsInSource, rules } from './l
 
 /** How often each rule may be broken, until it is 0: lower it with what you rewrite. `node test/language.ts` lists all. */
 const BOUNDS: Readonly<Record<string, number>> = {
-  'somebody, nobody: name the thing': 118,
-  'tell, told: report, say, print': 7,
-  'answer, as a verb: return, respond': 6,
+  'somebody, nobody: name the thing': 21,
+  'tell, told: report, say, print': 5,
+  'answer, as a verb: return, respond': 5,
   'note: record': 1,
-  'is none: invalid, missing': 14,
-  'go on: continue, resume': 3,
-  'mend: fix': 1,
-  'away: unavailable': 22,
-  'the most, the least: maximum, minimum': 47,
-  'hand back, put back: requeue': 6,
-  'calls what it is given: registers a callback': 1,
-  'make tables: build tables': 4,
-  'sentence of a docstring over 35 words': 16,
+  'is none: invalid, missing': 10,
+  'go on: continue, resume': 2,
+  'away: unavailable': 4,
+  'the most, the least: maximum, minimum': 44,
+  'hand back, put back: requeue': 3,
+  'make tables: build tables': 3,
+  'sentence of a docstring over 35 words': 15,
 };
 
 test('comments, messages and docs are in plain English, but for what is still to be rewritten', () => {

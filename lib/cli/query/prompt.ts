@@ -200,7 +200,7 @@ type Prompt = {
 };
 
 type PromptCommand = {
-  readonly does: string;
+  readonly help: string;
   /** Returns lines to print. */
   readonly run: (argument: string, prompt: Prompt) => readonly string[] | Promise<readonly string[]>;
 };
@@ -212,7 +212,7 @@ const QUIT = '.quit';
 /** The commands of the prompt, by what is typed. */
 const commands: Readonly<Record<string, PromptCommand>> = {
   '.tables': {
-    does: 'lists the tables, and the queries that are called like one',
+    help: 'lists the tables, and the queries that are called like one',
     run: (_, { listed }) => [
       ...listed().map(({ name, about }) => `${name.padEnd(NAME_WIDTH)}${about}`),
       ...macros.map(({ name, parameters, about }) => {
@@ -222,7 +222,7 @@ const commands: Readonly<Record<string, PromptCommand>> = {
     ],
   },
   '.columns TABLE': {
-    does: 'lists the columns of a table',
+    help: 'lists the columns of a table',
     run(name, { listed }) {
       const table = listed().find((each) => each.name === name.toLowerCase());
       if (table === undefined)
@@ -232,7 +232,7 @@ const commands: Readonly<Record<string, PromptCommand>> = {
     },
   },
   '.saved [NAME]': {
-    does: 'runs a saved query; without a name: lists them',
+    help: 'runs a saved query; without a name: lists them',
     async run(name, { run }) {
       if (name === '') return listSaved();
       await run(savedSql(name));
@@ -240,13 +240,13 @@ const commands: Readonly<Record<string, PromptCommand>> = {
     },
   },
   '.help': {
-    does: 'prints this',
+    help: 'prints this',
     run: () => [
       'SQL ends with a semicolon, and may have several lines. Tab completes, Up recalls, Ctrl-C stops a query or drops what was typed.',
-      ...Object.entries(commands).map(([usage, { does }]) => `${usage.padEnd(NAME_WIDTH)}${does}`),
+      ...Object.entries(commands).map(([usage, { help }]) => `${usage.padEnd(NAME_WIDTH)}${help}`),
     ],
   },
-  [QUIT]: { does: 'ends, like Ctrl-D', run: () => [] },
+  [QUIT]: { help: 'ends, like Ctrl-D', run: () => [] },
 };
 
 /** The saved queries, a line each. */
