@@ -1,21 +1,11 @@
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { brokenFlags, reach } from '../../../model/rules/index.ts';
 import { calculationFlags, cardFlags, flagWords, ownedCounts, type ReportFacts } from '../../facts.ts';
+import { Badges, NodeLink } from '../parts/parts.tsx';
 import { hashOf, type View } from '../state/hash.ts';
 import type { Report } from '../state/report.ts';
-import {
-  type Bits,
-  badges,
-  datasets,
-  days,
-  facets,
-  named,
-  numbers,
-  owners,
-  since,
-  sizes,
-  texts,
-  things,
-} from './columns.tsx';
+import { bytes, count, day } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
 import type { Column } from './table.tsx';
 
 /** A list as the page shows it. Rows are numbered from 0. */
@@ -60,6 +50,63 @@ const listing =
     const list = report.facts[name]?.list;
     return list && { ...list, ...shown(list.columns as ColumnsOf<N>, report) };
   };
+
+/** Links to things of one kind, by id and name. */
+const named = (kind: Named['kind'], ids: readonly string[], names: readonly string[] = []): Shown =>
+  things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
+
+export const texts = (of: readonly unknown[]): Shown => ({ text: (row) => String(of[row] ?? '') });
+
+/** Texts by which rows can be filtered. */
+const facets = (of: readonly unknown[]): Shown => {
+  const text = (row: number) => String(of[row] ?? '');
+  return { text, values: (row) => [text(row)] };
+};
+
+const linkedTo = (href: string | undefined, content: ComponentChildren) =>
+  href === undefined ? content : <a href={href}>{content}</a>;
+
+/** Epoch milliseconds. */
+const days = (of: readonly (number | null)[]): Shown => ({
+  text: (row) => day(of[row]),
+  number: (row) => of[row] ?? null,
+  isDay: true,
+});
+
+/** Flags as badges. */
+const badges = (of: readonly number[], bits: Bits): Shown => ({
+  text: (row) => namesIn(of[row] ?? 0, bits).join(' '),
+  number: (row) => of[row] ?? 0,
+  cell: (row) => <Badges names={namesIn(of[row] ?? 0, bits)} />,
+});
+
+const flagsOf = (flags: readonly number[], bits: Bits): readonly Flag[] =>
+  (Object.keys(bits) as (keyof Bits)[]).map((name) => ({
+    name,
+    ...flagWords[name],
+    has: (row) => ((flags[row] ?? 0) & (bits[name] ?? 0)) !== 0,
+  }));
+
+const datasets = (of: readonly string[]): Shown => ({
+  ...facets(of),
+  cell: (row) => (of[row] ? <NodeLink kind="dataset" id={of[row]} name={of[row]} /> : '–'),
+});
+
+/** What may be wrong with an owner's things. Cards have only the model's flags. */
+const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
+
+/** Numbers; `hrefOf` is the address of what a number counts. */
+export const numbers = (of: readonly number[], hrefOf?: (row: number) => string | undefined): Shown => ({
+  ...printed(of, count),
+  ...(hrefOf && { cell: (row) => linkedTo(hrefOf(row), count(of[row] ?? 0)) }),
+});
+
+const sizes = (of: readonly (number | null)[]): Shown => printed(of, bytes);
+
+const ownedBits = { broken_links, invalid, missing_target, affected, unused, locked };
+
+const titleOf = (name: string): string =>
+  name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
 
 /** The lists of the page; undefined where no snapshot of what they hold is published. */
 const lists = {
@@ -264,20 +311,7 @@ const lists = {
   },
 } as const satisfies Partial<Record<View, (report: Report) => List | undefined>>;
 
-/** What may be wrong with an owner's things. Cards have only the model's flags. */
-const { broken_links, invalid, missing_target, affected, unused, locked } = calculationFlags;
-const ownedBits = { broken_links, invalid, missing_target, affected, unused, locked };
 const CARD_BITS = missing_target | affected;
-
-const titleOf = (name: string): string =>
-  name.replace('_', ' ').replace(/^./, (first) => first.toUpperCase());
-
-const flagsOf = (flags: readonly number[], bits: Bits): readonly Flag[] =>
-  (Object.keys(bits) as (keyof Bits)[]).map((name) => ({
-    name,
-    ...flagWords[name],
-    has: (row) => ((flags[row] ?? 0) & (bits[name] ?? 0)) !== 0,
-  }));
 
 /** The list of a view, and the command that takes its snapshot; undefined for a view that is not a list. */
 export function listOf(view: View, report: Report) {
@@ -285,3 +319,64 @@ export function listOf(view: View, report: Report) {
   const source = view === 'cards' || view === 'files' || view === 'data-files' ? view : 'calculations';
   return { command: `platform-sync snapshot ${source}`, list: lists[view as keyof typeof lists](report) };
 }
+
+/* How columns show their values, one for each row. */
+
+type Shown = Omit<Column, 'name' | 'label'>;
+
+const printed = (of: readonly (number | null)[], print: (value: number) => string): Shown => ({
+  text: (row) => (of[row] == null ? '–' : print(of[row])),
+  number: (row) => of[row] ?? null,
+  isNumber: true,
+});
+
+/** When calculations became broken, by id. */
+function since(ids: readonly (string | undefined)[], { since: known, facts }: Report): Shown {
+  const beforeMs = facts.calculations?.brokenSince?.beforeMs ?? 0;
+  const at = (row: number) => known.get(ids[row] ?? '');
+  return {
+    text: (row) => (at(row) === null ? `before ${day(beforeMs)}` : day(at(row))),
+    number: (row) => (at(row) === null ? beforeMs - 1 : (at(row) ?? null)),
+    isDay: true,
+  };
+}
+
+type Named = ComponentProps<typeof NodeLink>;
+
+/** Links to things; `withKind` puts the kind before each. */
+export const things = (at: (row: number) => Named | undefined, { withKind = false } = {}): Shown => ({
+  text: (row) => at(row)?.name || (at(row)?.id ?? ''),
+  cell: (row) => {
+    const node = at(row);
+    return (
+      node && (
+        <>
+          {withKind && `${node.kind} `}
+          <NodeLink {...node} />
+        </>
+      )
+    );
+  },
+});
+
+/** Owners by id, one or several in a row: each links to what they own. */
+function owners(of: readonly (string | readonly string[])[], { ownerOf }: Report): Shown {
+  const idsAt = (row: number) => [of[row] ?? []].flat();
+  return {
+    text: (row) => idsAt(row).map(ownerOf).join(', '),
+    cell: (row) =>
+      idsAt(row).map((id, place) => (
+        <>
+          {place > 0 && ', '}
+          {id === '' ? '–' : linkedTo(hashOf('owned', { owner: id }), <Text of={ownerOf(id)} most={60} />)}
+        </>
+      )),
+    values: idsAt,
+    labelOf: ownerOf,
+  };
+}
+
+type Bits = Readonly<Partial<Record<keyof typeof flagWords, number>>>;
+
+const namesIn = (flags: number, bits: Bits) =>
+  (Object.keys(bits) as (keyof Bits)[]).filter((name) => (flags & (bits[name] ?? 0)) !== 0);
