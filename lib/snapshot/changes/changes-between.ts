@@ -7,7 +7,7 @@ import { type Compression, compressionOf, type Place, runOfId, sourceOf } from '
 import { type Manifest, manifestOf, type PublishedRun, publishedRuns } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { type Change, type ChangeCounts, type LineChange, piecesOf, storedChanges } from './change.ts';
-import { readBy } from './line-key.ts';
+import { readBy } from './line-members.ts';
 import { type Comparison, compareInBuckets, compareSideBySide, NotSideBySideError } from './side-by-side.ts';
 
 type RunsToCompare = {

@@ -8,8 +8,9 @@ import type { RecordRules } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { changeOf, changeOfOne, exactValue, type LineChange } from './change.ts';
 import { HASH_SPACE, keyHash } from './key-hash.ts';
-import { compareRecordKeys, createLineKey } from './line-key.ts';
 import {
+  compareRecordKeys,
+  createLineKey,
   isPlain,
   lastNamed,
   nameAt,

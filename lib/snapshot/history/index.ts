@@ -40,6 +40,6 @@ export {
   printChange,
   storedChanges,
 } from '../changes/change.ts';
-export { findRecords, recordKey } from '../changes/line-key.ts';
-export { createRecordFields, memberTexts } from '../changes/line-members.ts';
+
+export { createRecordFields, findRecords, memberTexts, recordKey } from '../changes/line-members.ts';
 export { eachLine, type LineReader, NO_RECORD, type PartToRead } from '../changes/line-reader.ts';

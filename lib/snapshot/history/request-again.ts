@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../base/json/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
-import { readBy, runKeys } from '../changes/line-key.ts';
+import { readBy, runKeys } from '../changes/line-members.ts';
 import { type Place, partsOf, placeOf } from '../keys.ts';
 import { type Manifest, placesIn } from '../manifest.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';

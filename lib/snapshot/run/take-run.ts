@@ -2,7 +2,7 @@ import { errorText } from '../../base/index.ts';
 import type { PaceCounts } from '../../pace/index.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
-import { runKeys } from '../changes/line-key.ts';
+import { runKeys } from '../changes/line-members.ts';
 import { createRun, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { FieldTypes } from '../page/record-batch.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runKeys } from '../../../lib/snapshot/changes/line-key.ts';
+import { runKeys } from '../../../lib/snapshot/changes/line-members.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved, SliceOptions } from '../../../lib/snapshot/run/take-run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
-import { runKeys } from '../../../../lib/snapshot/changes/line-key.ts';
+import { runKeys } from '../../../../lib/snapshot/changes/line-members.ts';
 import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved, SliceOptions } from '../../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';

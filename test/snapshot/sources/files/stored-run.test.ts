@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
-import { runKeys } from '../../../../lib/snapshot/changes/line-key.ts';
+import { runKeys } from '../../../../lib/snapshot/changes/line-members.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
 import { publishTaken, type Saved } from '../../../../lib/snapshot/run/take-run.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
