@@ -196,7 +196,8 @@ function createNameOrder(
     return lowered[sequence];
   };
   const compare = (a: number, b: number) => {
-    const [left, right] = [keyOf(a), keyOf(b)];
+    const left = keyOf(a);
+    const right = keyOf(b);
     return left < right ? -1 : left > right ? 1 : a - b;
   };
   return {
@@ -217,7 +218,8 @@ function createNameOrder(
 type Compare = (a: number, b: number) => number;
 
 function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
-  let [low, high] = [0, sorted.length];
+  let low = 0;
+  let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (compare(sorted[middle] ?? 0, item) < 0) low = middle + 1;

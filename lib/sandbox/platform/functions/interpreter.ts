@@ -213,7 +213,8 @@ const GUEST_CODE = `(writeLog) => {
       state = writeLog(stream, values.length === 1 ? toJson(values[0]) : stringify(values.map(toText).join(' ')));
     };
   };
-  const [out, err] = [logTo('stdout'), logTo('stderr')];
+  const out = logTo('stdout');
+  const err = logTo('stderr');
   globalThis.console = { log: out, info: out, debug: out, warn: err, error: err };
 
   return async (fn, argumentsJson) => {
