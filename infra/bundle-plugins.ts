@@ -108,7 +108,11 @@ const UNUSED: Readonly<Record<string, string>> = {
   'hyparquet-writer/src/geospatial.js': nothing('geospatialStatistics'),
   'hyparquet-writer/src/snappy.js': nothing('snappyCompress'),
   'hyparquet-writer/src/splitstream.js': nothing('writeByteStreamSplit'),
-  'hyparquet-writer/src/variant.js': nothing('encodeVariantColumn', 'normalizeShreddingConfig'),
+  'hyparquet-writer/src/variant.js': nothing(
+    'autoDetectShredding',
+    'encodeVariantColumn',
+    'normalizeShreddingConfig',
+  ),
   'hyparquet-writer/src/wkb.js': nothing('geojsonToWkb'),
 };
 
@@ -118,6 +122,8 @@ const unused: Plugin = {
     build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { external: true } : undefined,
     );
+    // SQL, which no function has: its verb is beside those that build tables.
+    build.onResolve({ filter: /^@duckdb\// }, () => ({ external: true }));
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
