@@ -130,7 +130,7 @@ const unused: Plugin = {
 };
 
 /** What functions import only when something asks for it; everything else they need for each event, or at their start. */
-const LATER = /\/(parameter-store-token|start-execution|topic-sender)\.ts$/;
+const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
  * What functions leave out, and the one that needs it: a stack gives the others no use for it, and their roles no right.
@@ -142,20 +142,31 @@ const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
   [/\/table\/sqlite-(file|table)\.ts$/, 'none'],
 ];
 
+/** What an import is called that is not known to be needed. */
+const PENDING = 'pending:';
+
+/** The files whose imports are left in this code as not known to be needed: what remains of them is needed. */
+export const pendingIn = (code: string): readonly string[] =>
+  [...code.matchAll(/\bimport\("pending:([^"]+)"\)/g)].map(([, path = '']) => path);
+
 /**
  * Imports at the start of the process what the function `name` needs for each event: Lambda gives it a whole processor
  * then, and one file is read faster than fifty. In the sources these are imported when they are needed, for commands.
+ * `needed`: what is; a room's door loads each of its verbs by such an import, and most functions use few of them.
  */
-const importsOf = (name: string): Plugin => ({
+const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
   name: 'imports',
   setup(build) {
     const isLeftOut = (path: string) => LEFT_OUT.some(([left, but]) => but !== name && left.test(path));
+    build.onResolve({ filter: new RegExp(`^${PENDING}`) }, ({ path }) => ({ path, external: true }));
     build.onLoad({ filter: /\/(lib|functions)\/.*\.ts$/ }, async ({ path }) => {
       if (isLeftOut(path)) return { contents: `throw new Error('not in the bundle of ${name}');` };
       const contents = await readFile(path, 'utf8');
       const before: string[] = [];
       const after = contents.replaceAll(IMPORT, (whole, file: string) => {
-        if (LATER.test(file) || isLeftOut(join(dirname(path), file))) return whole;
+        const target = join(dirname(path), file);
+        if (LATER.test(file) || isLeftOut(target)) return whole;
+        if (!needed.has(target)) return `import('${PENDING}${target}')`;
         const module = `imported${before.length}`;
         // In the first line: the lines of the sources stay what they are.
         before.push(`import * as ${module} from '${file}';`);
@@ -172,10 +183,10 @@ const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
 /** What esbuild cannot see of a function. */
-export const bundlePlugins = (name: string): Plugin[] => [
+export const bundlePlugins = (name: string, needed: ReadonlySet<string>): Plugin[] => [
   unusedTypes,
   durableExecutions,
   builtins,
   unused,
-  importsOf(name),
+  importsOf(name, needed),
 ];

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { build } from 'esbuild';
-import { bundleOptions, root } from './bundle-options.ts';
-import { bundlePlugins } from './bundle-plugins.ts';
+import { root } from './bundle-options.ts';
+import { bundled } from './bundled.ts';
 
 /*
  * Bundles the handler whose path it is given, and writes bundle and source maps into the folder whose path it is given. A
@@ -11,14 +10,7 @@ import { bundlePlugins } from './bundle-plugins.ts';
  */
 
 const [file = '', folder = ''] = process.argv.slice(2);
-const { outputFiles } = await build({
-  ...bundleOptions,
-  // Always: the maps are part of what the files are named after.
-  sourcemap: 'external',
-  sourcesContent: false,
-  entryPoints: { index: file },
-  plugins: bundlePlugins(basename(dirname(file))),
-});
+const { outputFiles } = await bundled(file);
 for (const { path, contents } of outputFiles) await writeFile(join(folder, basename(path)), contents);
 
 /** The function that prints the report reads the page's script and style from a file beside it. */

@@ -1,4 +1,4 @@
-import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig } from '../base/aws/index.ts';
+import { type AwsEnvironment, AwsError, asAwsError } from '../base/aws/index.ts';
 import { listed, once } from '../base/index.ts';
 import { parseJson } from '../base/json/index.ts';
 
@@ -65,6 +65,8 @@ export function secretToken({
 
 const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
 
+export type Limits = typeof limits;
+
 type StoredOptions = { readonly place: string; readonly environment: AwsEnvironment };
 
 /**
@@ -77,18 +79,16 @@ export const openStoredToken = (options: StoredOptions): TokenSource =>
     fetchSecret: /^arn:[^:]+:ssm:/.test(options.place) ? parameterReader(options) : secretReader(options),
   });
 
+/** What a store of secrets holds. `type`: a parameter's. */
+export type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
+
 function parameterReader({ place, environment }: StoredOptions): () => Promise<string> {
-  const open = once(async () => {
-    const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
-    const client = new SSMClient(awsClientConfig(environment, { service: 'SSM', ...limits }));
-    return () => client.send(new GetParameterCommand({ Name: place, WithDecryption: true }));
-  });
+  const open = once(async () =>
+    (await import('./parameter-store.ts')).openParameter(place, environment, limits),
+  );
   return async () => {
     const get = await open();
-    const { Parameter: { Type: type, Value: text = '' } = {} } = await asAwsError(
-      { part: 'token', tried: `read parameter ${place}` },
-      get,
-    );
+    const { text, type } = await asAwsError({ part: 'token', tried: `read parameter ${place}` }, get);
     if (type !== 'SecureString')
       throw notAToken(`parameter ${place}`, `a SecureString, got ${type ?? 'nothing'}`);
     return storedToken(`parameter ${place}`, text);
@@ -96,16 +96,12 @@ function parameterReader({ place, environment }: StoredOptions): () => Promise<s
 }
 
 function secretReader({ place, environment }: StoredOptions): () => Promise<string> {
-  const open = once(async () => {
-    const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-    const client = new SecretsManagerClient(
-      awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...limits }),
-    );
-    return () => client.send(new GetSecretValueCommand({ SecretId: place }));
-  });
+  const open = once(async () =>
+    (await import('./secrets-manager.ts')).openSecret(place, environment, limits),
+  );
   return async () => {
     const get = await open();
-    const { SecretString: text } = await asAwsError({ part: 'token', tried: `read secret ${place}` }, get);
+    const { text } = await asAwsError({ part: 'token', tried: `read secret ${place}` }, get);
     return storedToken(`secret ${place}`, text);
   };
 }

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BuildResult, build, type Metafile } from 'esbuild';
 import { bundleOptions, root } from '../../infra/bundle-options.ts';
-import { bundlePlugins } from '../../infra/bundle-plugins.ts';
+import { bundled } from '../../infra/bundled.ts';
 import { once } from '../../lib/base/async.ts';
 import { atMost, type Bench, bounded } from './bench.ts';
 import { median } from './measured-process.ts';
@@ -44,12 +44,8 @@ export const cold: Bench = {
 export async function startOf(name: string, runs: number) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
   const entry = join('functions', name, 'handler.ts');
-  const whole = await build({
-    ...bundleOptions,
-    plugins: bundlePlugins(name),
-    metafile: true,
-    entryPoints: { index: entry },
-  });
+  const made = await bundled(entry);
+  const whole = { ...made, outputFiles: made.outputFiles.filter(({ path }) => !path.endsWith('.map')) };
   const start = await write(join(folder.path, 'whole-'), whole);
   const loaded = new Set((await loadedBy(start)).map((file) => basename(file)));
   const clients = await build({

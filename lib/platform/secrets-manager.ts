@@ -1,0 +1,18 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
+import type { Limits, StoredText } from './token.ts';
+
+/** Reads a secret of Secrets Manager. A file of its own, as that of Parameter Store. */
+export function openSecret(
+  id: string,
+  environment: AwsEnvironment,
+  limits: Limits,
+): () => Promise<StoredText> {
+  const client = new SecretsManagerClient(
+    awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...limits }),
+  );
+  return async () => {
+    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: id }));
+    return { text: SecretString };
+  };
+}
