@@ -1,6 +1,5 @@
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
-import type { Limits, StoredText } from './token.ts';
 
 /**
  * Reads a parameter of Parameter Store. A file of its own: a bundle keeps of the SDK what a static import names, and all
@@ -9,8 +8,8 @@ import type { Limits, StoredText } from './token.ts';
 export function openParameter(
   name: string,
   environment: AwsEnvironment,
-  limits: Limits,
-): () => Promise<StoredText> {
+  limits: { readonly connectionTimeoutMs: number; readonly requestTimeoutMs: number },
+) {
   const client = new SSMClient(awsClientConfig(environment, { service: 'SSM', ...limits }));
   return async () => {
     const { Parameter } = await client.send(new GetParameterCommand({ Name: name, WithDecryption: true }));

@@ -1,13 +1,12 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type AwsEnvironment, awsClientConfig } from '../base/aws/index.ts';
-import type { Limits, StoredText } from './token.ts';
 
 /** Reads a secret of Secrets Manager. A file of its own, as that of Parameter Store. */
 export function openSecret(
   id: string,
   environment: AwsEnvironment,
-  limits: Limits,
-): () => Promise<StoredText> {
+  limits: { readonly connectionTimeoutMs: number; readonly requestTimeoutMs: number },
+) {
   const client = new SecretsManagerClient(
     awsClientConfig(environment, { service: 'SECRETS_MANAGER', ...limits }),
   );

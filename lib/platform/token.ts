@@ -65,8 +65,6 @@ export function secretToken({
 
 const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 } as const;
 
-export type Limits = typeof limits;
-
 type StoredOptions = { readonly place: string; readonly environment: AwsEnvironment };
 
 /**
@@ -78,9 +76,6 @@ export const openStoredToken = (options: StoredOptions): TokenSource =>
     // Names of secrets look like names of parameters: only an ARN says which one it is.
     fetchSecret: /^arn:[^:]+:ssm:/.test(options.place) ? parameterReader(options) : secretReader(options),
   });
-
-/** What a store of secrets holds. `type`: a parameter's. */
-export type StoredText = { readonly text: string | undefined; readonly type?: string | undefined };
 
 function parameterReader({ place, environment }: StoredOptions): () => Promise<string> {
   const open = once(async () =>
