@@ -39,8 +39,8 @@ export class AlarmTopics extends Construct {
       Annotations.of(this).addWarningV2(
         'platform-sync:alarms',
         silent.length === severities.length
-          ? 'nobody is notified of alarms: configure alarms.email, alarms.slack, alarms.topicArn or alarms.topics'
-          : `nobody is notified of alarms that are a ${silent.join(' or a ')}: configure alarms.topics`,
+          ? 'alarms have no recipient: configure alarms.email, alarms.slack, alarms.topicArn or alarms.topics'
+          : `alarms of severity ${silent.join(' or ')} have no recipient: configure alarms.topics`,
       );
   }
 
@@ -67,7 +67,7 @@ export class AlarmTopics extends Construct {
     acknowledge(
       topic,
       'SNS2',
-      'Alarms say what their names say, digests what reports hold; a message stays until it is delivered. CloudWatch may not use the key of AWS, and one of our own costs $1 a month: whoever wants it gives a topic.',
+      'Alarms say what their names say, digests what reports hold; a message stays until it is delivered. CloudWatch may not use the key of AWS, and a key of our own costs $1 a month: alarms.topicArn can name an encrypted topic instead.',
     );
     topic.addToResourcePolicy(
       new PolicyStatement({

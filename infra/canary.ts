@@ -24,7 +24,7 @@ export function canaryOf(of: LambdaFunction, minutes: NonNullable<Instance['cana
   const { currentVersion: version } = of;
   const alias = new Alias(of, 'Live', { aliasName: ALIAS, version });
   const errors = new Alarm(of, 'CanaryErrors', {
-    alarmDescription: 'A new version fails: CodeDeploy takes it back. Nobody is notified.',
+    alarmDescription: 'A new version fails: CodeDeploy rolls it back. No notification is sent.',
     metric: new Metric({
       namespace: 'AWS/Lambda',
       metricName: 'Errors',

@@ -240,7 +240,7 @@ const instanceFields = {
     z.enum(['retain', 'protect', 'destroy'], { error: 'retain, protect or destroy' }),
     'retain',
   ),
-  /** Minutes, 5, 10, 15 or 30, in which a new version of the job functions gets a tenth of the messages, and is rolled back if it fails; $0.10 a month for the alarm of each queue. Default: a new version gets all messages at once, and is never rolled back. */
+  /** Minutes, 5, 10, 15 or 30, in which a new version of the job functions gets a tenth of the messages, and is rolled back if it fails. The alarm of each queue costs $0.10 a month. Default: a new version gets all messages at once, and is never rolled back. */
   canaryMinutes: z.optional(z.literal([5, 10, 15, 30], { error: '5, 10, 15 or 30' })),
   /** The addresses of things in the platform, with `{id}`, which report and digest link to. Default: none. */
   links: z.optional(links),

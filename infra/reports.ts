@@ -76,7 +76,7 @@ export class Reports extends Construct {
     if (topics.length === 0)
       Annotations.of(this).addWarningV2(
         'platform-sync:digests',
-        `nobody receives the digests of ${places.join(', ')}: configure alarms.email, alarms.slack, alarms.topicArn or alarms.topics.notice`,
+        `digests of ${places.join(', ')} have no recipient: configure alarms.email, alarms.slack, alarms.topicArn or alarms.topics.notice`,
       );
     if (topics.length === 0) return {};
     for (const topic of topics) topic.grantPublish(this.write.role);

@@ -44,7 +44,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'AWS::IAM::Role': { most: 64 + 512, arn: 'arn:P:iam::A:role/' },
 };
 
-/** The longest value of each: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
+/** The longest possible values: `aws-us-gov`, `ap-southeast-2`, an account, `amazonaws.com.cn`. */
 const PSEUDO: Readonly<Record<string, number>> = {
   'AWS::Partition': 10,
   'AWS::Region': 14,

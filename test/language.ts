@@ -50,7 +50,7 @@ const LONG_SENTENCE = `sentence of a docstring over ${MAX_SENTENCE_WORDS} words`
 const REPEATED_NAME = 'docstring that only repeats the name';
 const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
 
-export const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME];
+const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME];
 
 /** Comments and strings of a source. A template within another ends the outer one early: it is counted in pieces. */
 const TOKENS =
@@ -169,7 +169,7 @@ export function findings(): readonly Finding[] {
 }
 
 /** How often each rule is broken. */
-export const countsOf = (all: readonly Finding[]): Readonly<Record<string, number>> =>
+const countsOf = (all: readonly Finding[]): Readonly<Record<string, number>> =>
   Object.fromEntries(rules.map((rule) => [rule, all.filter((each) => each.rule === rule).length]));
 
 if (import.meta.main) {

@@ -1,9 +1,9 @@
 import { type Call, type Expression, type Operation, precedence, precedenceOf } from './syntax.ts';
 
 /**
- * The type of a formula's values, as MySQL would infer it. (assumed) A type that the formula does not determine, such
- * as that of another calculation or of a column that is not in `columnTypes`, is DECIMAL in arithmetic, DATE where an
- * interval moves it, and STRING elsewhere.
+ * The type of a formula's values, as MySQL would infer it. The formula does not determine the type of another calculation,
+ * or of a column that is not in `columnTypes`. (assumed) Such a type is DECIMAL in arithmetic, DATE where an interval moves
+ * it, and STRING elsewhere.
  */
 export function dataTypeOf(formula: Expression, columnTypes: ColumnTypes = new Map()): DataType {
   return inferred(formula, columnTypes) ?? 'STRING';

@@ -32,7 +32,7 @@ export type AfterFailure =
   /** Another worker has the job: leave it alone. */
   | { readonly kind: 'leave' };
 
-/** The most sends of a job that may have been executed, as long as a repeat does no harm. */
+/** Maximum sends of a job that may have been executed and that may be repeated without harm. */
 const MAX_ATTEMPTS = 5;
 
 /** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
@@ -48,7 +48,7 @@ const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 /** Waits during an outage: a minute after it, work continues. The breaker stops the others, so few jobs try. */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
-/** The longest that a `Retry-After` delays a job, in milliseconds, as it delays the pace. */
+/** Maximum delay of a job by a `Retry-After`, in milliseconds: the same as for the pace. */
 const MAX_REQUESTED_MS = 900_000;
 
 /** What happens to a job whose runner threw: the whole policy. */

@@ -184,7 +184,7 @@ function createSendContext(
     if (isCancelled.known() || row()?.cancelled === true)
       throw new JobRefusedError('cancelled', `${CANCELLED} while it was under way`);
     const awayMs = requestSent ? breaker?.knownOutageMs() : breaker?.knownBlockedMs();
-    if (awayMs !== undefined) throw new RequeueError('the platform is away', awayMs);
+    if (awayMs !== undefined) throw new RequeueError('the platform is unavailable', awayMs);
     if (leftMs() < mustLastMs) throw tooLate(leftMs());
   };
   const context: SendContext = {

@@ -60,7 +60,7 @@ const DONE: Handled = { kind: 'done' };
 /** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
 const AFTER_LEASE_MS = 1_000;
 
-/** The longest that a message waits in its worker while the platform is unavailable. */
+/** Maximum time for which a worker holds a message while the platform is unavailable. */
 const MAX_HOLD_MS = 300_000;
 
 /** Ends in one visible result or a refusal, or goes back. Throws if the store or the ledger is unavailable. */

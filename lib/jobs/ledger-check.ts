@@ -20,11 +20,11 @@ import { scoresFolder } from './texts/batch/batch.ts';
 import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts';
 
 /**
- * Checks that the table is the store's (`tableCheckOf`), and that it knows what the store says: an older copy of a file, one
- * whose log was deleted, or a table that was created anew or restored has the right name. Nothing in a file is deleted by
- * age, so all results are compared, and all scores of batches; in DynamoDB rows expire, and of each type some results of
- * the newest day are compared, with the scores of the batch that is to be sent. With `NEW_LEDGER` it takes over from the
- * store what is missing instead. Throws a `bad-table` TableError.
+ * Checks that the table is the store's (`tableCheckOf`), and that it has the jobs and scores whose results the store holds.
+ * The name does not show that: an older copy of a file, a file whose log was deleted, and a table that was created anew or
+ * restored all have the right one. In a file, where nothing is deleted by age, all results and all scores of batches are
+ * compared. In DynamoDB, where rows expire, some results of each type of the newest day are, and the scores of the batch
+ * that is to be sent. With `NEW_LEDGER` it takes over from the store what is missing. Throws a `bad-table` TableError.
  */
 export function ledgerCheckOf(table: string, environment: Environment, given?: StoreChecks): CheckTable {
   const store = given?.store ?? (() => openStore(storePlace(environment), { s3: environment }));
@@ -128,7 +128,7 @@ function refuse([first, ...others]: readonly UnknownChunk[], table: string, stor
     kind: 'bad-table',
     table,
     expected: 'a ledger that knows all jobs and scores whose results are in the store',
-    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or --new-ledger goes on with this one, which takes those ends over: ${NEW_LEDGER_RISK}, but for those with a result`,
+    got: `one that lacks ${others.length + 1} of them, such as ${first.id}: ${lostBy(table)}; or --new-ledger continues with this one, which takes over those outcomes: ${NEW_LEDGER_RISK}, but for those with a result`,
   });
 }
 

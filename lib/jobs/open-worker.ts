@@ -103,7 +103,7 @@ export function renewedLease(
 /** Clocks may differ a little. */
 const AFTER_INVOCATION_MS = 2_000;
 
-/** To put messages back and respond. */
+/** Time reserved for returning messages to the queue and responding. */
 const TO_RESPOND_MS = 1_000;
 
 /** Lambda's limit. Its runtime takes the time left from the clock here, which may be off. */
@@ -180,7 +180,7 @@ export function renewLease({
   const renewOnce = async (): Promise<void> => {
     try {
       const answer = await ledger.renew(claim, leaseMs);
-      if (answer.kind === 'lost') lose(`somebody else has it, ${answer.row?.state ?? 'no row'}`);
+      if (answer.kind === 'lost') lose(`another worker has it, ${answer.row?.state ?? 'no row'}`);
       else endMs = endOf(answer.claim);
     } catch (error) {
       cause = error;

@@ -34,11 +34,11 @@ export async function submitJobs(
 const PATIENCE_MS = 300_000;
 
 /**
- * Sends jobs in batches. A job that cannot be sent stops no other; what is left unsent in an outage of the queue is sent
- * again for five minutes, as each job has an id by which it runs only once; a queue that cannot be used at all, or was
- * never reached, ends it: its address is most likely wrong. Returns the ids of the jobs that are certainly on the queue,
- * those of the others, and why: the reason of a stop, or an `UnsentError` about all jobs, those that were not tried
- * included; undefined if all were sent.
+ * Sends jobs in batches. A job that cannot be sent stops no other. During an outage of the queue, unsent jobs are sent
+ * again for five minutes: each has an id by which it runs only once. A queue that cannot be used at all, or was never
+ * reached, ends it, since its address is most likely wrong. Returns the ids of the jobs that are certainly on the queue,
+ * those of the others, and why: what stopped it, or an `UnsentError` about all jobs, also those that were not tried;
+ * undefined if all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly body: string }[],

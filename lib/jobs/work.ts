@@ -118,8 +118,8 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker looks that has room for some jobs only. A queue that knows types goes through all that are due for
- * it, 0.1 µs each; another one returns them, and puts back what there is no room for.
+ * How often a worker polls that has room for some types of jobs only. A queue that knows types looks at all messages that
+ * are due, 0.1 µs each. From any other queue the worker receives them, and returns those that it has no room for.
  */
 const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
@@ -208,7 +208,8 @@ async function untilAvailable<T>(
     waitMs,
     mayPass,
     onTrouble(err, tries) {
-      if (tries === 1 && mayPass(err)) logger.warn({ err }, `${what} is away: tried again until it responds`);
+      if (tries === 1 && mayPass(err))
+        logger.warn({ err }, `${what} is unavailable: tried again until it responds`);
     },
   });
 }

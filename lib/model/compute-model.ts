@@ -225,7 +225,7 @@ type ReadCalculations = {
   readonly held: RecordedThings;
   /** 1 for those whose own status is not VALID in any of their records. */
   readonly isInvalid: Uint8Array;
-  /** The number of the name of each, and 1 more: 0 is none. */
+  /** The number of the name of each plus 1; 0 if it has no name. */
   readonly names: Uint32Array;
 };
 

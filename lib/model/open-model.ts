@@ -35,7 +35,7 @@ const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** The columns of its tables, and what is packed: a model with others is none. Goes up with the rules. */
+/** The columns of its tables, and what is packed: a stored model with others is not used. `VERSION` goes up with the rules. */
 const VERSION = 1;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(

@@ -4,7 +4,7 @@ import type { PlatformFailure } from './failure.ts';
 import { searchCalculations } from './operations/search-calculations.ts';
 import { PlatformError } from './platform-error.ts';
 
-/** What a call shows about the platform; `failure` is undefined if it succeeded. A rejected call was answered, too. */
+/** What a call shows about the platform; `failure` is undefined if it succeeded. A rejected call shows that the platform responds. */
 export function callOutcome(failure: PlatformFailure | undefined): CallOutcome {
   switch (failure?.kind) {
     case undefined:

@@ -73,7 +73,7 @@ export type WhereUsedOptions = {
   readonly dataset?: string | undefined;
   /** How many uses away, at most. Default: any number. */
   readonly hops?: number | undefined;
-  /** The most dependents to list of each thing; all are counted. */
+  /** Maximum dependents to list of each thing; all are counted. */
   readonly most: number;
   readonly signal?: AbortSignal | undefined;
 };
@@ -265,8 +265,8 @@ type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readon
 const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**
- * The records outside the model with an id, such as data files; and FileSets, files and directories with an id or path, with
- * the files in them, since nothing else is known to depend on a file. One pass over the runs; memory holds what is listed.
+ * The records outside the model with an id, such as data files. Also FileSets, files and directories with an id or path,
+ * with the files in them: nothing else is known to depend on a file. One pass over the runs; memory holds what is listed.
  */
 async function whereUsedInFiles({ id, kind, most, columns }: Search): Promise<readonly UsedThing[]> {
   const wanted = canonicalId(id);

@@ -208,7 +208,7 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
     await file.sync();
   });
 
-/** Removes files not written to for an hour by the file system's own clock, which a new file tells. */
+/** Removes files not written to for an hour by the file system's own clock, which is read from a new file. */
 async function sweepTemporary(folder: string): Promise<void> {
   const paths = (await readdir(folder)).map((name) => join(folder, name));
   await using fresh = await writeTemporary(folder, Buffer.alloc(0));

@@ -117,7 +117,7 @@ async function* listFolders(root: string, prefix: string): AsyncGenerator<string
   for (const { key, isFolder } of await entriesOf(root, prefix)) if (isFolder) yield key;
 }
 
-/** False if the folder of a prefix is none, or lies behind a link. */
+/** False if the folder of a prefix does not exist, is no folder, or lies behind a link. */
 async function mayHold(root: string, prefix: string): Promise<boolean> {
   checkPrefix(prefix);
   const folder = folderOf(prefix);

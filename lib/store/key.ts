@@ -49,11 +49,11 @@ function refuse(tried: string, got: string, expected: string | undefined): void 
  *
  * | in the segment | in the id |
  * |---|---|
- * | `!a` to `!z` | a capital |
- * | `!!order-17!` | `ORDER-17`: from four capitals or colons on, with only digits, `.` and `-` between; `_` is a colon |
- * | `!-` | a colon |
- * | `!.`, `!_` | `.` and `_` at the beginning |
- * | `!0` | nothing, after `.` at the end and before a name that Windows reserves, such as `con` |
+ * | `!a` to `!z` | a capital. |
+ * | `!!order-17!` | `ORDER-17`: four capitals or colons or more, with only digits, `.` and `-` between; `_` is a colon. |
+ * | `!-` | a colon. |
+ * | `!.`, `!_` | `.` and `_` at the beginning. |
+ * | `!0` | nothing, after `.` at the end and before a name that Windows reserves, such as `con`. |
  *
  * `!` is among the characters that S3 calls safe, is allowed in file names everywhere and unescaped in the path of a URL,
  * and occurs in no id. `%` would be decoded along the way, `=` makes a folder a partition, and `~` is one to avoid in S3.

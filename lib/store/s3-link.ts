@@ -6,7 +6,7 @@ import { createS3Client } from './s3-client.ts';
 type LinkOptions = {
   readonly bucket: string;
   readonly key: string;
-  /** At most seven days, the longest that S3 takes. */
+  /** At most seven days: the limit of S3. */
   readonly seconds: number;
   readonly environment: AwsEnvironment;
 };

@@ -17,7 +17,7 @@ export type PutOptions = Abortable & {
   readonly mayUseReserve?: boolean | undefined;
 };
 
-/** The most bytes of an object that is read whole, unless the caller says otherwise. */
+/** Maximum bytes of an object that is read whole, unless the caller says otherwise. */
 export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
 type GetOptions = Abortable & {

@@ -4,13 +4,13 @@ import { checkedBy, JsonLimitError, parseJson, refuseManyValues } from '../base/
 import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 
-/** The most bytes of a stored JSON object, unless its kind has a limit of its own. */
+/** Maximum bytes of a stored JSON object, unless its kind has a limit of its own. */
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
-/** The most of one that lists what a run or a chunk consists of. */
+/** Maximum bytes of one that lists what a run or a chunk consists of. */
 export const MAX_LIST_BYTES = 128 * 1024 * 1024;
 
-/** The most values of any: parsed, they take less than a gigabyte. */
+/** Maximum values in a stored JSON object: parsed, they take less than a gigabyte. */
 const MAX_VALUES = 3_000_000;
 
 /** An object in the store is missing, or not what it should be; the message names the object. */

@@ -187,7 +187,7 @@ function emptyLog(db: DatabaseSync): void {
   if (busy !== 0) throw Object.assign(new Error('another process reads it'), { errcode: BUSY });
 }
 
-/** All changes in one transaction, or none; returns what tells their callers. */
+/** Makes all changes in one transaction, or none; returns the callbacks that report the outcome to their callers. */
 function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => void)[] {
   // From here to the end in one turn: the next one may bring other changes.
   db.exec('BEGIN IMMEDIATE');
@@ -287,7 +287,7 @@ function begin(db: DatabaseSync): void {
   db.prepare("INSERT INTO facts (name, value) VALUES ('id', ?)").run(randomUUID());
 }
 
-/** What tells a file from another one in its place; undefined if there is none to read. Writing creates it. */
+/** The id that distinguishes a file from another one at the same path; undefined if there is no file to read. Writing creates it. */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>

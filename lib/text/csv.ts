@@ -213,9 +213,10 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
 }
 
 /**
- * Whether to skip only the first line of a broken row, not everything up to the quote that seems to close. True if the first
- * quote opens nothing, if the other one is not at the end of a field, or if all other lines are rows of their own, the last
- * of them with that quote opening a field.
+ * Whether to skip only the first line of a broken row, not everything up to the quote that seems to close. True if:
+ * - the first quote opens nothing
+ * - the other one is not at the end of a field
+ * - all other lines are rows of their own, the last of them with that quote opening a field.
  */
 function endsWithFirstLine(lines: readonly TextLine[], { separator, names }: CsvHeader): boolean {
   const [first = '', ...others] = lines.map(({ text }) => text);

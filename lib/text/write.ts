@@ -56,8 +56,8 @@ export const writeTextFile = (
 
 /**
  * Writes a file, which appears complete or not at all, by what `fill` writes into the stream that it began last. It keeps
- * the mode of the file that it replaces; a new one is readable by those who may read the file that it is made of, and by
- * its owner alone if it is made of none. Throws what `fill` throws, or an error that names the file.
+ * the mode of the file that it replaces. A new file is readable by those who may read the file that it is made from; if
+ * it is made from none, by its owner alone. Throws what `fill` throws, or an error that names the file.
  */
 export async function replaceFile<T>(
   file: string,

@@ -281,7 +281,7 @@ test('a snapshot whose next time nobody knows has no such alarm, and a warning s
       'no alarm says that a snapshot of data-files is missing',
       'no alarm says that a snapshot of calculations is missing',
       'no alarm says that a snapshot of cards is missing',
-      'nobody receives the digests of cards',
+      'digests of cards have no recipient',
     ],
   });
 });

@@ -187,8 +187,8 @@ test('alarms that notify nobody are a warning', () => {
       .synth()
       .stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)));
 
-  expect(warningsOf(least).filter((text) => text.startsWith('nobody is notified'))).toHaveLength(1);
-  expect(warningsOf(full).filter((text) => text.startsWith('nobody is notified'))).toEqual([]);
+  expect(warningsOf(least).filter((text) => text.startsWith('alarms have no recipient'))).toHaveLength(1);
+  expect(warningsOf(full).filter((text) => text.startsWith('alarms have no recipient'))).toEqual([]);
 });
 
 test('a region in which Lambda may have no durable functions is a warning that names it', () => {

@@ -110,7 +110,7 @@ describe('a queue that is away', () => {
       });
 
       expect(counts).toEqual({ done: 1, later: 0, failed: 0 });
-      expect(logged.filter((line) => line.includes('the queue is away'))).toHaveLength(2);
+      expect(logged.filter((line) => line.includes('the queue is unavailable'))).toHaveLength(2);
       expect(Math.max(...slept)).toBeLessThanOrEqual(20_000);
       expect(slept[0]).toBeLessThanOrEqual(1_000);
     },

@@ -63,8 +63,8 @@ type Client = {
 };
 
 /**
- * A client without what the SDK does for each request and nobody here needs: it copies what request and response hold for
- * a log, puts the name of the program together, and makes a signer from a copy of the whole configuration.
+ * Removes work that the SDK does for each request and that is not needed here: copying request and response for a log,
+ * building the name of the program, and creating a signer from a copy of the whole configuration. Returns the client.
  */
 export function lean<Of extends Client>(client: Of): Of {
   for (const name of ['loggerMiddleware', 'getUserAgentMiddleware']) client.middlewareStack.remove(name);

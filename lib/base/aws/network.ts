@@ -130,9 +130,11 @@ function trusted(environment: NetworkEnvironment): Pick<Authorities, 'secureCont
 }
 
 /**
- * Whether NO_PROXY names a host, given as in a URL. As curl, Go and Python read it: a name is that host and all below it,
- * with or without a leading dot; `*` is every host, `*.name` those below it; `:443` is that port alone; an address may be
- * a range (`10.0.0.0/8`), and one of IPv6 stand in brackets.
+ * Whether NO_PROXY names a host, given as in a URL. It is read as curl, Go and Python read it:
+ * - A name is that host and all below it, with or without a leading dot.
+ * - `*` is every host, `*.name` those below it.
+ * - `:443` is that port alone.
+ * - An address may be a range (`10.0.0.0/8`), and one of IPv6 may stand in brackets.
  */
 function isExcepted(host: string, port: string, { no_proxy, NO_PROXY }: NetworkEnvironment): boolean {
   const name = host.toLowerCase().replace(/^\[|[\].]$/g, '');

@@ -122,7 +122,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** One line of somebody else's text, safe to show: of at most `most` characters, without terminal control characters. */
+/** Makes text from outside safe to show: one line of at most `most` characters, without terminal control characters. */
 export function shownText(given: string, most: number): string {
   const text = shortened(given, most);
   // What is left of a sequence, and every other control character, could still move the cursor.

@@ -66,7 +66,7 @@ declare global {
 /** How deep JSON may be nested (RFC 8259, section 9): V8's parser and recursion have room for several times as much. */
 export const MAX_DEPTH = 512;
 
-/** The most digits of an integer that is read as a bigint: making one takes more than linear time. */
+/** Maximum digits of an integer that is read as a bigint: parsing one takes more than linear time. */
 const MAX_DIGITS = 1_000;
 
 /** Of a response that is parsed: each takes up to 300 bytes of memory. 25,000 cards have about so many. */

@@ -32,7 +32,7 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
   return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
-/** The most calls that the job of a message takes; undefined if that is not known before. */
+/** Maximum calls that the job of a message takes; undefined if that is not known beforehand. */
 export function mostCallsOf(text: string): number | undefined {
   const read = parseMessage(text, { messageId: '', allow: {} });
   return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;

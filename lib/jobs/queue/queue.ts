@@ -2,7 +2,7 @@ import { AwsError } from '../../base/aws/index.ts';
 import { backoffMs } from '../../base/index.ts';
 import { parseOwnJson } from '../../base/json/index.ts';
 
-/** The most bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
+/** Maximum bytes of UTF-8 in a message, and in a batch of messages: SQS's limit. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 
 export type QueueMessage = {
@@ -39,7 +39,7 @@ export type Polls = {
   readonly waitSeconds: number;
   /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
   readonly quiet: number;
-  /** The queue's counts are those of this moment, so what was put back is among them. Default: false. */
+  /** The queue's counts are current: they include messages that were just returned to it. Default: false. */
   readonly areCountsExact?: boolean;
 };
 

@@ -30,7 +30,7 @@ export type JobTypeDefinition<
   readonly judgeHere?: (job: JobBy<Message>, parts: CheckParts) => JudgedJob;
   /** The calculation whose formula a job replaces. Default: it replaces none. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
-  /** The most calls of the platform that a job takes if none is repeated; undefined where that is not known before. */
+  /** Maximum calls of the platform that a job takes if none is repeated; undefined where that is not known beforehand. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;

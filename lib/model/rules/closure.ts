@@ -30,7 +30,7 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
 type ReachOptions = {
   /** How many edges away, at most. Default: any number. */
   readonly hops?: number;
-  /** The most nodes to list; all are counted. Default: any number. */
+  /** Maximum nodes to list; all are counted. Default: any number. */
   readonly most?: number;
   /** Called with each node that is reached, also with those that are not listed. */
   readonly see?: (node: number) => void;

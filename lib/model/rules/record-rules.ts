@@ -60,10 +60,14 @@ export function namedCard(value: unknown): Record<'card' | 'root', Thing | undef
 const DRILL = /^dr(?::|$)/i;
 
 /**
- * How one thing uses another, read as USER RELATION USED: a calculation is saved on a dataset, or used on it by a card
- * that it is saved on; a calculation refers to another, by its formula; a card uses a calculation; a card is built on a dataset; the card
- * of a drill drills from the root card; `links to` is all that is known of a link of another type; a calculation reads a
- * column, by its formula where the text of that is known.
+ * How one thing uses another, read as USER RELATION USED:
+ * - A calculation is saved on a dataset, or used on it by a card that it is saved on.
+ * - A calculation refers to another, by its formula.
+ * - A card uses a calculation.
+ * - A card is built on a dataset.
+ * - The card of a drill drills from the root card.
+ * - A thing links to another: nothing more is known of a link of another type.
+ * - A calculation reads a column, by its formula where the text of that is known.
  */
 export const relations = [
   'saved on',

@@ -33,9 +33,9 @@ export type Exchange = (
 ) => Promise<ExchangeResponse>;
 
 /**
- * `node:http` rather than `fetch`, which does not show how far a connection got before it broke (the evidence for
- * `sent`), gives up after 300 s, as long as a code function may run, and takes no proxy as an argument. A connection
- * that was idle for `maxIdleMs` is not reused.
+ * Uses `node:http` rather than `fetch`, which does not show how far a connection got before it broke (the evidence for
+ * `sent`). `fetch` also gives up after 300 s, as long as a code function may run, and takes no proxy as an argument.
+ * A connection that was idle for `maxIdleMs` is not reused.
  */
 export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_IDLE_MS): Exchange {
   const agents = createAgents(proxyEnv, maxIdleMs);
@@ -60,7 +60,7 @@ export function createExchange(proxyEnv?: NetworkEnvironment, maxIdleMs = MAX_ID
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
       );
       outgoing.on('error', reject);
-      // Some endings cause no other event, such as an upgrade (101) that nobody requested.
+      // Some endings cause no other event, such as an upgrade (101) that was not requested.
       outgoing.on('close', () => reject(closedWithoutResponse()));
       outgoing.end(request.body);
       return await promise;

@@ -20,7 +20,7 @@ export type PlatformCounts = {
   readonly requests: number;
   /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
   readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The most requests that arrived within any second: all of them, and those that the limiter admitted. */
+  /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
   readonly mostInOneSecond: number;
   readonly mostAdmittedInOneSecond: number;
   readonly faults: readonly FaultRecord[];

@@ -87,7 +87,7 @@ export async function collectChanges(
   return { counts, changes };
 }
 
-/** The most values of a field that is compared by its value: millions of them would take gigabytes. */
+/** Maximum values of a field that is compared by its value: millions of them would take gigabytes. */
 const MAX_VALUES = 100_000;
 
 /** A field with exact numbers; of one with too many values to be parsed, the text. */

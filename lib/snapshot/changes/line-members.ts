@@ -149,7 +149,7 @@ export function memberTexts(
   return found;
 }
 
-/** The most values of a field that ids are taken from. */
+/** Maximum values of a field that ids are taken from. */
 const MAX_READ_VALUES = 2_000_000;
 
 /** Finds the members of a reader's current line: none of what is no object. Throws `StoredObjectError` if it is not JSON. */

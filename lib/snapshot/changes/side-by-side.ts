@@ -144,7 +144,7 @@ export type Comparison = {
   readonly source: Source;
   readonly before: ComparedRun;
   readonly after: ComparedRun;
-  /** The most memory that the records may take at once, in bytes. Default 64 MB. A single record may exceed it. */
+  /** Maximum memory that the records may take at once, in bytes. Default: 64 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
   readonly signal?: AbortSignal | undefined;
 };
@@ -163,10 +163,9 @@ export class NotSideBySideError extends Error {
 const TOGETHER = 32;
 
 /**
- * Reads two runs side by side, each once, without the parts that both have; only lines with other bytes are looked
- * into. A record that is not next in the other run waits until it comes there too, while the run that is behind catches
- * up; what is left was removed or added, and is yielded last, by key. Throws `NotSideBySideError` if more waits than
- * the memory bound allows.
+ * Reads two runs side by side, each once, without the parts that both have. Only lines whose bytes differ are parsed. A
+ * record that is not next in the other run waits until that run reaches it. Records still waiting at the end were removed
+ * or added, and are yielded last, by key. Throws `NotSideBySideError` if more records wait than the memory bound allows.
  */
 export async function* compareSideBySide(comparison: Comparison): AsyncGenerator<readonly LineChange[]> {
   const { records } = sourceDefinitions[comparison.source];

@@ -9,7 +9,7 @@ export type ColumnUse = {
   readonly isId?: true;
   /** A value of a list, such as a status, in lower case: it compares without regard to case. */
   readonly isWord?: true;
-  /** All that it can be, besides null: a query that compares it with anything else is told so. */
+  /** All its possible values besides null: a query that compares it with another value gets an error that lists them. */
   readonly values?: readonly string[];
   /** The column that has the same time as a timestamp. */
   readonly moment?: string;

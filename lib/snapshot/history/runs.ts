@@ -43,7 +43,7 @@ type RunsToList = {
   readonly place: Place | undefined;
   /** Also runs that are not published. */
   readonly all: boolean;
-  /** The most of each place. */
+  /** Maximum runs of each place. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 };

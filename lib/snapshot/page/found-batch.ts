@@ -122,7 +122,7 @@ type Source = {
   /** How a line starts that has one more member. A record has at least its key, so that a comma follows. */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
-  /** The most bytes that a line has beyond its record. */
+  /** Maximum bytes that a line has beyond its record. */
   readonly endBytes: number;
   /** What a line ends with instead of its brace. */
   readonly endOf: (record: number) => string;
@@ -155,7 +155,7 @@ function* piecesOf(
   }
 }
 
-/** Where the piece ends that starts at `from`, at least one record further, and the most bytes that its lines can have. */
+/** Where the piece that starts at `from` ends, at least one record further, and the maximum bytes of its lines. */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];

@@ -3,7 +3,7 @@ import { JsonLimitError } from '../../base/json/index.ts';
 import type { FieldTypes, JsonType } from './record-batch.ts';
 import { textAt } from './value-at.ts';
 
-/** The most names of fields of a response or of a run, which are held as long as it is, and their characters. */
+/** Maximum names of fields that are held for a response or a run, and maximum characters of them together. */
 const MAX_NAMES = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 

@@ -237,7 +237,7 @@ export const oddOf = (
   return records === 0 ? [] : oddMembers(members, (name) => types[name] ?? ['none']);
 };
 
-/** The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if it is none. */
+/** The integer that starts at `start`: a number if it has at most 15 digits, else its digits; undefined if there is none. */
 function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;
   const end = skipValue(json, start, 0);

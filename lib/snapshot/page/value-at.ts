@@ -33,6 +33,6 @@ export function scalarAt(json: JsonBytes, at: number): unknown {
 export function isTextAt(json: JsonBytes, at: number, text: string): boolean {
   if (at === 0 || json.bytes[at] !== QUOTE) return false;
   const end = skipText(json, at);
-  // The longest way to write a character is an escape of six bytes.
+  // A character takes at most six bytes, as an escape.
   return end - at <= 6 * text.length + 2 && textAt(json, at, end) === text;
 }

@@ -167,8 +167,8 @@ export function missingSince(
 }
 
 /**
- * The missing ids that are news: those that the last published run could read, or was answered otherwise for. In a first
- * run those that a person named are news; those that only another source links to are not.
+ * The missing ids that are news: those that the last published run could read, or that got another status there. In a first
+ * run the ids that a person named are news; those that only another source links to are not.
  */
 export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
   const { source, selection, missing, startedAt, begunAfter } = manifest;

@@ -75,7 +75,7 @@ const MAX_RACES = 20;
  * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
  * `latest.json` unless another publisher has moved it in the meantime: then the run is judged and compared again, so that
  * it goes back to an earlier start only by force. A published run stays published. One that was stopped is continued by
- * the next call, which publishes the same bytes. Tables are made afterwards (`buildTables`).
+ * the next call, which publishes the same bytes. Tables are built afterwards (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {

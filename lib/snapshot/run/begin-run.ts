@@ -87,7 +87,7 @@ async function idsOf(
   };
 }
 
-/** The most ids that a manifest lists in full. */
+/** Maximum ids that a manifest lists in full. */
 const MAX_LISTED = 1_000;
 
 /** The same for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */

@@ -14,7 +14,7 @@ export type PartWriterOptions = {
   /** Where parts go; ends in a slash. */
   readonly folder: string;
   readonly compression: Compression;
-  /** The most bytes of a record's line. Default: `MAX_LINE_BYTES`. */
+  /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly mostLineBytes?: number | undefined;
   /** A part that no key has ended ends with the batch that makes its lines so many bytes. Default: `MAX_PART_BYTES`. */
   readonly partBytes?: number | undefined;

@@ -151,7 +151,7 @@ type ReadOfId<Result> = {
   readonly read: (id: string) => Promise<Result>;
   /** All ids, of which others show whether the platform answers at all. */
   readonly ids: readonly string[];
-  /** One that was answered before, which is tried first. */
+  /** An id that was read before, which is tried first. */
   readonly answered?: string | undefined;
   /** Called with what was read of another id, which is not used. */
   readonly drop?: (result: Result) => void;
@@ -164,7 +164,7 @@ type Had<Result> =
 
 /**
  * Decides after a read of an id failed: the id is missing if the platform says so (400, 403, 404, 409, 410), or if it keeps
- * failing while another id is answered, before and after. Throws any other error: it is not of this id alone.
+ * failing while another id can be read, before and after. Throws any other error: it does not concern this id alone.
  */
 export async function afterFailure<Result>(error: unknown, options: ReadOfId<Result>): Promise<Had<Result>> {
   const { id, read } = options;
@@ -196,7 +196,7 @@ async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean
   return false;
 }
 
-/** The one that was answered before, or else some next to this one. */
+/** The id that was read before, or else some ids next to this one. */
 function witnessesOf({ id, ids, answered }: Omit<ReadOfId<unknown>, 'read' | 'drop'>): readonly string[] {
   if (answered !== undefined) return [answered];
   const at = ids.indexOf(id);

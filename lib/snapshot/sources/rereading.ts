@@ -30,7 +30,7 @@ export const rereadPosition = <Position, Memo>(
 ): z.ZodMiniType<RereadPosition<Position, Memo>> =>
   z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
 
-/** The most reads of anything: after that the platform changes too much, or does not show all that it has. */
+/** Maximum reads of a list: if it is still incomplete, the platform changes too fast or does not list all that it has. */
 const MAX_READS = 3;
 
 type RereadingOptions<Position, Result, Outcome, Memo> = {

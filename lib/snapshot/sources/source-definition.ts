@@ -118,7 +118,7 @@ export type RunToScan = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The ids of the run; none for a source that is not read id by id. */
   readonly ids: readonly string[];
-  /** How many rows each page requests, if the source has pages of rows. Default: the most that the platform allows. */
+  /** How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform allows. */
   readonly pageRows?: number | undefined;
 };
 export type RecordRules<Column extends string = string> = {

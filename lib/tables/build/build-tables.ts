@@ -120,7 +120,7 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
 /** What the function is started with: the key of a `latest.json` that was stored, for its place alone; or nothing. */
 const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
-/** The most that a line of the log names. */
+/** Maximum skipped tables that a line of the log names. */
 const MAX_SKIPPED = 20;
 
 /** As much of `buildTables` as there is time for: what it built, the first that are damaged and why, and what is left. */
@@ -272,7 +272,7 @@ async function withdraw({ store, place, at, partitions }: RunInHand): Promise<un
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a run as replaced, or takes the tag from the newest. If the store refuses, warns and goes on. */
+/** Tags a run as replaced, or takes the tag from the newest. If the store refuses, it only logs a warning. */
 async function tagRun(
   { store, place, at, run, isLatest, warn }: RunInHand,
   isChanged: boolean,

@@ -47,7 +47,7 @@ ORDER BY run, place, key`,
   {
     name: 'untouched_since',
     parameters: ['day'],
-    about: 'the latest calculations that nobody has changed since a day, the longest untouched first',
+    about: 'the latest calculations that have not changed since a day, the longest untouched first',
     sql: `SELECT id, name, owner, status, lastmodified_at
 FROM calculations
 WHERE lastmodified_at < CAST(day AS TIMESTAMP) AND NOT coalesce(archived, false)
@@ -56,7 +56,7 @@ ORDER BY lastmodified_at, id`,
   {
     name: 'failed_jobs',
     parameters: ['day'],
-    about: 'jobs since a day that failed, or of which nobody knows how they ended',
+    about: 'jobs since a day that failed, or whose outcome is unknown',
     sql: `SELECT dt, type, id, status, attempts, startedat, finishedat, error
 FROM jobs
 WHERE dt >= left(CAST(day AS VARCHAR), 10) AND status <> 'done'

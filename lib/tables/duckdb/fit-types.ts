@@ -392,6 +392,6 @@ function placeOf({ query_location: at }: QueryNode): number | undefined {
   return place >= 0 && place < Number.MAX_SAFE_INTEGER ? place : undefined;
 }
 
-/** The name of the column that a node is, in lower case; undefined if it is none. */
+/** The name, in lower case, of the column that a node refers to; undefined for any other node. */
 export const columnOf = ({ type, column_names: names }: QueryNode): string | undefined =>
   type === 'COLUMN_REF' ? names?.at(-1)?.toLowerCase() : undefined;

@@ -34,7 +34,7 @@ type QueryContext = {
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
-  /** The most bytes of all copies, and of what DuckDB puts on disk. */
+  /** Maximum bytes of all copies, and of what DuckDB puts on disk. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;

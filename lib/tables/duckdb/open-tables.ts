@@ -15,7 +15,7 @@ import { placesWithTables } from './tables.ts';
 type TablesOptions = {
   /** Memory for DuckDB, in MB. Default: 1,000. */
   readonly memoryMb?: number | undefined;
-  /** The most bytes of copies in the temporary folder, and as much of what does not fit into memory. Default: 20 GB. */
+  /** Maximum bytes of copies in the temporary folder, and the same again for what does not fit into memory. Default: 20 GB. */
   readonly diskBytes?: number | undefined;
   /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
   readonly onlyTables?: boolean;

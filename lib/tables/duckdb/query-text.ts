@@ -1,10 +1,3 @@
-/** Why a query has no result. */
-
-/**
- * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: a text that is no JSON,
- * and a value that is none of the simple ones, are null. A connection needs them once.
- */
-
 import { nearestName, shortened } from '../../base/index.ts';
 import { savedQueries } from '../catalog/saved-queries.ts';
 
@@ -103,8 +96,8 @@ export function onlyQuery(text: string): string {
 }
 
 /**
- * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: a text that is no JSON,
- * and a value that is none of the simple ones, are null. A connection needs them once.
+ * Functions of Trino that DuckDB lacks, as statements that define them, with Trino's results: `json_extract_scalar`
+ * is null for a text that is not JSON, and for an object or a list. Each connection runs them once.
  */
 export const duckDbMacros: readonly string[] = [
   'CREATE OR REPLACE MACRO json_parse(text) AS CAST(text AS JSON)',

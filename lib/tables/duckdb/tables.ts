@@ -124,8 +124,8 @@ function runTables(session: Session, model: QueryModel, place: Place, name: stri
 }
 
 /**
- * The latest run of a place; of a source that has none, those of its narrowed places. What is missing is noted. Of a query that
- * reads the model, the runs that it was computed over.
+ * The latest run of a place; of a source that has none, those of its narrowed places. The session records what is missing.
+ * For a query that reads the model, the runs that the model was computed over.
  */
 async function latestRuns(
   session: Session,

@@ -28,9 +28,9 @@ const OVERFLOW = '_other';
 
 /**
  * Fits JSON lines to the columns of a table. No value is lost, and none is changed but half of a surrogate pair. A column
- * `FIELD_at` of type timestamp is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not fit
- * as a JSON object, in their order and byte for byte, but for space between members where a name repeats; or the line, if
- * it is not an object. On duplicate names the last wins, at any depth. Throws `TypeError` for other columns.
+ * `FIELD_at` of type timestamp is the moment of the epoch milliseconds in `FIELD`. `_other` has the members that do not fit,
+ * as a JSON object in their order and byte for byte, but for space between members where a name repeats. It has the line
+ * itself if that is not an object. On duplicate names the last wins, at any depth. Throws `TypeError` for other columns.
  */
 export function createLineFitter(table: TableColumns) {
   const { leaves, ofFields, fields, moments, other } = columnsOf(table);

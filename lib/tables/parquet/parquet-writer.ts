@@ -21,7 +21,7 @@ import { type PageHeader, writeNumbers, writePageHeader } from './pages.ts';
 import { memoryOf } from './texts.ts';
 
 export type ColumnWriter = {
-  /** Gives the row at hand a value; null, and a value of another type, is none. */
+  /** Sets the value of the current row; null, and a value of another type, leave it empty. */
   add(value: string | number | boolean | null): void;
   /** Gives it the text in UTF-8 that is from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;

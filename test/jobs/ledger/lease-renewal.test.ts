@@ -57,7 +57,9 @@ describe('a lease that is renewed', () => {
     await clock.run(10_000);
 
     expect(renewal.signal.reason).toBeInstanceOf(LeaseLostError);
-    expect(String(renewal.signal.reason)).toContain('renew the lease of job a: somebody else has it, FAILED');
+    expect(String(renewal.signal.reason)).toContain(
+      'renew the lease of job a: another worker has it, FAILED',
+    );
     await renewal.stop();
   });
 

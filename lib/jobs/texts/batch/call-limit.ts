@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type StoredRow, updateRow } from '../../../table/index.ts';
 import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './batch.ts';
 
-/** The most calls of a batch, and how many have left, or are about to. */
+/** Maximum calls of a batch, and how many were sent or are about to be. */
 const limitSchema = z.object({ most: z.number(), calls: z.number() });
 
 type Limit = z.infer<typeof limitSchema>;
@@ -20,7 +20,7 @@ type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
-/** Sets the most calls of a batch; those that were counted before stay counted. */
+/** Sets the maximum calls of a batch; those that were counted before stay counted. */
 export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
   await change(batch, storage, ({ calls }) => ({ most, calls }));
 }

@@ -267,7 +267,7 @@ async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStora
 
 const withoutEmpty = ({ isEmpty: _, ...bad }: BadRow) => bad;
 
-/** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
+/** Maximum characters of a bad row's id and columns in the table: its row for a chunk holds up to a hundred bad rows. */
 const MAX_OF_BAD_ROW = 1_000;
 
 /** A bad row as the table holds it, which accepts only well-formed text. */

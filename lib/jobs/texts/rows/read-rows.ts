@@ -262,7 +262,7 @@ type RepeatedIds = {
 const MAX_NAMED = 20;
 const MAX_NAMED_LENGTH = 100;
 
-/** The most ids that are held: they take up to 100 MB. Those after them are compared with these only. */
+/** Maximum ids that are held: they take up to 100 MB. Later ids are compared with these only. */
 const MAX_IDS = 2_000_000;
 
 export function compareIds(mostIds = MAX_IDS) {

@@ -158,11 +158,11 @@ function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 
   const said = word === '' ? 'has no status' : `has the status ${shortened(word, 100)}`;
   return error(
     word === '' ? 'shape' : 'undetermined',
-    `${said}, so that nobody knows how it ended${reasonOf(execution)}`,
+    `${said}, so it is unknown how it ended${reasonOf(execution)}`,
   );
 }
 
-/** The most characters of a reason, which the row of a job holds; the result has all of it. */
+/** Maximum characters of a reason in the row of a job; the result has all of it. */
 const MAX_REASON_LENGTH = 1_000;
 
 /** What the platform says went wrong, and the end of what the function wrote to stderr. */

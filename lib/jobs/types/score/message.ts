@@ -4,7 +4,7 @@ import type { SentimentRequest } from '../../../platform/index.ts';
 import { analyzeSentiment } from '../../../platform/operations/index.ts';
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
 
-/** The most texts in a job, and the most bytes of UTF-8 that they may take together. */
+/** Maximum texts in a job, and maximum bytes of UTF-8 that they may take together. */
 export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
 

@@ -35,7 +35,7 @@ const confirmInput = described(
 /** `submit`: puts jobs on the queue, after a dry run. */
 export const submit = defineTool({
   title: 'Submit jobs',
-  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the most calls of the platform that they take (null: not known before), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
+  description: `Puts jobs on the queue, in two calls. The first, without confirm, sends nothing: it checks every job and returns the first jobs that would be sent, the maximum calls of the platform that they take (null: not known beforehand), the seconds at the rate of now, and a token. The second, with the same arguments and confirm: that token, sends exactly that, once; notSentIds are not certainly on the queue. Show the first result to the person who asked before the second call. At most ${MAX_JOBS} jobs.`,
   annotations: SENDS,
   input: z.strictObject({
     jobs: described(

@@ -58,12 +58,11 @@ const assumed = {
   longestWord: 64,
   significantWordLength: 4,
   insignificantWords: new Set(
-    `about after also anything because been before being between both customer does each either every everything feel
-    feeling felt from general have having into just like more most much must only opinion other over overall regarding
-    related same sentiment should some someone something such talk text than that their them then there these they thing
-    think this those toward towards under user very were what when where whether which while will with without would your`.split(
-      /\s+/,
-    ),
+    `about,after,also,anything,because,been,before,being,between,both,customer,does,each,either,every,
+    everything,feel,feeling,felt,from,general,have,having,into,just,like,more,most,much,must,only,opinion,other,
+    over,overall,regarding,related,same,sentiment,should,some,someone,something,such,talk,text,than,that,their,
+    them,then,there,these,they,thing,think,this,those,toward,towards,under,user,very,were,what,when,where,
+    whether,which,while,will,with,without,would,your`.split(/,\s*/),
   ),
   /** A token is about this many UTF-16 code units of English. */
   charactersPerToken: 4,

@@ -15,7 +15,7 @@ import {
 import { type Columns, defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
 
-/** The most rows that the platform allows in a page. */
+/** Maximum rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
 
 /** The fields of calculations according to the contract, and the columns made of them: see `Columns`. Only appended to. */

@@ -36,11 +36,11 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 );
 
 /**
- * Reads all calculations: in the order of ids; by `created` if the platform refuses the very first request (400), keeps
- * failing (5xx), or lists nothing although it reports records; and
- * in no order at all, never proved, once a response contradicts the order or it leads nowhere: what was taken is then
- * read from the parts of the run. Everything is read again, at most three times in all, if the platform reported more
- * records than it sent. Throws `PlatformError`, and `ScanError` if no order makes progress.
+ * Reads all calculations, in the order of ids. It orders by `created` instead if the platform refuses the very first request
+ * (400), keeps failing (5xx), or lists nothing although it reports records. It uses no order at all, which is never proved
+ * complete, once a response contradicts the order or the order makes no progress: the parts of the run then show which
+ * records were read. Everything is read again, at most three times in all, if the platform reported more records than it
+ * sent. Throws `PlatformError`, and `ScanError` if no order makes progress.
  */
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });

@@ -81,9 +81,9 @@ const MAX_EMPTY_PAGES = 1_000;
 const MAX_GROWTH = 10_000;
 
 /**
- * Reads the files of one FileSet, each once, up to the newest one that there was after the first page, or a cursor that is
- * null, absent or was followed before; an empty page does not end the list, but with `stopsAtRepeat` a repeated file
- * does. Throws `PlatformError` (`endless`).
+ * Reads the files of one FileSet, each once, up to the newest one that existed after the first page. A cursor that is null,
+ * absent or was followed before ends the list, an empty page does not. With `stopsAtRepeat` a repeated file ends it too.
+ * Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
   { filesetId, readPage }: FilesetReadOptions,

@@ -46,7 +46,7 @@ export const filesPosition = z.object({
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
   /** True if the files of each of them came in the order of creation. */
   isAscending: z.boolean(),
-  /** The most reads that one of them took. */
+  /** Maximum reads that one of them took. */
   passes: z.number(),
   /** How many of the FileSets before it are missing. */
   missing: z.number(),

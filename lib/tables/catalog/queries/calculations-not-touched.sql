@@ -1,4 +1,4 @@
--- Calculations, not archived, that nobody has touched for 90 days, the longest untouched first. From the latest run.
+-- Calculations, not archived, that have not changed for 90 days, the longest untouched first. From the latest run.
 SELECT
   id,
   name,

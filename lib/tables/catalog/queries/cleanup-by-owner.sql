@@ -1,4 +1,4 @@
--- What somebody should look at, by its owner: calculations and cards that are broken, affected or unused, with what is
+-- What to clean up, by owner: calculations and cards that are broken, affected or unused, with what is
 -- wrong with each, the oldest first. From the latest runs.
 SELECT
   coalesce(o.name, t.owner_id) AS owner,

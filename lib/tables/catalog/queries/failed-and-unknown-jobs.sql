@@ -1,5 +1,5 @@
--- Jobs that failed, or of which nobody knows how they ended, a day in the last 30 days: how many, by type and kind of
--- error, and the id of one of them.
+-- Jobs that failed or whose outcome is unknown, by day for the last 30 days: how many, by type and kind of error, and
+-- the id of one of them.
 SELECT
   dt,
   type,

@@ -47,7 +47,7 @@ test.each<[status: string, outcome: string, error: object | undefined]>([
   [
     '',
     'unknown',
-    { kind: 'shape', message: 'execution e1 has no status, so that nobody knows how it ended: too much' },
+    { kind: 'shape', message: 'execution e1 has no status, so it is unknown how it ended: too much' },
   ],
 ])('an execution that is %s is %s', async (status, outcome, error) => {
   const body = JSON.stringify({ ...execution, result: 1, status });
@@ -59,7 +59,7 @@ test.each(['UNDEFINED', 'QUEUED', 'PENDING', 'TIMED_OUT', 'COMPLETED', 'SUCCESSF
   'an execution that is %s, which says nothing of its end, is unknown',
   async (status) => {
     const body = JSON.stringify({ ...execution, result: 1, status });
-    const message = `execution e1 has the status ${status}, so that nobody knows how it ended: too much`;
+    const message = `execution e1 has the status ${status}, so it is unknown how it ended: too much`;
 
     const error = { kind: 'undetermined', message };
     expect(await ended(body)).toEqual({ status: 'unknown', response: body, error });
