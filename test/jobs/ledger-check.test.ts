@@ -55,7 +55,7 @@ test('by an older copy of the ledger nothing is sent, and the first job that it 
 
   expect([refused.code, worked.code]).toEqual([2, 2]);
   expect(refused.err).toMatch(
-    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*--new-ledger goes on/,
+    /got one that lacks 2 of them, such as [bc]: an older copy, .*"A store that moved".*--new-ledger continues/,
   );
   expect(ran()).toBe(before);
 });
