@@ -60,7 +60,7 @@ export async function* firstRecords(
   }
 }
 
-/** What the first records of some calculations and cards say of them, by their nodes. */
+/** The name, type and owner of the wanted calculations and cards, by node, as the first record of each has them. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,

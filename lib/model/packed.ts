@@ -19,7 +19,7 @@ const eachMember = (value: unknown, change: (member: unknown) => unknown): unkno
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, change(member)]))
     : value;
 
-/** JSON, and behind it the typed arrays in it, compressed with a checksum. Only for what can be computed again. */
+/** Packs a value as JSON followed by its typed arrays, compressed with a checksum. Only for what can be computed again. */
 export function pack(value: object): Buffer {
   const arrays: { readonly bytes: Uint8Array; readonly start: number }[] = [];
   let end = 0;
@@ -45,7 +45,7 @@ export function pack(value: object): Buffer {
   return Buffer.concat([head, packed]);
 }
 
-/** What was packed: its typed arrays share memory. Undefined if it is damaged. */
+/** The value that `pack` was given. Its typed arrays share one buffer. Undefined if the bytes are damaged. */
 export function unpack<T>(body: Buffer): T | undefined {
   try {
     const sizeBytes = body.readUInt32LE(0);

@@ -66,7 +66,7 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
 
 export type Things = ReturnType<typeof thingsIn>;
 
-/** Things by their numbers from 0, which are the nodes of a graph. */
+/** Reads packed things by number, from 0. The number of a thing is its node in the graph. */
 export function thingsIn(texts: PackedTexts) {
   const { bytes, starts } = texts;
   const tagged = (node: number) => (starts[node] ?? 0) + HEAD_BYTES - 1;

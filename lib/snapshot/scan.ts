@@ -21,7 +21,7 @@ export type ScanStep<Position> = {
 
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
-/** Whether it is proved that every record that existed throughout is there exactly once, or not known. */
+/** Whether a run is proved to hold every record that existed throughout, each once; or whether that is not known. */
 export const consistencies = ['proved', 'best-effort'] as const;
 
 export const assumptionNames = [

@@ -86,7 +86,7 @@ const SINGLE_BYTE = [
 const CLEAR = 0.25;
 
 /**
- * Guesses the encoding of a text without a mark by a sample of its lines; undefined for bytes that no text has. UTF-8 if most
+ * Guesses the encoding of a text without a mark by a sample of its lines; undefined for bytes that occur in no text. UTF-8 if most
  * of what is not ASCII is valid: other encodings rarely are by chance. Otherwise the encoding in which words make sense, which
  * is certain if no other one makes another sense of them. `numbers`: of the sample's lines, if they are not the first ones.
  */

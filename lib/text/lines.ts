@@ -14,13 +14,13 @@ export type TextLine = {
   readonly isTooLong: boolean;
 };
 
-/** Lines in order, those together that a piece of the source ends. */
+/** Lines in order, in batches: each has the lines that end in one piece of the source. */
 export type TextLines = AsyncGenerator<readonly TextLine[]>;
 
 /**
- * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array, with their numbers. One that
- * is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in their place, and a
- * fault. Throws `TextError` for a broken array.
+ * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array; with their numbers. A line
+ * or element that is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in their
+ * place, and a fault. Throws `TextError` for a broken array.
  */
 export async function* textLines(
   what: 'line' | 'element',

@@ -46,7 +46,7 @@ export type FormulaLogEntry = {
   readonly calculation: Readonly<Record<string, unknown>>;
 };
 
-/** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` for one that is no object. */
+/** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` if one is not a JSON object. */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {
     const entry = await findFormula(store, key);
@@ -54,7 +54,7 @@ export async function* readFormulaLog(store: Store, calculationId: string): Asyn
   }
 }
 
-/** The response under a key; undefined if it was deleted. Throws `StoredObjectError` for one that is no object. */
+/** The response under a key; undefined if it was deleted. Throws `StoredObjectError` if it is not a JSON object. */
 export async function findFormula(
   store: Pick<Store, 'get'>,
   key: string,

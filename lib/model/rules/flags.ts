@@ -52,7 +52,7 @@ export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing
 /** When the runs of the model were the last ones, in epoch milliseconds: the same in all rows. */
 const asOf = { as_of: 'bigint' } as const;
 
-/** A record joins by its id as it was sent; `thing_id` is canonical, as all other ids are. */
+/** Joins records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as all other ids are. */
 export const recordColumns = { record_id: 'string', thing_id: 'string', ...asOf } as const;
 
 export const flagColumns = <Name extends Flag>(names: readonly Name[]) => typed('boolean', names);

@@ -128,8 +128,8 @@ export const linkFields = {
 export type LinkSource = keyof typeof linkFields;
 
 /**
- * A value of a list, such as a status or a sentiment, in the one spelling that it has at every door: the platform's case
- * differs. What is no text is as it is.
+ * A value of a list, such as a status or a sentiment, as SQL, files and commands all show it: in lower case, since the
+ * platform sends it in different cases. Anything but text is returned as it is.
  */
 export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;

@@ -98,7 +98,7 @@ export type ChangesToPublish = Comparison & {
 
 /**
  * Stores the changes between two runs as lines, compressed as the key's suffix says, found side by side, or in buckets
- * if their orders differ too much. What belongs to an id that either run could not read did not change, as far as is known.
+ * if their orders differ too much. Records of an id that either run could not read are not reported as changed.
  */
 export async function publishChanges(options: ChangesToPublish): Promise<ChangeCounts> {
   const { store, to = store, scratch } = options;

@@ -39,7 +39,7 @@ export const noMembers = (): LineMembers => ({
 
 export type ReadLine = { readonly line: Line; readonly members: LineMembers };
 
-/** `isDeep`: values may be nested however deep, and are then only followed by their brackets. */
+/** Parses a line and finds its members. `isDeep`: values may be nested to any depth; only their brackets are then checked. */
 export function readLine(bytes: Buffer, members = noMembers(), isDeep = false): ReadLine {
   const line = lineOf(bytes);
   readMembers(line, members, isDeep ? skipDeepValue : skipValue);
@@ -250,7 +250,7 @@ export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, 
   return owner === undefined ? compareIds : compareOwned;
 }
 
-/** The id that a record was read by: its owner's, if it has one, or its own. An owner of an integer may contain slashes. */
+/** The id by which a record was requested: its owner's if it has one, else its own. Only an owner of integers may contain slashes. */
 export function readBy({ owner, isInteger }: RecordKey, key: string): string {
   if (owner === undefined) return key;
   return key.slice(0, isInteger ? key.lastIndexOf('/') : key.indexOf('/'));

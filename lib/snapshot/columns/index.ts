@@ -81,7 +81,7 @@ export const isId = { isId: true } as const;
 /** As the platform sent it, where another column has it in lower case. */
 export const isWord = { isWord: true } as const;
 export const sent = (of: string): FieldLine => [`${of} as the platform sent it`, isWord];
-/** Epoch milliseconds, or text. */
+/** A field with epoch milliseconds, or text; `column` has the same time as a timestamp. */
 export const timeOf = (column: string, about: string): FieldLine => [about, { moment: column }];
 export const unsent = (about: string, field: string, use: ColumnUse = {}): FieldLine => [
   `${about}; a search does not return it, so it is null in snapshots`,

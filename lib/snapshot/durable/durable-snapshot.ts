@@ -237,7 +237,7 @@ const LIMITS: RetryLimits = {
 /** The most retries after an unknown error. */
 const MAX_UNNAMED = 4;
 
-/** What to do after the attempt (1 is the first) that threw this. A refused token (401) may be temporary, as for a job. */
+/** What to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) may be temporary, as for a job. */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
   if (error instanceof AggregateError) return afterAll(error.errors, attempt, random);

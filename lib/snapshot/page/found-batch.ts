@@ -62,15 +62,16 @@ export function foundBatch(
   };
 }
 
-/** The records without a key, by what people know them by, and by whose they are. */
+/** The records without a key, as labels for people: the owner, if there is one, and what is known of the record. */
 function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordBatch, 'unnamed'> {
   const prefix = first === undefined ? '' : `${first.text}/`;
   return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
 }
 
 /**
- * The records from row `from` on, at least one, their lines made in the response's own memory: it is no longer JSON. `keys`: those of
- * all its records. Undefined if more than a comma is between two, or a line end in one.
+ * The records from row `from` on, at least one. Their lines are built in the memory of the response, which is no longer
+ * JSON afterwards. `keys`: those of all records of the response. Undefined if there is more than a comma between two
+ * records, or a line end within one.
  */
 export function batchInPlace(
   found: FoundRecords,

@@ -222,7 +222,7 @@ function otherKey(
 export const isRecord = ({ json, index }: FoundRecords, record: number): boolean =>
   json.bytes[index.starts[record] ?? 0] === OPEN_OBJECT;
 
-/** Whether a record's key is in its own field, and not taken from another one or from what was asked for. */
+/** Whether a record's key was read from the key's own field, rather than from another field or from the request. */
 export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number): boolean => {
   const place = index.values[0]?.[record] ?? NONE;
   return place !== NONE && (wanted.keyIs === 'text' || integerAt(json, place) !== undefined);

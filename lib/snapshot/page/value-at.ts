@@ -19,7 +19,7 @@ export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): s
 /** Longer than any time or title that is of use. */
 const MAX_SCALAR_LENGTH = 4_096;
 
-/** The value at a place, or if it has over 4,096 bytes one of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
+/** The value at a place; if it has over 4,096 bytes, a stand-in of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
 export function scalarAt(json: JsonBytes, at: number): unknown {
   if (at === 0) return undefined;
   const end = skipValue(json, at, 0);

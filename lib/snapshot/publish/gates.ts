@@ -49,7 +49,10 @@ export function knownRefusals(
   ];
 }
 
-/** The reasons not to publish a run, in a fixed order. `last` is published now; `isBroken`: it is missing or damaged. */
+/**
+ * The reasons not to publish a run, in a fixed order. `last`: the published run; `isBroken`: something of it is missing
+ * or damaged.
+ */
 export function refusals(
   run: GatedRun,
   last: Manifest | undefined,

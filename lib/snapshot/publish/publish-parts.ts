@@ -108,14 +108,14 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
 
 type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
-/** What is tagged of a published run: `isChanged` if something was stored since it was read. */
+/** A published run, and what was read of its tags. `isChanged`: something of the run was stored since. */
 type RunAsItIs = RunToTag & {
   readonly is: 'latest' | 'replaced';
   readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
   readonly isChanged: boolean;
 };
 
-/** Tags a run that was replaced, unless all of it has the tag; takes the tags from the latest. Throws `StoreError`. */
+/** Tags the objects of a run that was replaced, unless all have the tag; untags those of the latest. Throws `StoreError`. */
 export async function tagAsItIs({ is, known, isChanged, ...run }: RunAsItIs): Promise<void> {
   if (is === 'latest') return known.wasReplaced ? untagLatest(run) : undefined;
   if (!known.isTagged || isChanged) await tagReplaced(run);

@@ -97,7 +97,7 @@ export function givenIds(ids: readonly string[]) {
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
 }
 
-/** The scan of a run according to its checkpoint: the same for a new run and for one that is resumed. */
+/** Opens the scan of a run from its checkpoint, alike for a new run and for one that is resumed. */
 export async function scanOfRun(
   checkpoint: Checkpoint,
   { store, ...parts }: Omit<RunToScan, 'ids'> & { readonly store: Store },

@@ -28,18 +28,18 @@ const FRAME_BYTES = 1_000_000;
 const LINE_FEED = 0x0a;
 
 /**
- * Writes records into parts that end after the same keys in every run (`endsPart`), wherever it was stopped and
- * whatever its pages were: the bytes of a part depend on its records alone, so that parts repeat from run to run.
- * Memory holds the compressed parts that are not stored yet: a name ends in the sha256 of all bytes. What the open part
- * holds is stored under a name of its own (`storeOpen`), to resume the run from (`resume`).
+ * Writes records into parts. A part ends after the same keys in every run (`endsPart`), wherever the run was stopped and
+ * whatever its pages were: its bytes depend on its records alone, so that parts repeat from run to run. Memory holds the
+ * compressed parts that are not stored yet, since the name of a part ends in the sha256 of all its bytes. `storeOpen`
+ * stores the open part under a name of its own, from which `resume` continues it.
  */
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
   const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
-  /** Set once a batch was added in part: it comes again, so that nothing must be stored. */
+  /** Set once only a part of a batch was added: the batch is read again, so nothing may be stored. */
   let failed: { readonly cause: unknown } | undefined;
   return {
-    /** Resolves once there is room for more. Throws `RangeError` if a line is too long: nothing is stored any more then. */
+    /** Resolves once there is room for more. Throws `RangeError` if a line is too long: nothing is stored after that. */
     async write({ pieces, release }: RecordBatch): Promise<void> {
       try {
         for (const piece of pieces()) {

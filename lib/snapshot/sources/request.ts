@@ -16,7 +16,7 @@ const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 export const commonFields = {
   /** A place of its own for a narrowed snapshot. */
   as: z.optional(placeName),
-  /** Reasons to refuse a run that are accepted: the run is published in spite of them. */
+  /** Reasons for refusing a run that are accepted: the run is published in spite of them. */
   accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
 } as const;
 

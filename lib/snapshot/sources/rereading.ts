@@ -79,7 +79,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
   return { ...judge({ result, records, isLast, memo: from.memo }), records };
 }
 
-/** The steps, each changed; and what they return. A caller that stops early also ends them. */
+/** Yields each step as `change` returns it, and returns what `steps` returns. If the caller stops early, `steps` ends too. */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,
   change: (step: Step) => Changed,

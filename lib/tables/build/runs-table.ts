@@ -112,8 +112,8 @@ const totalOf = <Name extends string>(
   );
 
 /**
- * Points the table of a source's latest run at its Parquet, or at that of its narrowed places: `symlink.txt` lists it,
- * an address a line. Does nothing in a directory, since the addresses are those of S3.
+ * Points the table of a source's latest run at its Parquet files, or at those of its narrowed places if there is no whole
+ * run: `symlink.txt` lists their addresses, one a line. Does nothing in a directory, since the addresses are those of S3.
  */
 export async function pointAtLatest(store: Store, source: Source): Promise<void> {
   if (!store.location.startsWith('s3://')) return;
@@ -122,8 +122,8 @@ export async function pointAtLatest(store: Store, source: Source): Promise<void>
 }
 
 /**
- * Replaces an object by what `bodyOf` reads, only as it was before that was read, so a slow maker never puts an older
- * one there. Does nothing if it is the same, or undefined.
+ * Replaces an object by what `bodyOf` returns, unless the object changed meanwhile: a slow process never overwrites a
+ * newer one. Does nothing if the body is the same, or undefined.
  */
 async function replaceAsFound(
   store: Store,
@@ -138,7 +138,7 @@ async function replaceAsFound(
   await updateObject(store, key, decide, { contentType });
 }
 
-/** Undefined if a latest run is damaged, or has not all of its Parquet yet: then what was before stays. */
+/** Undefined if a latest run is damaged, or some of its Parquet is not built yet: the object then stays as it is. */
 async function addressesOfLatest(store: Store, source: Source): Promise<Buffer | undefined> {
   let isSound = true;
   const { runs } = await lastRuns(store, [source], () => {

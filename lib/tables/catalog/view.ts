@@ -36,7 +36,7 @@ export const viewOf = (
   from: string,
 ): View => ({ name, about, columns: described(columns), sql: select(columns, from) });
 
-/** In the error of a query that needs the model. */
+/** The error of a query that needs the model contains this text. */
 export const NEEDS_MODEL = 'this query needs the model';
 
 /** A table of the latest model: in Athena, the one that it replaced may lie beside it. */

@@ -16,7 +16,7 @@ import { recordViews } from './record-views.ts';
 import { tableNames } from './table-names.ts';
 import { AS_OF, epochMoment, latestModel, type View, viewOf } from './view.ts';
 
-/** All tables of SQL over a store with these places, in the order in which they are listed. */
+/** All SQL tables of a store with these places, in the order in which they are listed. */
 export const viewsOver = (places: readonly Place[]): readonly View[] => [
   ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
   ...otherViews,

@@ -365,7 +365,7 @@ export type QueryTree = {
 /** DuckDB's parser takes a query only, and most of what only reads is one in a FROM. */
 const BEFORE = 'FROM (\n';
 
-/** Parses a query without running it; one that the parser does not take has no nodes: the planner says why. */
+/** Parses a query without running it. A query that the parser rejects has no nodes; planning it reports the error. */
 export async function parseQuery(connection: DuckDBConnection, sql: string): Promise<QueryTree> {
   const parsed = await connection.runAndReadAll(
     `SELECT json_serialize_sql(${literal(`${BEFORE}${sql}\n)`)})`,

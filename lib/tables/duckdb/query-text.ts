@@ -30,7 +30,7 @@ const REMEDY =
   '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is built again.';
 const TOO_LARGE = /^Out of Memory Error|max_temp_directory_size/;
 
-/** The error for what DuckDB throws. `linesBefore`: lines of ours in front of the query, which its message counts too. */
+/** The error for what DuckDB threw. `linesBefore` lines of ours precede the query: its message counts only the query's own. */
 export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   const message = (cause instanceof Error ? cause.message : String(cause))
     .replace(/^Failed to extract statements: /, '')

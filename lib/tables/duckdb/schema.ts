@@ -8,7 +8,7 @@ import { duckDbType } from '../parquet/hive-type.ts';
 import { duckDbMacros, duckDbSql } from './query-text.ts';
 import type { Piece, Table } from './stored-files.ts';
 
-/** The schema of what is stored, so that `SHOW TABLES` lists what people see alone. */
+/** The schema that holds the stored tables, so that `SHOW TABLES` lists only the views for people. */
 export const PIECES = 'pieces';
 
 export type LoadedTable = {
@@ -16,7 +16,7 @@ export type LoadedTable = {
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
-/** What is stored, over the files that are loaded and else without rows, and over it the views and macros. */
+/** Creates the stored tables, with the rows of the files that are loaded, and the views and macros that read them. */
 export async function createSchema(
   connection: DuckDBConnection,
   tables: readonly Table[],
@@ -71,10 +71,13 @@ function createOver(table: Table, values: string, loaded?: LoadedTable): string 
 
 export type PieceGroup = { readonly name: string; readonly pieces: readonly Piece[] };
 
-/** The name in `PIECES` of a table's group, by its place among all of them. */
+/** The name in `PIECES` of the group of a table with this index. */
 export const groupName = ({ name }: Table, index: number): string => `group${index}_of_${name}`;
 
-/** None has rows: of one piece the last columns are constants, of several they lie between bounds. */
+/**
+ * SQL that creates a table as the union of its groups, all without rows: the plan of a query then shows which groups it
+ * reads. In a group of one piece the piece columns are constants; in a larger one they are bounded by its values.
+ */
 export function createOfGroups(table: Table, groups: readonly PieceGroup[]): string {
   const { pieceColumns } = table;
   const selects = groups.map(({ name, pieces }) => {

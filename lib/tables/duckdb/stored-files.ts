@@ -9,7 +9,7 @@ import { intactParquet, type StoredParquet } from '../part-files/part-files.ts';
 /** Rows that are stored as Parquet, or are to be converted from the form in which they are stored. */
 type StoredRows = {
   readonly parquet?: StoredParquet | undefined;
-  /** Stores the Parquet that lacks; undefined if the store takes nothing. */
+  /** Builds and stores Parquet that is missing; undefined if the store cannot be written. */
   readonly store?: () => Promise<StoredParquet | undefined>;
   /** Names the converted rows, which later queries of the session use again. */
   readonly name: string;
@@ -18,7 +18,7 @@ type StoredRows = {
   readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
-/** The Parquet of rows; what is missing or damaged in both forms is reported and left out. */
+/** The Parquet file of rows: as stored, or built again if it is missing or damaged. What cannot be built is reported and left out. */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
   const isInPlace = rows.parquet !== undefined && session.store.fileOf !== undefined;
@@ -107,11 +107,11 @@ export type Piece = {
   readonly files: () => Promise<readonly FileToRead[]>;
 };
 
-/** A file of Parquet to read. */
+/** A Parquet file that a query reads, opened when it is needed. */
 export type FileToRead = {
-  /** What is read of it at most, in bytes; of a file that lies on this machine, DuckDB may read less. */
+  /** Maximum bytes that are read of it; DuckDB may read less of a file on this machine. */
   readonly bytes: number;
-  /** How much of that needs room in the temporary folder, as far as it is known before. */
+  /** How many of these bytes need room in the temporary folder, as far as is known before it is opened. */
   readonly copiedBytes: number;
   /** The file on this machine; undefined if it is missing or damaged, which is reported. */
   readonly open: () => Promise<DataFile | undefined>;

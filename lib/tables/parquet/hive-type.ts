@@ -4,7 +4,7 @@ import type { SchemaElement } from 'hyparquet-writer';
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
 
-/** A type of Hive's, or `json`: text as it is, and any other value's JSON, byte for byte. Names are as on the platform. */
+/** A Hive type, or `json`: text as it is, any other value as its JSON, byte for byte. Names are those of the platform. */
 export type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
   | { readonly kind: 'array'; readonly element: ColumnType }

@@ -46,17 +46,17 @@ type EncodedValues = {
 /** The levels of a leaf column's places, as Parquet has them (Dremel). */
 export type Levels = {
   /**
-   * A byte a place. The upper half: in which list of its path it is not the first; 0 begins a row. The lower half: how much
-   * of its path is there, up to the leaf's most, which is a value.
+   * A byte a place. The upper half is the repetition level: the list of its path in which it is not the first; 0 begins a
+   * row. The lower half is the definition level: how much of its path exists; at the leaf's maximum there is a value.
    */
   places: Uint8Array<ArrayBuffer>;
   count: number;
 };
 
-/** Neither level may be above. */
+/** Maximum of each level: it has four bits of a place. */
 export const MAX_LEVEL = 15;
 
-/** How many bits of a place are below each of its levels. */
+/** By how many bits each level is shifted within a place (`Levels.places`). */
 export const SHIFTS = { repetition: 4, definition: 0 } as const;
 
 const noLevels = (): Levels => ({ places: new Uint8Array(FIRST_COUNT), count: 0 });

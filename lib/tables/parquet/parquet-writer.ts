@@ -87,10 +87,10 @@ const FIRST_SCRATCH = 1_024;
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
-/** Parquet of lines, compressed, in memory. `other`: how many of their members are in `_other`. */
+/** A Parquet file built from lines, in memory. `other`: how many of the lines' members are in `_other`. */
 export type BuiltParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
-/** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory holds it and one of these. */
+/** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. Memory: the file and a row group. */
 export function createParquetFile(columns: TableColumns) {
   const fitter = createLineFitter(columns);
   const rows = createRowGroups(columns, fitter.leaves);

@@ -30,7 +30,7 @@ export type Texts = {
 /** How many numbers the arrays of leaves begin with. */
 export const FIRST_COUNT = 1_024;
 
-/** The same numbers in the same memory, and half as much room again: an even number. `values` is empty then. */
+/** Returns the same numbers in an array half as long again, of even length. The array that was given is empty afterwards. */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
   new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
@@ -64,7 +64,7 @@ export const noTexts = (): Texts => ({
   touched: 0,
 });
 
-/** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
+/** Adds the text from `start` up to `end`, whose `hashOf` is `hash`. */
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   const index = find(texts, source, start, end, hash);
   const { count } = texts;
@@ -78,7 +78,7 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
 const MAX_NEAR = 4_096;
 const WAITING_SIZE = 96;
 
-/** The same, but where there are many distinct texts it waits for `addWaiting`, and its bytes must stay until then. */
+/** Like `addText`, but among many distinct texts it waits for `addWaiting`: its bytes must not change until then. */
 function addLater(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   if (texts.distinct < MAX_NEAR) {
     addText(texts, source, start, end, hash);

@@ -56,7 +56,10 @@ export async function readBuilt(
   return files.map((file, index) => ({ ...file, key: `${parquetFolder(place, run)}${fileName(index)}` }));
 }
 
-/** Stores the record. Another process that does so has the same files, or some of them: bytes depend on the parts alone. */
+/**
+ * Records which Parquet files were built for a run. Another process records the same files or some of them: their bytes
+ * depend on the parts alone.
+ */
 export async function recordBuilt(
   store: Pick<Store, 'put'>,
   place: Place,

@@ -22,7 +22,7 @@ type PartitionsToOpen = {
   readonly environment: AwsEnvironment;
 };
 
-/** The partitions that the settings say. The SDK is loaded when the first one is added or removed. */
+/** Adds and removes partitions of the Glue database; undefined if none is configured. The SDK is loaded at the first call. */
 export function openPartitions({ database, store, environment }: PartitionsToOpen): Partitions | undefined {
   if (database === undefined) return undefined;
   const opened = once(async () => {

@@ -30,7 +30,7 @@ export class ScanError extends Error {
 /** The platform lists nothing in the requested order although it reports records. */
 export class EmptyOrderError extends ScanError {}
 
-/** How far one read of all calculations has progressed; plain JSON. The rows taken are in the parts of the run. */
+/** How far one read of all calculations has progressed; plain JSON. The rows that were read are in the parts of the run. */
 export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
@@ -41,7 +41,7 @@ export const progressSchema = z.object({
   isNew: z.boolean(),
   /** The offset to continue from; rows may have slid below it since. */
   next: z.number(),
-  /** How far below it the next page starts, since the seam of the last one was not proved. */
+  /** How many rows below it the next page starts, because the last page was not proved to join the one before. */
   stepBack: z.number(),
   /** In order: the highest value taken, as an id or in epoch milliseconds, and all ids taken with that value. */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),

@@ -101,8 +101,9 @@ const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 
 /**
- * Reads all rows in whatever order they come, each id once, but for those that the run has already taken. Memory holds
- * every id. From an order, the first step yields only a position: the run resumes without one. Throws `ScanError`.
+ * Reads all rows in the order in which they come, each id once, except those that the run already has. Memory holds every
+ * id. After a scan in order, the first step yields only a position, so that a resumed run does not try an order again.
+ * Throws `ScanError`.
  */
 export async function* unorderedScan(
   { readPage, limit }: ReadOptions,
