@@ -62,7 +62,7 @@ const MAX_CLOSED_MS = 90_000;
 const AFTER_FIRST = 0.95;
 const MAX_AFTER = 0.97;
 
-/** With fewer calls since the line was measured, a 429 at most halves the rate. */
+/** With fewer calls since the line was measured, a 429 at most halves the rate, and shows no limit. */
 const MEASURED_CALLS = 10;
 
 /** Beyond the limit the first step is this share of the rate; each doubles the one before. */
@@ -74,7 +74,7 @@ const MAX_STEP_MS = 300_000;
 const STEP_CALLS = 120;
 const LONG_STEPS = 2;
 
-/** A limit is known if it is at least this share of the refused rate. */
+/** A limit is known if it is measured, and at least this share of the refused rate. */
 const KNOWN = 0.9;
 
 /** After this long at the full cap a learned limit is forgotten. */
@@ -184,16 +184,17 @@ export function reopened(state: Refused, { cap, nowMs, granted }: LineFacts): Th
   const high = (rate * usedMs) / (usedMs + closedMs);
   const between = Math.min(rate * MAX_AFTER, BELOW * (low + BETWEEN * (high - low)));
   const isOutage = from === undefined || closedMs > MAX_CLOSED_MS;
-  // A few calls after a rest say little of the limit.
-  const least = state.granted - since.granted < MEASURED_CALLS ? rate / 2 : cap * MIN_SHARE;
+  const isMeasured = state.granted - since.granted >= MEASURED_CALLS;
+  const least = isMeasured ? cap * MIN_SHARE : rate / 2;
   const next = Math.max(cap * MIN_SHARE, isOutage ? rate * AFTER_FIRST : Math.max(least, between));
+  const isKnown = isMeasured && !isOutage && next >= rate * KNOWN;
   const callsMs = Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (STEP_CALLS * 1_000) / next));
   return {
     kind: 'learned',
     rate: Math.min(cap, next),
     limit: isOutage ? rate : Math.max(next, high),
     at,
-    stepMs: !isOutage && next >= rate * KNOWN ? callsMs : MIN_STEP_MS,
+    stepMs: isKnown ? callsMs : MIN_STEP_MS,
     from: at,
   };
 }

@@ -133,6 +133,28 @@ test('after any spells of 429, with or without the table, half of the rate is us
   );
 });
 
+test('429s that keep the rate at its minimum until the platform returns do not keep it there', async () => {
+  const flapping = { onMs: 1_000, everyMs: 2_000, retryAfterMs: 0 };
+  const platform = platformOf([
+    { ...flapping, afterMs: 0, lastsMs: 25_909 },
+    { ...steady, afterMs: 11, lastsMs: 500, retryAfterMs: 0 },
+    { ...flapping, afterMs: 2, lastsMs: 20_496 },
+  ]);
+  const backMs = platform.endMs + 480_000;
+
+  const { departures } = await simulateFleet({
+    rate: 5,
+    workers: busy(2, { reserve: 'single', maxWaitMs: 20_000, loops: 4 }),
+    durationMs: backMs + 10_000,
+    isAway: (atMs) => atMs >= 13 && atMs < 6_109,
+    callMs: () => 150,
+    refuse: platform.refuse,
+  });
+
+  expect(acceptedRate(departures, [backMs, backMs + 10_000])).toBeGreaterThan(4.5);
+  expect(mostInASecond(departures)).toBeLessThanOrEqual(5);
+});
+
 /** A table that holds this budget, and the budget. */
 async function tableWith(start: Budget = emptyBudget) {
   const table = createMemoryTable();
