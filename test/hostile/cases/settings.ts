@@ -33,10 +33,7 @@ const ORIGINS = [
 
 const QUEUES =
   'queue sqs://queue https://queue https://user:word@sqs.example.com/1/q file:///etc/passwd'.split(' ');
-const PROXIES = [
-  ...'socks5://127.0.0.1:1 proxy:3128 http:// file:///etc/passwd https://:@/'.split(' '),
-  `x${RLO}`,
-];
+const PROXIES = [...'socks5://127.0.0.1:1 http:// file:///etc/passwd https://:@/'.split(' '), `x${RLO}`];
 const HEADERS = [
   ...['Host', 'content-length', 'Transfer-Encoding', 'Connection'],
   ...['a b', 'a:b', 'a\r\nX: y', '[0m', 'ä'],
