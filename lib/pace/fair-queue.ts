@@ -1,5 +1,3 @@
-import type PQueue from 'p-queue';
-
 /** Which calls leave first: those of urgent jobs, of other jobs and commands, or of large batches. */
 export type Priority = 'high' | 'normal' | 'bulk';
 
@@ -33,12 +31,20 @@ export type PlaceInOrder = {
   readonly priority: Priority;
 };
 
+/** A queue of p-queue, whose own declarations name types of browsers: ours must not reach them. */
+type Queue = {
+  readonly add: <T>(
+    task: () => Promise<T>,
+    options: { readonly priority: number; readonly signal?: AbortSignal },
+  ) => Promise<T>;
+};
+
 /**
  * Runs a task in a queue; an abort removes it only while it waits. A queue that has the signal itself starts the next
  * task though an aborted one has not ended. Without a `place`, first come, first served.
  */
 export async function enqueue<T>(
-  queue: PQueue,
+  queue: Queue,
   task: () => Promise<T>,
   signal: AbortSignal | undefined,
   place?: PlaceInOrder,

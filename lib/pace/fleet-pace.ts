@@ -72,7 +72,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
       onTableUnavailable: options.onTableUnavailable,
       onTableAvailable: options.onTableAvailable,
     });
-    return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
+    return createGatedPace({ source, concurrency, maxWaitMs, clock });
   };
   const fleet = open(view);
   const { of } = item;
@@ -112,11 +112,13 @@ const SHORT_MS = 50;
  */
 export function createGatedPace(given: {
   readonly source: SlotSource;
-  readonly inFlight: PQueue;
+  /** Calls in flight at once. */
+  readonly concurrency: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
 }): Pace {
-  const { source, inFlight, maxWaitMs, clock } = given;
+  const { source, concurrency, maxWaitMs, clock } = given;
+  const inFlight = new PQueue({ concurrency });
   const turns = new PQueue({ concurrency: 1 });
   const placesOrder = createFairOrder();
   const turnsOrder = createFairOrder();

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
 import { createGatedPace } from '../../lib/pace/fleet-pace.ts';
 import type { SlotSource } from '../../lib/pace/fleet-slots.ts';
@@ -40,7 +39,7 @@ test('a slot may be used until its last moment', async () => {
       return slot;
     },
   };
-  const pace = createGatedPace({ source: slow, inFlight: new PQueue({ concurrency: 8 }), ...limits, clock });
+  const pace = createGatedPace({ source: slow, concurrency: 8, ...limits, clock });
 
   expect(await pace.run(async ({ atMs }) => atMs)).toBe(0);
   expect(givenBack).toEqual([]);
@@ -53,7 +52,7 @@ test('reports of each slot whether its call was accepted: not if it failed, was 
   const reported: SlotSource = { ...source, ended: (_, isAccepted) => void accepted.push(isAccepted) };
   const pace = createGatedPace({
     source: reported,
-    inFlight: new PQueue({ concurrency: 8 }),
+    concurrency: 8,
     ...limits,
     clock,
   });
@@ -81,7 +80,7 @@ test('a call that is stopped between its slot and its leaving takes another slot
   };
   const pace = createGatedPace({
     source: stopped,
-    inFlight: new PQueue({ concurrency: 8 }),
+    concurrency: 8,
     ...limits,
     clock,
   });

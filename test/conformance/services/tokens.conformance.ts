@@ -37,7 +37,12 @@ const places = {
     missing: ['platform/nobody', 'ResourceNotFoundException'],
   },
   parameter: {
-    open: (parameter: string) => openStoredToken({ place: parameter, environment }),
+    // By its name it would be taken for a secret.
+    open: (parameter: string) =>
+      openStoredToken({
+        place: parameter.startsWith('arn:') ? parameter : arnOf(parameter),
+        environment,
+      }),
     async create(value: string) {
       const id = `/acme/${uniqueName('token')}`;
       await putParameter(id, value);
