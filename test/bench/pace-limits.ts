@@ -54,7 +54,7 @@ async function limitRow({ allows, limit, create, says }: Limit): Promise<Row> {
   const refused = late.filter((each) => each.refused).length;
   const used = (late.length - refused) / (limit * ((HOUR - LEARNED_MS) / 1000));
   return bounded(
-    `of a limit that nobody knows: ${allows}, ${says === 'nothing' ? 'no `Retry-After`' : '`Retry-After`'} (PLATFORM_RATE ${RATE}, ${WORKERS} workers, an hour of virtual time after two minutes)`,
+    `of an unknown limit: ${allows}, ${says === 'nothing' ? 'no `Retry-After`' : '`Retry-After`'} (PLATFORM_RATE ${RATE}, ${WORKERS} workers, an hour of virtual time after two minutes)`,
     `${percent(used)} used; ${((100 * refused) / late.length).toFixed(2)} % refused`,
     'at least 90 %; at most 1 %',
     used >= 0.9 && refused / late.length <= 0.01,

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { bundled } from '../../infra/bundled.ts';
+
+test('a bundle has what its function calls of the rooms that it enters, and nothing else of them', async () => {
+  const { metafile, outputFiles } = await bundled('functions/move-jobs/handler.ts');
+  const inBundle = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
+
+  expect(inBundle).toContain('lib/jobs/redrive.ts');
+  expect(inBundle.filter((file) => /duckdb|^lib\/(?:report|sandbox|cli)\//.test(file))).toEqual([]);
+  // An import that no pass has resolved would fail when it is called.
+  expect(outputFiles.filter(({ text }) => text.includes('pending:'))).toEqual([]);
+});
