@@ -32,9 +32,3 @@ test('the docs name each table', async () => {
     [],
   );
 });
-
-test('the docs list the saved queries', () => {
-  const section = docs.slice(docs.indexOf('## Saved queries'));
-
-  expect([...section.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, name]) => name)).toEqual(saved);
-});
