@@ -140,9 +140,9 @@ export const shownJson = (json: string, mark = '\\'): string =>
     (character) => `${mark}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Hides the user information of a URL, with or without its scheme, and a query. */
+/** Hides the user information of a URL, with or without its scheme, and a query. Any other scheme may be a user’s name. */
 export const hideUser = (location: string): string =>
-  location.replace(/^([a-z][a-z0-9+.-]*:\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
+  location.replace(/^((?:https?|s3|ftp|socks\w?):\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
 /**
  * A word as a shell reads it back: in quotes if it needs them, where they will do in double ones, which POSIX shells, cmd and

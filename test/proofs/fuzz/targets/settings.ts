@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { own } from '../../../../lib/base/json/inputs.ts';
+import { canonicalJson, own, parseJson } from '../../../../lib/base/json/index.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { readFollowers } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import {
@@ -41,6 +41,7 @@ const GOOD: Readonly<Partial<Record<string, readonly string[]>>> = {
   PLATFORM_TOKEN_HEADER: ['X-Token'],
   PLATFORM_RATE: ['2', '0.5', '10000'],
   PLATFORM_TIMEOUT_MS: ['1', '60000'],
+  PLATFORM_LINKS: ['{"card":"https://acme.example.com/cards/{id}"}', '{"card":"/cards/{id}"}'],
   SYNC_STORE: ['s3://bucket/prefix', './data'],
   SYNC_TABLE: ['platform-sync'],
   SYNC_QUEUE_URL: [
@@ -124,11 +125,10 @@ function faultsOf(given: Environment, read: (given: Environment) => object): rea
     for (const [name, text] of Object.entries(given)) {
       if (text === '' || !settings.has(name)) continue;
       const got = settings.get(name);
-      const isSame = typeof got === 'number' ? /^[0-9.]+$/.test(text) && got === Number(text) : got === text;
       must(
-        isSame,
+        isSame(got, text),
         'a setting is what was given',
-        () => `${name}: ${JSON.stringify(text)} became ${String(got)}`,
+        () => `${name}: ${JSON.stringify(text)} became ${JSON.stringify(got)}`,
       );
     }
     for (const name of settingNames) {
@@ -144,6 +144,13 @@ function faultsOf(given: Environment, read: (given: Environment) => object): rea
       must(error.message.includes(fault), 'the message has every fault', () => fault);
     return error.faults;
   }
+}
+
+/** Whether a setting is the text, or the number or the JSON object that the text says. */
+function isSame(got: unknown, text: string): boolean {
+  if (typeof got === 'number') return /^[0-9.]+$/.test(text) && got === Number(text);
+  if (typeof got === 'object') return canonicalJson(got) === canonicalJson(parseJson(text));
+  return got === text;
 }
 
 /** The token is never shown, and neither is what a URL has where a password may be. */
