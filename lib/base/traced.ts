@@ -41,13 +41,12 @@ type Tracer = {
   readonly startActiveSpan: <T>(
     name: string,
     options: { readonly attributes: Readonly<Record<string, unknown>> },
-    act: (span: Span) => T,
+    act: (span: {
+      readonly recordException: (error: unknown) => void;
+      readonly setStatus: (status: { readonly code: number }) => unknown;
+      readonly end: () => void;
+    }) => T,
   ) => T;
-};
-type Span = {
-  readonly recordException: (error: unknown) => void;
-  readonly setStatus: (status: { readonly code: number }) => unknown;
-  readonly end: () => void;
 };
 
 /** Where `@opentelemetry/api` 1.x registers a process's providers: reading it there needs no installation. */

@@ -5,12 +5,6 @@ import { chunkRows, isEnded, readHeader } from './texts/batch/finish-batch.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
 import { sendsMany } from './types/job-types.ts';
 
-type CancelBatchParts = {
-  readonly ledger: Pick<Ledger, 'cancel'>;
-  readonly batches: BatchStorage;
-  readonly signal?: AbortSignal | undefined;
-};
-
 /** `isSplit`: false while more chunks may come. `ended`: before. `jobs`: of the other chunks. */
 type CancelledBatch = {
   readonly batch: string;
@@ -27,8 +21,13 @@ export const cancelJob = (id: string, ledger: Pick<Ledger, 'cancel'>): Promise<C
 /** Cancels chunks that have not ended. A chunk without a worker ends here and now; one under way is ended by its worker. */
 export async function cancelBatch(
   batch: string,
-  { ledger, batches, signal }: CancelBatchParts,
+  options: {
+    readonly ledger: Pick<Ledger, 'cancel'>;
+    readonly batches: BatchStorage;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<CancelledBatch> {
+  const { ledger, batches, signal } = options;
   const jobs: CancelledBatch['jobs'][number][] = [];
   let chunks = 0;
   let ended = 0;

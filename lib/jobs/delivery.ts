@@ -151,16 +151,15 @@ function createLazyLease(options: DeliveryOptions) {
   };
 }
 
-type Sends = Pick<JobDelivery, 'row'> & {
-  readonly sent: () => Promise<Claim | undefined>;
-  readonly signal: AbortSignal;
-  readonly hold: SendContext['hold'];
-};
-
 function createSendContext(
   options: DeliveryOptions,
-  { row, sent, signal, hold }: Sends,
+  parts: Pick<JobDelivery, 'row'> & {
+    readonly sent: () => Promise<Claim | undefined>;
+    readonly signal: AbortSignal;
+    readonly hold: SendContext['hold'];
+  },
 ): Pick<JobDelivery, 'context' | 'requestSent'> {
+  const { row, sent, signal, hold } = parts;
   const { job, worker, lease } = options;
   const { now, breaker } = worker;
   const leftMs = () => (lease.deadlineMs ?? Number.POSITIVE_INFINITY) - now();

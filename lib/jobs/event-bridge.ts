@@ -2,15 +2,14 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { type AwsEnvironment, AwsError, asAwsError, awsClientConfig, entryError } from '../base/aws/index.ts';
 import type { JobFinished } from './result.ts';
 
-type EventBridgeOptions = {
+/** `platform-sync` / `JobFinished`: `{id, type, status, result, store}`. Throws `AwsError` if it was not accepted. */
+export function sendToEventBridge(options: {
   readonly bus: string;
   /** Where the results are stored: an event names the key of one. */
   readonly store: string;
   readonly environment: AwsEnvironment;
-};
-
-/** `platform-sync` / `JobFinished`: `{id, type, status, result, store}`. Throws `AwsError` if it was not accepted. */
-export function sendToEventBridge({ bus, store, environment }: EventBridgeOptions) {
+}) {
+  const { bus, store, environment } = options;
   const client = new EventBridgeClient(
     awsClientConfig(environment, {
       service: 'EVENTBRIDGE',

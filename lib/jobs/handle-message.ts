@@ -99,21 +99,20 @@ async function handleJob(
   }
 }
 
-type InPlace = {
-  readonly message: QueueMessage;
-  readonly job: Job;
-  readonly request: JobRequest;
-  readonly place: Place | undefined;
-};
-
 /** `alone`: so many workers died while they had the job that it runs here only with nothing beside it. */
 type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
 
 async function handleInPlace(
-  { message, job, request, place }: InPlace,
+  options: {
+    readonly message: QueueMessage;
+    readonly job: Job;
+    readonly request: JobRequest;
+    readonly place: Place | undefined;
+  },
   worker: Worker,
   lease: Lease,
 ): Promise<Handled | Alone> {
+  const { message, job, request, place } = options;
   const { id, type } = job;
   using _ = worker.inHand?.hold({ job: id, type });
   await using delivery = createDelivery({

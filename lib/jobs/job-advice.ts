@@ -15,16 +15,20 @@ export const WAS_EXECUTED = 'executed';
 /** The batch of a chunk's job; undefined for any other job. */
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 
-/** What a person does about a job: in words, and the command as its name and what it is given. */
-type Advice = {
+/**
+ * What to do about a job that ended with this error. No command takes an id that is not one of a job: another program
+ * stored it. Returns it in words, and the command as its name and what it is given.
+ */
+export function adviceFor(
+  id: string,
+  status: 'failed' | 'unknown',
+  error?: unknown,
+): {
   readonly say: string;
   readonly command?: 'jobs resolve' | 'redrive';
   readonly id?: string;
   readonly batch?: string;
-};
-
-/** What to do about a job that ended with this error. No command takes an id that is not one of a job: another program stored it. */
-export function adviceFor(id: string, status: 'failed' | 'unknown', error?: unknown): Advice {
+} {
   if (!jobId.safeParse(id).success)
     return { say: 'This is not the id of a job, so no command takes it. Find out what stored it' };
   if (status === 'unknown')

@@ -62,21 +62,19 @@ export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonl
 /** How far the bounds of the table's time may be apart: a response takes as long, and leases are renewed far sooner. */
 export const KNOWN_MS = 8_000;
 
-type TimedTable = {
+/** The table that is set, and its time: clocks here may be minutes apart. Stores nothing unless the store names it. */
+export async function openTimedTable(
+  tableName: string,
+  environment: Environment,
+  check: CheckTable = tableCheckOf(tableName, environment),
+): Promise<{
   readonly table: Table;
   /** Epoch milliseconds by the table's responses, and by the clock here before the first of them. */
   readonly now: () => number;
   readonly isTimeKnown: () => boolean;
   /** Whether a response has said the time so far. */
   readonly hasDates: () => boolean;
-};
-
-/** The table that is set, and its time: clocks here may be minutes apart. Stores nothing unless the store names it. */
-export async function openTimedTable(
-  tableName: string,
-  environment: Environment,
-  check: CheckTable = tableCheckOf(tableName, environment),
-): Promise<TimedTable> {
+}> {
   const { table, onDate } = await openTable(tableName, environment, { leases: LEASES });
   const timed = checkedTable(table, check);
   if (onDate === undefined)

@@ -26,7 +26,14 @@ import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts'
  * compared. In DynamoDB, where rows expire, some results of each type of the newest day are, and the scores of the batch
  * that is to be sent. With `NEW_LEDGER` it takes over from the store what is missing. Throws a `bad-table` TableError.
  */
-export function ledgerCheckOf(table: string, environment: Environment, given?: StoreChecks): CheckTable {
+export function ledgerCheckOf(
+  table: string,
+  environment: Environment,
+  given?: Partial<Pick<Checked, 'batch'>> & {
+    readonly store?: () => Promise<Store>;
+    readonly checkTable?: CheckTable;
+  },
+): CheckTable {
   const store = given?.store ?? (() => openStore(storePlace(environment), { s3: environment }));
   const checkTable = given?.checkTable ?? tableCheckOf(table, environment, store);
   return once(async () => {
@@ -34,11 +41,6 @@ export function ledgerCheckOf(table: string, environment: Environment, given?: S
     await checkEnds({ table, environment, batch: given?.batch }, await store());
   });
 }
-
-type StoreChecks = Partial<Pick<Checked, 'batch'>> & {
-  readonly store?: () => Promise<Store>;
-  readonly checkTable?: CheckTable;
-};
 
 /** Checks the ledger before jobs are put on the queue. One in AWS is checked by the worker: who submits need not be allowed to read it. */
 export async function checkLedger(environment: Environment): Promise<void> {

@@ -14,23 +14,22 @@ import { writeRunOutput } from './results/run-output.ts';
 import { definitionOf } from './types/job-types.ts';
 import { type WorkOptions, work } from './work.ts';
 
-type LocalWorkerOptions = {
-  /** Stops the work: jobs are returned unless a request has left. */
-  readonly signal: AbortSignal;
-  readonly concurrency: number;
-  /** Called for each job that ends, and again if its message is delivered again; `where`: by which process. */
-  readonly onEnded: (job: EndedHereOrElsewhere, where: 'here' | 'elsewhere') => void;
-  /** Called for each message that is refused. */
-  readonly onRefused: (messageId: string) => void;
-};
-
-/** Of a job that another process ended, only how it ended is known. */
-type EndedHereOrElsewhere = Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>;
-
-type QueueOptions = Pick<WorkOptions, 'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'>;
-
 /** A worker in this process, which renews its leases as long as it lives. Throws if there is no table, or another one. */
-export async function openLocalWorker(session: Session, options: LocalWorkerOptions) {
+export async function openLocalWorker(
+  session: Session,
+  options: {
+    /** Stops the work: jobs are returned unless a request has left. */
+    readonly signal: AbortSignal;
+    readonly concurrency: number;
+    /** Called for each job that ends, and again if its message is delivered again; `where`: by which process. Of another's, only how it ended. */
+    readonly onEnded: (
+      job: Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>,
+      where: 'here' | 'elsewhere',
+    ) => void;
+    /** Called for each message that is refused. */
+    readonly onRefused: (messageId: string) => void;
+  },
+) {
   const { signal, concurrency, onEnded, onRefused } = options;
   const storage = await openJobStorage(session);
   // A table that is unavailable is waited for; one that does not exist would keep all jobs on the queue.
@@ -45,7 +44,8 @@ export async function openLocalWorker(session: Session, options: LocalWorkerOpti
   const parts = { worker, lease, concurrency, signal, sleep };
   return {
     /** Consumes a queue until it is stopped or, with `drain`, until the queue is empty. */
-    work: (queue: QueueOptions) => work({ ...parts, ...queue }),
+    work: (queue: Pick<WorkOptions, 'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'>) =>
+      work({ ...parts, ...queue }),
     /** Runs each job of a file to its end. Returns those that had ended before. */
     async runFile(jobs: JobFile): Promise<EndedBefore> {
       const before = noneBefore();

@@ -15,16 +15,6 @@ import {
 } from './redrive.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 
-type OpenRedrive = {
-  readonly environment: Environment;
-  readonly ledger: Ledger;
-  readonly batches: BatchStorage;
-  readonly signal: AbortSignal;
-  /** Reopens all jobs that the platform executed, too. */
-  readonly executed: boolean;
-  readonly polls?: Polls | undefined;
-};
-
 /** What a redrive did. `held`: dead letters that another process has; null, like `movedBack`, if none were looked for. */
 type RedriveReport = Redriven & {
   /** Of a batch: how many it has; 0 if there is no such batch. */
@@ -35,7 +25,16 @@ type RedriveReport = Redriven & {
 };
 
 /** Reopens jobs on the queue that is set. Throws `SettingsError` if there is none, and if the ledger is not the store's. */
-export async function openRedrive({ environment, polls, ...given }: OpenRedrive) {
+export async function openRedrive(options: {
+  readonly environment: Environment;
+  readonly ledger: Ledger;
+  readonly batches: BatchStorage;
+  readonly signal: AbortSignal;
+  /** Reopens all jobs that the platform executed, too. */
+  readonly executed: boolean;
+  readonly polls?: Polls | undefined;
+}) {
+  const { environment, polls, ...given } = options;
   const { ledger, batches, signal, executed } = given;
   const settings = readSyncSettings(environment);
   const queue = await openQueue(needed(settings, 'SYNC_QUEUE_URL'), environment);

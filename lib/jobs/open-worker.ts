@@ -131,17 +131,6 @@ export function leaseOf(
   };
 }
 
-type LeaseRenewalOptions = {
-  readonly ledger: Pick<Ledger, 'renew'>;
-  readonly claim: Claim;
-  readonly leaseMs: number;
-  readonly now: () => number;
-  /** Milliseconds on a clock that is never set. Default: `now`. */
-  readonly steady?: () => number;
-  /** Rejects when the signal is aborted. Default: a timer. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-};
-
 /** The lease of a job was lost while work continued, whose outcome is not recorded any more. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
@@ -155,14 +144,17 @@ export class LeaseLostError extends Error {
  * Renews a lease after each third of its length, and a renewal that fails after the next one, until the lease has expired.
  * The signal is aborted with a `LeaseLostError` when the lease is lost; `stop` waits for the renewal in progress.
  */
-export function renewLease({
-  ledger,
-  claim,
-  leaseMs,
-  now,
-  steady = now,
-  sleep = sleepInTime,
-}: LeaseRenewalOptions): AsyncDisposable & { readonly signal: AbortSignal; stop(): Promise<void> } {
+export function renewLease(options: {
+  readonly ledger: Pick<Ledger, 'renew'>;
+  readonly claim: Claim;
+  readonly leaseMs: number;
+  readonly now: () => number;
+  /** Milliseconds on a clock that is never set. Default: `now`. */
+  readonly steady?: () => number;
+  /** Rejects when the signal is aborted. Default: a timer. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}): AsyncDisposable & { readonly signal: AbortSignal; stop(): Promise<void> } {
+  const { ledger, claim, leaseMs, now, steady = now, sleep = sleepInTime } = options;
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);

@@ -9,14 +9,6 @@ import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
-type RecordParts = JobClock & {
-  /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
-  readonly untilMs: () => number;
-  readonly ledger: Pick<Ledger, 'end'>;
-  readonly store: Store;
-  readonly logger: Logger;
-};
-
 /** How what is known of a job is written: a try that takes 2 s is trouble, and a disk that failed ends the tries. */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
@@ -25,7 +17,17 @@ export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean
  * slow, the outcome is staged in the store as well: the next worker of the job finds it there (`findLateOutcome`). Throws if
  * the ledger could not be reached until the end; the message must not be acknowledged then.
  */
-export async function recordEnd(claim: Claim, given: RunOutcome, parts: RecordParts): Promise<EndAnswer> {
+export async function recordEnd(
+  claim: Claim,
+  given: RunOutcome,
+  parts: JobClock & {
+    /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
+    readonly untilMs: () => number;
+    readonly ledger: Pick<Ledger, 'end'>;
+    readonly store: Store;
+    readonly logger: Logger;
+  },
+): Promise<EndAnswer> {
   const outcome = withShortError(given);
   const { ledger, store, logger } = parts;
   const { id } = claim;

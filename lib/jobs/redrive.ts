@@ -24,15 +24,15 @@ import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/finish-batch.ts';
 import { definitionOf, type Job } from './types/job-types.ts';
 
-/** `chunks` counts all of them. */
-type RedrivenBatch = Redriven & { readonly batch: string; readonly chunks: number };
-
 /**
  * Scores the rows of a batch that failed, and no others: reopens each chunk with such rows and its job, however that
  * ended, and sends its message. Chunks that have not ended yet are left alone, and named. A redrive after a crash does what
- * is missing: a chunk that was reopened is open though it has a part.
+ * is missing: a chunk that was reopened is open though it has a part. `chunks` counts all of them.
  */
-export async function redriveBatch(batch: string, parts: RedriveParts): Promise<RedrivenBatch> {
+export async function redriveBatch(
+  batch: string,
+  parts: RedriveParts,
+): Promise<Redriven & { readonly batch: string; readonly chunks: number }> {
   let chunks = 0;
   async function* reopened() {
     for await (const { chunkId, row } of chunkRows(batch, parts.batches)) {
@@ -215,13 +215,6 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 
 const MOVE_SECONDS = 30;
 
-/** `held`: roughly how many others are there but were never received: most likely, another process holds them. */
-type MovedDeadLetters = {
-  readonly moved: number;
-  readonly notMoved: readonly NotSent[];
-  readonly held: number;
-};
-
 type MoveParts = {
   readonly from: Queue;
   readonly to: Pick<Queue, 'send'>;
@@ -234,14 +227,14 @@ const PATIENCE = 5;
 
 /**
  * Moves dead letters back to the queue until there are no more. Each is sent before it is deleted; those that cannot be
- * sent stay. One that names no job gets the id that it has here, so that a repeated move is no second job.
+ * sent stay. One that names no job gets the id that it has here, so that a repeated move is no second job. `held`:
+ * roughly how many others are there but were never received: most likely, another process holds them.
  */
-export async function moveDeadLetters({
-  from,
-  to,
-  polls: given = LONG_POLLS,
-  signal,
-}: MoveParts): Promise<MovedDeadLetters> {
+export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
+  readonly moved: number;
+  readonly notMoved: readonly NotSent[];
+  readonly held: number;
+}> {
   const polls = from.polls ?? given;
   const waitSeconds = polls.areCountsExact === true ? 0 : polls.waitSeconds;
   const notMoved = new Map<string, string>();
@@ -294,16 +287,18 @@ const failedKey = (id: string) => `${FAILED_FOLDER}${keySegment(id)}${FAILED_SUF
 export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): Promise<string | undefined> =>
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
-type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
-
 /**
  * Settles an unknown job by a person's word, and makes its end visible. `hasMessage`: false if its message is not stored, so
  * that what its type adds is missing.
  */
 export async function resolveJob(
   id: string,
-  resolution: Resolution,
-  { ledger, batches, environment }: Pick<RedriveParts, 'ledger' | 'batches'> & EventTarget,
+  resolution: { readonly status: 'done' | 'failed'; readonly note: string },
+  {
+    ledger,
+    batches,
+    environment,
+  }: Pick<RedriveParts, 'ledger' | 'batches'> & { readonly environment: Environment },
 ) {
   const { store } = batches;
   // Read first: a redrive deletes the message of a job that is done.
@@ -319,19 +314,10 @@ export async function resolveJob(
   return { kind, row, isPublished, hasMessage: body !== undefined };
 }
 
-type EventTarget = { readonly environment: Environment };
-
 async function eventsTo(bus: string, store: string, environment: Environment) {
   const { sendToEventBridge } = await import('./event-bridge.ts');
   return sendToEventBridge({ bus, store, environment });
 }
-
-type PublishParts = {
-  readonly store: Store;
-  readonly batches: BatchStorage;
-  /** Default: the end is not reported. */
-  readonly reportFinished?: ((event: JobFinished) => Promise<void>) | undefined;
-};
 
 /** A message and the job that it asks for. */
 type AskedJob = { readonly job: Job; readonly body: string };
@@ -350,8 +336,14 @@ export function askedJob(id: string, body: string | undefined): AskedJob | undef
 export async function publishEnd(
   ended: TypedJobRow,
   asked: AskedJob | undefined,
-  { store, batches, reportFinished }: PublishParts,
+  options: {
+    readonly store: Store;
+    readonly batches: BatchStorage;
+    /** Default: the end is not reported. */
+    readonly reportFinished?: ((event: JobFinished) => Promise<void>) | undefined;
+  },
 ): Promise<string> {
+  const { store, batches, reportFinished } = options;
   const { id, type, outcome } = ended;
   const result = await writeResult(store, ended);
   if (asked !== undefined) {

@@ -18,13 +18,12 @@ type SendOptions = {
   readonly random?: (() => number) | undefined;
 };
 
-type SubmitOptions = Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment };
-
 /** Sends jobs to the queue that is set, as `sendJobs` does, once the ledger is known to be that of the store. */
 export async function submitJobs(
   jobs: Parameters<typeof sendJobs>[0],
-  { environment, ...options }: SubmitOptions,
+  parts: Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment },
 ) {
+  const { environment, ...options } = parts;
   const queue = await openQueue(needed(readSyncSettings(environment), 'SYNC_QUEUE_URL'), environment);
   await checkLedger(environment);
   return sendJobs(jobs, { queue, ...options });

@@ -24,14 +24,13 @@ import { splitBatch } from './texts/batch/score-file.ts';
 import { createInput } from './texts/rows/read-rows.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, scoringFields } from './types/score/message.ts';
 
-type OpenInbox = {
+/** What splits the requests of the inbox into jobs on the queue. Throws if there is no table or queue, or another table. */
+export async function openInbox(options: {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly logger: Logger;
-};
-
-/** What splits the requests of the inbox into jobs on the queue. Throws if there is no table or queue, or another table. */
-export async function openInbox({ environment, settings, logger }: OpenInbox) {
+}) {
+  const { environment, settings, logger } = options;
   const { SYNC_STORE: location, PLATFORM_RATE: rate } = settings;
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   const store = once(() => openStore(location, { s3: environment }));
@@ -170,14 +169,16 @@ const inboxSchema = z.strictObject(
   { error: 'an object' },
 );
 
-/** `object` is the key of the texts; `text`, `id` and `columns` are names of columns; the other options are as for `score`. */
-type InboxRequest = Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
-  readonly batch: string;
-  readonly request: ScoreRequest;
-};
-
 /** Parses a request (UTF-8), and reports all of its faults at once. `key` is that of the object, and names the batch. */
-export function parseInboxRequest(key: string, body: Uint8Array): InboxRequest | Faults {
+export function parseInboxRequest(
+  key: string,
+  body: Uint8Array,
+): /** `object` is the key of the texts; `text`, `id` and `columns` are names of columns; the other options are as for `score`. */
+  | (Omit<z.infer<typeof inboxSchema>, keyof ScoreRequest> & {
+      readonly batch: string;
+      readonly request: ScoreRequest;
+    })
+  | Faults {
   const batch = batchOf(key);
   const faults = isBatchName(batch)
     ? []

@@ -39,14 +39,14 @@ export type WorkOptions = {
   readonly isWatched?: boolean | undefined;
 };
 
-type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
-
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It takes no
  * more messages than it has room for, and none while the table or the store is unavailable. Throws what the queue throws if that
  * will not pass, and a failure of the disk, once all running jobs have finished.
  */
-export async function work(options: WorkOptions): Promise<WorkCounts> {
+export async function work(
+  options: WorkOptions,
+): Promise<{ readonly done: number; readonly later: number; readonly failed: number }> {
   const { worker, queue, visibilitySeconds, drain, signal } = options;
   const polls = queue.polls ?? options.polls ?? LONG_POLLS;
   const lanes = createLanes(options);
@@ -126,10 +126,12 @@ const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 /** A message for whose job there is no room comes back so soon: the queue gives out those behind it. */
 const NO_ROOM_MS = 10_000;
 
-type Room = { readonly short: number; readonly long: number };
-
 /** A queue that does not know types may return long messages for which there is no room: they go back. */
-const askFor = ({ short, long }: Room, { knowsTypes }: Queue, { waitSeconds }: Polls) =>
+const askFor = (
+  { short, long }: { readonly short: number; readonly long: number },
+  { knowsTypes }: Queue,
+  { waitSeconds }: Polls,
+) =>
   knowsTypes
     ? {
         most: short,
@@ -181,17 +183,16 @@ const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
 
-type UntilAvailableOptions = WorkOptions & {
-  readonly mayBeUnavailable?: () => boolean;
-  readonly waitMs?: typeof queueWaitMs;
-};
-
 /** Repeats a request while the service is unavailable; undefined if stopped. Throws an outage too unless `mayBeUnavailable`. */
 async function untilAvailable<T>(
   what: string,
   request: () => Promise<T>,
-  { worker, sleep, signal, mayBeUnavailable = () => true, waitMs = queueWaitMs }: UntilAvailableOptions,
+  options: WorkOptions & {
+    readonly mayBeUnavailable?: () => boolean;
+    readonly waitMs?: typeof queueWaitMs;
+  },
 ): Promise<T | undefined> {
+  const { worker, sleep, signal, mayBeUnavailable = () => true, waitMs = queueWaitMs } = options;
   const { logger } = worker;
   const mayPass = (error: unknown) => isPassing(error) && mayBeUnavailable();
   const attempt = async (tries: number): Promise<T | undefined> => {

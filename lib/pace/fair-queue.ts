@@ -31,20 +31,18 @@ export type PlaceInOrder = {
   readonly priority: Priority;
 };
 
-/** A queue of p-queue, whose own declarations name types of browsers: ours must not reach them. */
-type Queue = {
-  readonly add: <T>(
-    task: () => Promise<T>,
-    options: { readonly priority: number; readonly signal?: AbortSignal },
-  ) => Promise<T>;
-};
-
 /**
  * Runs a task in a queue; an abort removes it only while it waits. A queue that has the signal itself starts the next
  * task though an aborted one has not ended. Without a `place`, first come, first served.
  */
 export async function enqueue<T>(
-  queue: Queue,
+  /** A queue of p-queue, whose own declarations name types of browsers: ours must not reach them. */
+  queue: {
+    readonly add: <T>(
+      task: () => Promise<T>,
+      options: { readonly priority: number; readonly signal?: AbortSignal },
+    ) => Promise<T>;
+  },
   task: () => Promise<T>,
   signal: AbortSignal | undefined,
   place?: PlaceInOrder,

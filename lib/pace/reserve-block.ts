@@ -56,20 +56,20 @@ export type Line = {
   readonly onSetBack?: (() => void) | undefined;
   readonly view: BudgetView;
   readonly usage: UsageReporter;
-  readonly acceptance: AcceptanceTracker;
+  readonly acceptance: ReturnType<typeof createAcceptanceTracker>;
   /** When operations were last accepted here; reported to the fleet with a reservation. Default: none. */
   readonly answered?: ReadonlyMap<string, number> | undefined;
 };
 
-type BlockRequest = SlotRequest & { readonly forecast: () => DemandForecast };
-
-type DemandForecast = {
-  /** How long after the response the first slot can be used. */
-  readonly aheadMs: number;
-  /** How late the slots may be used. */
-  readonly lateMs: number;
-  /** Calls that are expected to follow while the block is in use. */
-  readonly followers: number;
+type BlockRequest = SlotRequest & {
+  readonly forecast: () => {
+    /** How long after the response the first slot can be used. */
+    readonly aheadMs: number;
+    /** How late the slots may be used. */
+    readonly lateMs: number;
+    /** Calls that are expected to follow while the block is in use. */
+    readonly followers: number;
+  };
 };
 
 /** By then every worker with reserved slots has re-read the budget: a block begins within 250 ms of that, and lasts 250 ms. */
@@ -220,7 +220,12 @@ function withNewFacts(budget: Budget, { acceptance, clock, rate }: Line): Budget
     : budget;
 }
 
-type Place = {
+/** Where the slots go: to the end of the line, or beside it while the platform refuses or has only just stopped refusing. */
+function positionInLine(
+  budget: Budget,
+  { rate, maxWaitMs, clock, acceptance }: Line,
+  { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
+): {
   readonly startMs: number;
   /** How much later the slots may be used, since they begin before the response can arrive. */
   readonly spareMs?: number;
@@ -229,14 +234,7 @@ type Place = {
   readonly isProbe?: boolean;
   /** The line was set back: a wrong clock had moved it. */
   readonly isStray?: boolean;
-};
-
-/** Where the slots go: to the end of the line, or beside it while the platform refuses or has only just stopped refusing. */
-function positionInLine(
-  budget: Budget,
-  { rate, maxWaitMs, clock, acceptance }: Line,
-  { earliestMs, intervalMs }: { readonly earliestMs: number; readonly intervalMs: number },
-): Place {
+} {
   const { tatMs = 0, throttle, incidents } = budget;
   if (isProbing(throttle)) {
     const { probedAtMs = 0, nextMs } = throttle;
@@ -272,8 +270,6 @@ const blockLength = (slots: number, intervalMs: number, lateMs: number): number 
 
 /** A 429 arrives at once: a call that is still running by then, in milliseconds, was accepted. */
 const ACCEPTED_AFTER_MS = 2_000;
-
-type AcceptanceTracker = ReturnType<typeof createAcceptanceTracker>;
 
 /** Whether the platform has accepted a call of this process since the last 429. */
 export function createAcceptanceTracker(clock: Clock) {

@@ -14,12 +14,6 @@ type TableClock = Required<Clock> & {
   untilSecondMs(): number;
 };
 
-type TableClockOptions = Pick<Clock, 'now' | 'sleep' | 'steady'> & {
-  readonly onClockOff?:
-    | ((off: { readonly offMs: number; readonly table: string; readonly here: string }) => void)
-    | undefined;
-};
-
 /** Bounds of the difference between the table's time and the time here, as of `atMs`. */
 type Bounds = { readonly minMs: number; readonly maxMs: number; readonly atMs: number };
 
@@ -52,7 +46,14 @@ const REPORTED_MS = 60_000;
  * A clock that follows the table's: the time here while that agrees with the dates seen, else the middle of their
  * bounds. `onClockOff` is called when the clock here is found to be off by a minute or more.
  */
-export function createTableClock({ now, sleep, steady = now, onClockOff }: TableClockOptions): TableClock {
+export function createTableClock(
+  options: Pick<Clock, 'now' | 'sleep' | 'steady'> & {
+    readonly onClockOff?:
+      | ((off: { readonly offMs: number; readonly table: string; readonly here: string }) => void)
+      | undefined;
+  },
+): TableClock {
+  const { now, sleep, steady = now, onClockOff } = options;
   let known: Bounds | undefined;
   let last: readonly DateSeen[] = [];
   let hasDates = false;

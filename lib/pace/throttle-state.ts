@@ -6,23 +6,23 @@
  * While refused, calls leave one at a time, as probes. Learned, the line continues a little below the limit, comes near
  * the last known one fast, and goes beyond it in steps that double. Times in epoch milliseconds, rates in requests a second.
  */
-export type ThrottleState = Refused | Learned;
+export type ThrottleState =
+  | Refused
+  | {
+      readonly kind: 'learned';
+      /** The rate at which the line continued. */
+      readonly rate: number;
+      /** The highest rate that the platform is known to accept. */
+      readonly limit: number;
+      readonly at: Mark;
+      /** The duration of the first steps beyond the limit. */
+      readonly stepMs: number;
+      /** Since when slots have been in use without a break: slots granted since then measure the limit. */
+      readonly from: Mark;
+    };
 
 /** A time, and the number of slots granted by then. */
 type Mark = { readonly atMs: number; readonly granted: number };
-
-type Learned = {
-  readonly kind: 'learned';
-  /** The rate at which the line continued. */
-  readonly rate: number;
-  /** The highest rate that the platform is known to accept. */
-  readonly limit: number;
-  readonly at: Mark;
-  /** The duration of the first steps beyond the limit. */
-  readonly stepMs: number;
-  /** Since when slots have been in use without a break: slots granted since then measure the limit. */
-  readonly from: Mark;
-};
 
 type Refused = {
   readonly kind: 'refused';

@@ -182,14 +182,12 @@ function checkedInput<Input extends EndpointInput>(
 const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>
   mayRepeat ? readAsBoundedJson : readAsJson;
 
-type Client = CallParts & Required<Pick<CallParts, 'methods'>> & { wasReached: boolean };
-
 type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
 
 /** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
 async function sendUntilDone(
   { request: prepared, otherMethod, context: call }: PreparedCall,
-  client: Client,
+  client: CallParts & Required<Pick<CallParts, 'methods'>> & { wasReached: boolean },
   options: CallOptions,
 ): Promise<Done<unknown>> {
   const { limits, host, now } = client;
@@ -243,22 +241,22 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
   return token;
 }
 
-type Shown = { readonly hide: Hide; readonly isPrivate?: boolean | undefined };
-
-type Misshapen = Pick<Endpoint, 'isPrivate'> &
-  Pick<Done<never>, 'token' | 'context'> & { readonly json: unknown };
-
 function shapeErrorOf(
   error: z.core.$ZodError,
-  { json, token, context, isPrivate }: Misshapen,
+  options: Pick<Endpoint, 'isPrivate'> & Pick<Done<never>, 'token' | 'context'> & { readonly json: unknown },
 ): PlatformError {
+  const { json, token, context, isPrivate } = options;
   // Faults quote the response, which may echo the token.
   const hide = (text: string) => redact(text, token);
   return new PlatformError({ kind: 'shape', faults: shapeFaults(error, json, { hide, isPrivate }) }, context);
 }
 
 /** The first faults, each with its record. If `isPrivate`, a fault gives the type of a value and does not quote it. */
-export const shapeFaults = (error: z.core.$ZodError, json: unknown, { hide, isPrivate }: Shown) =>
+export const shapeFaults = (
+  error: z.core.$ZodError,
+  json: unknown,
+  { hide, isPrivate }: { readonly hide: Hide; readonly isPrivate?: boolean | undefined },
+) =>
   faultsOf(error, json, {
     place: placeIn(json),
     hide,

@@ -238,16 +238,17 @@ async function createTemporary(
   return { path, [Symbol.asyncDispose]: remove };
 }
 
-/** What a directory holds under a key: `below-object` if a leading part of the key, `at`, is itself an object. */
-type Occupant =
-  | { readonly kind: 'object' | 'folder' | 'absent' }
-  | { readonly kind: 'below-object'; readonly at: string };
-
 /**
  * Finds what a directory store holds under a key, segment by segment, so that no link on the way leads out. Throws
- * `key-conflict` at a link, a socket or a device.
+ * `key-conflict` at a link, a socket or a device. `below-object`: a
+ * leading part of the key, `at`, is itself an object.
  */
-export async function findOccupant(root: string, key: string): Promise<Occupant> {
+export async function findOccupant(
+  root: string,
+  key: string,
+): Promise<
+  { readonly kind: 'object' | 'folder' | 'absent' } | { readonly kind: 'below-object'; readonly at: string }
+> {
   const segments = key.split('/');
   for (const [index] of segments.entries()) {
     const at = segments.slice(0, index + 1).join('/');

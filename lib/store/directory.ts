@@ -50,13 +50,16 @@ async function findFile(root: string, key: string) {
   return found && { path, sizeBytes: found.size };
 }
 
-type Getting = {
-  readonly tried: string;
-  readonly mostBytes: number;
-  readonly signal: AbortSignal | undefined;
-};
-
-async function readObject(root: string, key: string, { tried, mostBytes, signal }: Getting) {
+async function readObject(
+  root: string,
+  key: string,
+  options: {
+    readonly tried: string;
+    readonly mostBytes: number;
+    readonly signal: AbortSignal | undefined;
+  },
+) {
+  const { tried, mostBytes, signal } = options;
   if (!(await hasObject(root, key))) return undefined;
   await using file = await openObject(root, key).catch(unlessCode(['ENOENT'], undefined));
   if (file === undefined) return undefined;

@@ -7,13 +7,15 @@ import { StoreError, unlessCode } from './error.ts';
 import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 
-/** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
-type OpenOptions = {
-  readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
-};
-
 /** A directory need not exist yet. The modules of the other kind are not loaded. Throws a `bad-location` StoreError. */
-export async function openStore(location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> {
+export async function openStore(
+  location: string,
+  /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
+  options: {
+    readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
+  } = {},
+): Promise<Store> {
+  const { s3 = {} } = options;
   const place = parseLocation(location);
   if (place.kind === 'directory') {
     const stats = await statsOf(location);
@@ -43,12 +45,12 @@ export async function checkStoreExists(location: string): Promise<void> {
   throw badLocation('a directory that exists', resolve(location));
 }
 
-type Location =
-  | { readonly kind: 'directory' }
-  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
-
 /** What a location names. Throws a `bad-location` StoreError. */
-function parseLocation(location: string): Location {
+function parseLocation(
+  location: string,
+):
+  | { readonly kind: 'directory' }
+  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string } {
   if (!/^(?:[a-z][a-z0-9+.-]+:|s3\/)/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);

@@ -7,15 +7,15 @@ import {
 } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../base/aws/index.ts';
 
-/** What a bucket does by itself to what is stored: what is so, and what breaks a promise, a line each. */
-type BucketSettings = { readonly facts: readonly string[]; readonly faults: readonly string[] };
-
-/** Reads the region, versions and lifecycle of a bucket. What these credentials may not read is a fact that says so. */
+/**
+ * Reads the region, versions and lifecycle of a bucket. What these credentials may not read is a fact that says so.
+ * `faults`: what it does by itself to what is stored that breaks a promise, a line each.
+ */
 export async function examineBucket(
   client: S3Client,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
   signal?: AbortSignal,
-): Promise<BucketSettings> {
+): Promise<{ readonly facts: readonly string[]; readonly faults: readonly string[] }> {
   const own = { Bucket: bucket };
   const abort = signal === undefined ? {} : { abortSignal: signal };
   const regions = await regionsOf(client, bucket, abort);

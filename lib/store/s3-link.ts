@@ -3,23 +3,20 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { AwsEnvironment } from '../base/aws/index.ts';
 import { createS3Client } from './s3-client.ts';
 
-type LinkOptions = {
+/** Signs a link to an object with the credentials of this process. No request is made: the object need not exist. */
+export async function signLink(options: {
   readonly bucket: string;
   readonly key: string;
   /** At most seven days: the limit of S3. */
   readonly seconds: number;
   readonly environment: AwsEnvironment;
-};
-
-type ObjectLink = {
+}): Promise<{
   readonly url: string;
   /** When the credentials end that signed it, and the link with them; undefined if they do not end, or do not say when. */
   readonly credentialsEnd: Date | undefined;
   readonly isTemporary: boolean;
-};
-
-/** Signs a link to an object with the credentials of this process. No request is made: the object need not exist. */
-export async function signLink({ bucket, key, seconds, environment }: LinkOptions): Promise<ObjectLink> {
+}> {
+  const { bucket, key, seconds, environment } = options;
   const client = createS3Client(environment);
   try {
     const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), {

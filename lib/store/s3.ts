@@ -31,15 +31,6 @@ import {
   type Tag,
 } from './store.ts';
 
-/** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
-type S3StoreOptions = {
-  readonly client: S3Client;
-  readonly bucket: string;
-  readonly prefix?: string;
-  /** How long S3 may pause in the middle of an object that is being read, in milliseconds. Default 1 minute. */
-  readonly mostPauseMs?: number;
-};
-
 type Signal = AbortSignal | undefined;
 
 type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
@@ -48,7 +39,16 @@ type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly 
  * An object's etag is S3's ETag. The client makes three attempts (or `AWS_MAX_ATTEMPTS`), and verifies checksums.
  * Throws a `bad-key` StoreError for a prefix that is not a valid key.
  */
-export function createS3Store(options: S3StoreOptions): Store {
+export function createS3Store(
+  /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
+  options: {
+    readonly client: S3Client;
+    readonly bucket: string;
+    readonly prefix?: string;
+    /** How long S3 may pause in the middle of an object that is being read, in milliseconds. Default 1 minute. */
+    readonly mostPauseMs?: number;
+  },
+): Store {
   const { client, bucket, prefix = '', mostPauseMs = MAX_PAUSE_MS } = options;
   if (prefix !== '') checkKey(prefix);
   const own = { client, bucket, folder: prefix === '' ? '' : `${prefix}/` };

@@ -20,11 +20,6 @@ export type PutOptions = Abortable & {
 /** Maximum bytes of an object that is read whole, unless the caller says otherwise. */
 export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
-type GetOptions = Abortable & {
-  /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MAX_OBJECT_BYTES`. */
-  readonly mostBytes?: number;
-};
-
 export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
@@ -44,7 +39,13 @@ export type Store = {
   /** Where it is, for people to read: `s3://bucket/prefix` or the absolute path of the directory. */
   readonly location: string;
   /** The whole object, or undefined if there is none. For small objects: manifests, `latest.json`. */
-  get(key: string, options?: GetOptions): Promise<StoredObject | undefined>;
+  get(
+    key: string,
+    options?: Abortable & {
+      /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MAX_OBJECT_BYTES`. */
+      readonly mostBytes?: number;
+    },
+  ): Promise<StoredObject | undefined>;
   /** The object's bytes as they arrive, or undefined if there is none. For parts. Read the stream to its end, or abort it. */
   stream(key: string, options?: Abortable): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**

@@ -5,13 +5,6 @@ import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
-type UpdateOptions = Omit<PutOptions, 'condition'> & {
-  /** A larger object is a `too-large` failure. Default: that of `get`. */
-  readonly mostBytes?: number;
-  /** Most likely there is none, so it is read only if storing shows that there is one. Default: it is read first. */
-  readonly isNew?: boolean;
-};
-
 /** How often other writers may replace the object between our read and our write. */
 const MAX_ROUNDS = 20;
 
@@ -24,8 +17,14 @@ export async function updateObject(
   store: Pick<Store, 'get' | 'put'>,
   key: string,
   decide: (found: StoredObject | undefined) => Promise<Uint8Array | undefined> | Uint8Array | undefined,
-  { mostBytes, isNew = false, ...options }: UpdateOptions = {},
+  parts: Omit<PutOptions, 'condition'> & {
+    /** A larger object is a `too-large` failure. Default: that of `get`. */
+    readonly mostBytes?: number;
+    /** Most likely there is none, so it is read only if storing shows that there is one. Default: it is read first. */
+    readonly isNew?: boolean;
+  } = {},
 ): Promise<boolean> {
+  const { mostBytes, isNew = false, ...options } = parts;
   const limit = mostBytes === undefined ? {} : { mostBytes };
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const found = isNew && round === 1 ? undefined : await store.get(key, limit);

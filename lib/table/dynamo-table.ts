@@ -116,9 +116,11 @@ const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
 
 const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]);
 
-type ReadAllParts = Required<Pick<DynamoTableOptions, 'client' | 'sleep'>> & { readonly TableName: string };
-
-function readAll(keys: readonly RowKey[], { TableName, client, sleep }: ReadAllParts) {
+function readAll(
+  keys: readonly RowKey[],
+  options: Required<Pick<DynamoTableOptions, 'client' | 'sleep'>> & { readonly TableName: string },
+) {
+  const { TableName, client, sleep } = options;
   const tried = `get ${keys.length} rows in table ${TableName}`;
   return explaining(TableName, tried, async () => {
     for (const key of keys) checkKey(tried, key);
@@ -213,11 +215,14 @@ function rowInTheWay(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
 
-type Start = Readonly<{ TableName: string; ConsistentRead: true; ExclusiveStartKey: Item | undefined }>;
-type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
-
 /** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last. */
-async function* rowsOf(TableName: string, tried: string, send: (start: Start) => Promise<Page>) {
+async function* rowsOf(
+  TableName: string,
+  tried: string,
+  send: (
+    start: Readonly<{ TableName: string; ConsistentRead: true; ExclusiveStartKey: Item | undefined }>,
+  ) => Promise<{ readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined }>,
+) {
   let last: Item | undefined;
   try {
     do {

@@ -5,16 +5,12 @@ import type { ClientLimits } from './dynamo-table.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
-type OpenedTable = { readonly table: Table; readonly onDate?: OnDate };
-
-type OpenTableOptions = ClientLimits & { readonly leases?: readonly string[] };
-
 /** Opens a DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end with it. */
 export async function openTable(
   name: string,
   environment: AwsEnvironment,
-  { leases = [], ...limits }: OpenTableOptions = {},
-): Promise<OpenedTable> {
+  { leases = [], ...limits }: ClientLimits & { readonly leases?: readonly string[] } = {},
+): Promise<{ readonly table: Table; readonly onDate?: OnDate }> {
   const path = sqlitePath(name);
   if (path !== undefined) {
     const [{ createSqliteTable }, { sqliteFile }] = await Promise.all([

@@ -111,9 +111,12 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
 /** Rows that are read at once: a scan must not hold the event loop. */
 const PAGE = 500;
 
-type Pages = { readonly file: SqliteFile; readonly rowOf: (found: Found) => Row };
-
-async function* pages({ file, rowOf }: Pages, from: string, within: string): ReturnType<Table['scan']> {
+async function* pages(
+  options: { readonly file: SqliteFile; readonly rowOf: (found: Found) => Row },
+  from: string,
+  within: string,
+): ReturnType<Table['scan']> {
+  const { file, rowOf } = options;
   const query = `SELECT * FROM rows WHERE ${within} AND (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${PAGE}`;
   let last: Pick<Found, 'pk' | 'sk'> = { pk: '', sk: '' };
   for (;;) {

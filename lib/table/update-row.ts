@@ -1,8 +1,5 @@
 import type { Row, RowKey, StoredRow, Table, WriteOptions } from './table.ts';
 
-/** Of each write. `newToken`: a new name at each call, such as a UUID. */
-type UpdateOptions = Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string };
-
 /**
  * Replaces a row by what `decide` makes of it, if it still is as `decide` got it; else asks again, of the row that is
  * there instead. `decide` returns undefined to leave it alone. Returns the row that was stored, if one was.
@@ -11,7 +8,8 @@ export async function updateRow<R extends Row>(
   table: Pick<Table, 'get' | 'put'>,
   key: RowKey,
   decide: (found: StoredRow | undefined) => R | undefined,
-  { newToken, ...lifetime }: UpdateOptions,
+  /** Of each write. `newToken`: a new name at each call, such as a UUID. */
+  { newToken, ...lifetime }: Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string },
 ): Promise<R | undefined> {
   for (let found = await table.get(key); ; ) {
     const row = decide(found);

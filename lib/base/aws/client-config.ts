@@ -4,23 +4,6 @@ import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 /** The variables that clients of AWS read. */
 export type AwsEnvironment = NetworkEnvironment;
 
-type AwsClientOptions = {
-  readonly service:
-    | 'S3'
-    | 'SQS'
-    | 'CLOUDFORMATION'
-    | 'DYNAMODB'
-    | 'SECRETS_MANAGER'
-    | 'SSM'
-    | 'GLUE'
-    | 'LAMBDA'
-    | 'EVENTBRIDGE'
-    | 'SNS';
-  readonly connectionTimeoutMs: number;
-  /** The limit until the head of the response arrives. */
-  readonly requestTimeoutMs: number;
-};
-
 /** The SDK's own default. */
 const MAX_SOCKETS = 50;
 
@@ -29,7 +12,25 @@ const MAX_SOCKETS = 50;
  * `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set; the SDK looks for what is absent. Requests over
  * https go as `createHttpsAgent` says.
  */
-export function awsClientConfig(environment: AwsEnvironment, options: AwsClientOptions) {
+export function awsClientConfig(
+  environment: AwsEnvironment,
+  options: {
+    readonly service:
+      | 'S3'
+      | 'SQS'
+      | 'CLOUDFORMATION'
+      | 'DYNAMODB'
+      | 'SECRETS_MANAGER'
+      | 'SSM'
+      | 'GLUE'
+      | 'LAMBDA'
+      | 'EVENTBRIDGE'
+      | 'SNS';
+    readonly connectionTimeoutMs: number;
+    /** The limit until the head of the response arrives. */
+    readonly requestTimeoutMs: number;
+  },
+) {
   const { service, connectionTimeoutMs: connectionTimeout, requestTimeoutMs: requestTimeout } = options;
   const endpoint = environment[`AWS_ENDPOINT_URL_${service}`] || environment['AWS_ENDPOINT_URL'];
   const region = environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION'];
@@ -57,21 +58,25 @@ function parsedEndpoint(url: string) {
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
 }
 
-type Client = {
-  readonly middlewareStack: { remove(name: string): boolean };
-  readonly config: { signer: (scheme?: never) => Promise<unknown> };
-};
-
 /**
  * Removes work that the SDK does for each request and that is not needed here: copying request and response for a log,
  * building the name of the program, and creating a signer from a copy of the whole configuration. Returns the client.
  */
-export function lean<Of extends Client>(client: Of): Of {
+export function lean<
+  Of extends {
+    readonly middlewareStack: { remove(name: string): boolean };
+    readonly config: { signer: (scheme?: never) => Promise<unknown> };
+  },
+>(client: Of): Of {
   for (const name of ['loggerMiddleware', 'getUserAgentMiddleware']) client.middlewareStack.remove(name);
   const { config } = client;
   const { signer: make } = config;
   const signers = new Map<string, typeof make>();
-  config.signer = (scheme?: Scheme) => {
+  config.signer = (scheme?: {
+    readonly name?: string;
+    readonly signingName?: string;
+    readonly signingRegion?: string;
+  }) => {
     const name = `${scheme?.name} ${scheme?.signingName} ${scheme?.signingRegion}`;
     const signer = signers.get(name) ?? once(() => make(scheme as never));
     signers.set(name, signer);
@@ -80,8 +85,6 @@ export function lean<Of extends Client>(client: Of): Of {
   return client;
 }
 
-type Scheme = { readonly name?: string; readonly signingName?: string; readonly signingRegion?: string };
-
 function credentialsIn(environment: AwsEnvironment) {
   const accessKeyId = environment['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = environment['AWS_SECRET_ACCESS_KEY'];
@@ -89,14 +92,6 @@ function credentialsIn(environment: AwsEnvironment) {
   if (!accessKeyId || !secretAccessKey || environment['AWS_PROFILE']) return {};
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) } };
 }
-
-/** In the words of an SDK client's configuration. What is absent is left to the SDK. */
-type QueueEndpoint = {
-  readonly endpoint?: string;
-  readonly region?: string;
-  readonly useFipsEndpoint?: true;
-  readonly useDualstackEndpoint?: true;
-};
 
 /*
  * The hosts of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork traffic
@@ -110,9 +105,18 @@ const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
 /**
  * Where the requests for a queue go: to `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise to the host of
  * its URL; in the region that this host names, an emulator's (`sqs.eu-central-1.localhost`) included, otherwise in that of
- * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL.
+ * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. In the words of an SDK client's
+ * configuration. What is absent is left to the SDK.
  */
-export function queueEndpoint(queueUrl: string, environment: AwsEnvironment): QueueEndpoint {
+export function queueEndpoint(
+  queueUrl: string,
+  environment: AwsEnvironment,
+): {
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly useFipsEndpoint?: true;
+  readonly useDualstackEndpoint?: true;
+} {
   const { hostname, port, origin } = new URL(queueUrl);
   const region =
     OF_SQS.exec(hostname)?.[1] ?? (environment['AWS_REGION'] || environment['AWS_DEFAULT_REGION']);

@@ -207,9 +207,7 @@ const MEANINGS: readonly Meaning[] = [
 /** Node's system calls, its proxy and TLS errors, and the SDK's time-outs. */
 const UNREACHABLE_CODE = /^(E[A-Z_]+|ERR_(STREAM_PREMATURE_CLOSE|PROXY|TLS|SSL)\w*|TimeoutError)$/;
 
-type Metadata = { readonly httpStatusCode?: number; readonly attempts?: number };
-
-const metadataOf = (error: unknown): Metadata =>
+const metadataOf = (error: unknown): { readonly httpStatusCode?: number; readonly attempts?: number } =>
   error instanceof Error &&
   '$metadata' in error &&
   typeof error.$metadata === 'object' &&

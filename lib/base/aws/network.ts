@@ -8,12 +8,6 @@ import { hideUser, preview, systemReason } from '../json/faults.ts';
 /** Where the proxy, its exceptions and the authorities of certificates are looked up. */
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 
-type AgentOptions = {
-  readonly keepAlive?: boolean;
-  readonly maxSockets?: number;
-  readonly maxIdleMs?: number;
-};
-
 /**
  * Balancers cut connections that were idle for a minute (AWS's by default), often without a word, and a request that is
  * written meanwhile is lost. None is reused after half of that.
@@ -27,8 +21,13 @@ export const MAX_IDLE_MS = 30_000;
  */
 export function createHttpsAgent(
   environment: NetworkEnvironment,
-  { maxIdleMs = MAX_IDLE_MS, ...options }: AgentOptions = {},
+  parts: {
+    readonly keepAlive?: boolean;
+    readonly maxSockets?: number;
+    readonly maxIdleMs?: number;
+  } = {},
 ): Agent {
+  const { maxIdleMs = MAX_IDLE_MS, ...options } = parts;
   const [fault] = networkFaults(environment);
   if (fault !== undefined) throw new TypeError(fault);
   const shared = { keepAlive: true, timeout: maxIdleMs, ...options, ...trusted(environment) };

@@ -9,12 +9,6 @@ type Growing<T> = {
   free(): void;
 };
 
-type Numbers =
-  | Uint8Array<ArrayBuffer>
-  | Uint16Array<ArrayBuffer>
-  | Uint32Array<ArrayBuffer>
-  | Float64Array<ArrayBuffer>;
-
 type NumbersConstructor<T> = {
   readonly BYTES_PER_ELEMENT: number;
   new (buffer: ArrayBuffer): T;
@@ -24,7 +18,13 @@ const FIRST_ROOM = 1_024;
 const GROWTH = 4 / 3;
 
 /** A list of numbers in a typed array, such as `growing(Uint32Array)`. */
-export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Growing<T> {
+export function growing<
+  T extends
+    | Uint8Array<ArrayBuffer>
+    | Uint16Array<ArrayBuffer>
+    | Uint32Array<ArrayBuffer>
+    | Float64Array<ArrayBuffer>,
+>(Numbers: NumbersConstructor<T>): Growing<T> {
   let values = new Numbers(new ArrayBuffer(FIRST_ROOM * Numbers.BYTES_PER_ELEMENT));
   let length = 0;
   return {

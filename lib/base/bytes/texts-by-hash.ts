@@ -15,15 +15,12 @@ export function createSeenTexts(): SeenTexts {
   return { add: (text) => table.put(text), size: table.size };
 }
 
-/** Whole numbers from 1 to 2^32 - 1, each by a text, in 16 to 32 bytes each. */
-type NumbersByText = {
+/** Creates an empty map from texts to whole numbers from 1 to 2^32 - 1, in 16 to 32 bytes each. */
+export function createNumbersByText(): {
   get(text: string): number | undefined;
   set(text: string, number: number): void;
   count(): number;
-};
-
-/** Creates an empty map from texts to numbers. */
-export function createNumbersByText(): NumbersByText {
+} {
   const table = createTable(3);
   // Quoted as JSON, a text with half of a surrogate pair differs from every other one.
   const textOf = (text: string) => JSON.stringify(text);

@@ -9,13 +9,14 @@ import type * as z from 'zod/mini';
 export function faultsOf(
   error: z.core.$ZodError,
   shown: unknown,
-  {
-    place = (path) => path.join('.'),
-    hide = (text) => text,
-    most = MAX_FAULTS,
-    ...options
-  }: FaultOptions = {},
+  parts: {
+    readonly place?: (path: readonly PropertyKey[]) => string;
+    readonly hide?: Hide;
+    readonly show?: (value: unknown) => string;
+    readonly most?: number;
+  } = {},
 ): readonly string[] {
+  const { place = (path) => path.join('.'), hide = (text) => text, most = MAX_FAULTS, ...options } = parts;
   const show = options.show ?? ((value) => preview(value, hide));
   const named = (path: readonly PropertyKey[]) =>
     shortened(hide(place(path).slice(0, MAX_READ)), MAX_PLACE_LENGTH);
@@ -74,13 +75,6 @@ const MAX_NAME_LENGTH = 60;
 
 /** Removes from a text what must not be shown: of at most `MAX_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
-
-type FaultOptions = {
-  readonly place?: (path: readonly PropertyKey[]) => string;
-  readonly hide?: Hide;
-  readonly show?: (value: unknown) => string;
-  readonly most?: number;
-};
 
 /** A value in a few words: texts quoted and shortened, lists by their size. */
 export function preview(value: unknown, hide: Hide = (text) => text): string {

@@ -8,11 +8,14 @@ export default (([shell], _, { out }, { parent }) => {
   return 'done';
 }) satisfies Run<'completion'>;
 
-/** A word that may come next, and its meaning; `takes`: it is an option with a value, which may be a file. */
-type Word = { readonly word: string; readonly means: string; readonly takes?: boolean };
-
-/** What may be typed after the words that lead to a command: '' for the program itself. */
-type Place = { readonly path: string; readonly words: readonly Word[] };
+/**
+ * What may be typed after the words that lead to a command: '' for the program itself. Each word has
+ * its meaning; `takes`: it is an option with a value, which may be a file.
+ */
+type Place = {
+  readonly path: string;
+  readonly words: readonly { readonly word: string; readonly means: string; readonly takes?: boolean }[];
+};
 
 /** All places of a program, the program itself first. */
 function placesOf(command: Command): readonly Place[] {

@@ -15,8 +15,6 @@ import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { number, shown, type Terminal } from '../terminal/terminal.ts';
 
-type DiffFlags = FlagsOf<'diff'>;
-
 /**
  * Prints what changed between two published runs of a place, or of every published source. What is missing or damaged in
  * one source is reported, and the others are still compared. Needs only the store.
@@ -55,12 +53,10 @@ const namedBy =
     return 'broken';
   };
 
-type Wanted = Pick<Parameters<typeof changesBetween>[0], 'store' | 'place' | 'old' | 'now'>;
-
 /** What changed between two runs of a place; undefined if none has been published. */
 async function findDifference(
-  wanted: Wanted,
-  { since, memory, limit, json }: DiffFlags,
+  wanted: Pick<Parameters<typeof changesBetween>[0], 'store' | 'place' | 'old' | 'now'>,
+  { since, memory, limit, json }: FlagsOf<'diff'>,
   { signal }: Terminal,
 ): Promise<Difference | undefined> {
   const { place } = wanted;

@@ -78,18 +78,17 @@ const refusedBy = (to: WebhookService, url: URL, status: number) =>
     `the webhook of ${to} at ${url.host} refused the digest: ${status}${status === 429 ? '' : '; is SYNC_DIGEST_URL still valid?'}`,
   );
 
-type Post = {
-  readonly to: WebhookService;
-  readonly url: URL;
-  readonly body: string;
-  readonly signal: AbortSignal;
-};
-
 /** Posts once; returns how it was refused, or undefined. */
 async function postOnce(
   exchange: ReturnType<typeof createExchange>,
-  { to, url, body, signal }: Post,
+  options: {
+    readonly to: WebhookService;
+    readonly url: URL;
+    readonly body: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Extract<PlatformFailure, { readonly kind: 'status' }> | undefined> {
+  const { to, url, body, signal } = options;
   const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_MS)]);
   const request = { url, method: 'POST', headers, body, timeoutMs: POST_MS, fresh: true };

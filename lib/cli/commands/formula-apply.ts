@@ -97,11 +97,9 @@ async function send(
 /** So many formulas in a row that were stored as INVALID stop the rest. */
 const MAX_INVALID = 10;
 
-type AffectedOfSet = Awaited<ReturnType<typeof affectedBy>>;
-
 function described(
   { name, rows }: ChangeSet,
-  affected: AffectedOfSet,
+  affected: Awaited<ReturnType<typeof affectedBy>>,
   {
     markdown,
     odd,

@@ -15,8 +15,6 @@ import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven } from '../errors/usage-error.ts';
 import { number } from '../terminal/terminal.ts';
 
-type PaceFlags = FlagsOf<'pace'>;
-
 /** The fleet's budget and what it has used. Reads the table, not the platform. */
 export default (async (_, flags, terminal) => {
   const { pause, resume, reset, rate } = flags;
@@ -55,15 +53,13 @@ const ATTEMPTS = 5;
 /** For this long, slots that were reserved before a reset may still be used. */
 const RESET_AFTER_MS = 1_000;
 
-async function setBudget({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<void> {
+async function setBudget({ pause, resume, reset, rate }: FlagsOf<'pace'>, item: BudgetItem): Promise<void> {
   const set = (some: Partial<Budget>) => item.change('set', (budget) => ({ ...budget, ...some }));
   if (pause) await set({ pausedAtMs: Date.now() });
   if (resume) await set({ pausedAtMs: undefined });
   if (reset) await item.change('reset', (budget) => resetBudget(budget, Date.now() + RESET_AFTER_MS));
   if (rate !== undefined) await set({ capRate: rate });
 }
-
-type Report = ReturnType<typeof reportOf>;
 
 function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus>>) {
   const { pausedAtMs, incidents, tally, breaker, capRate } = status.budget;
@@ -92,7 +88,10 @@ function reportOf(host: string, status: Awaited<ReturnType<typeof readPaceStatus
   };
 }
 
-function linesOf(report: Report, throttled: readonly ThrottledOperation[]): readonly string[] {
+function linesOf(
+  report: ReturnType<typeof reportOf>,
+  throttled: readonly ThrottledOperation[],
+): readonly string[] {
   const perSecond = (rate: number) => `${Number(rate.toFixed(3))} a second`;
   const lowered =
     report.lowered === null || (report.effectiveRate === report.rate && !report.probing)

@@ -27,7 +27,6 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
 }) satisfies Run<'redrive'>;
 
 type Redrive = Awaited<ReturnType<typeof openRedrive>>;
-type Report = Awaited<ReturnType<Redrive['jobs']>>;
 
 /** Lists what would be done again, and asks. Throws `UsageError` without a terminal to ask at. */
 async function isMeant(
@@ -46,7 +45,8 @@ async function isMeant(
 /** Ids of a kind that are listed, at most; `--json` lists all. */
 const NAMED = 20;
 
-function describe({ opened, left, notSent, unknown, movedBack, held }: Report): readonly string[] {
+function describe(options: Awaited<ReturnType<Redrive['jobs']>>): readonly string[] {
+  const { opened, left, notSent, unknown, movedBack, held } = options;
   const others = left.flatMap(({ id, status, why }) =>
     status === 'unknown' ? [] : [`${id} (${why ?? status})`],
   );

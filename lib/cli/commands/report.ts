@@ -106,11 +106,12 @@ function describe(
 
 type Opened = { readonly kind: 'opened' } | { readonly kind: 'not-opened'; readonly reason: string };
 
-/** The command that opens a file, or why there is none, in words. */
-type Opener = { readonly command: string; readonly args: readonly string[] } | { readonly reason: string };
-
-/** What opens a file on a platform, as `process.platform` names it. */
-export function openerFor(platform: string, file: string, environment: Environment): Opener {
+/** The command that opens a file on a platform, as `process.platform` names it, or why there is none, in words. */
+export function openerFor(
+  platform: string,
+  file: string,
+  environment: Environment,
+): { readonly command: string; readonly args: readonly string[] } | { readonly reason: string } {
   if (platform === 'darwin') return { command: 'open', args: [file] };
   // Unlike `start`, it is no command of a shell, which would read `&` and `%` in the name.
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', file] };

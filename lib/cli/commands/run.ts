@@ -7,9 +7,6 @@ import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
 import { counted, type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** `file`: the jobs, or with a template the rows for it. */
-type RunFlags = FlagsOf<'run'> & { readonly file: string };
-
 /** Runs each job of a file to its final outcome, in this process. */
 export default (async ([given], typed, terminal) => {
   const flags = { ...typed, file: fileOfJobs('run', given, typed) };
@@ -51,27 +48,28 @@ export default (async ([given], typed, terminal) => {
   );
 }) satisfies Run<'run'>;
 
-type ToRun = {
-  readonly jobs: JobFile;
-  readonly concurrency?: number | undefined;
-  /** The name of the set of jobs, and the noun for one of them. */
-  readonly name: string;
-  readonly noun: string;
-  /** How to run the rest, in words. */
-  readonly again: string;
-  /** For `--json`. */
-  readonly facts: object;
-  /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
-  readonly maxInvalid?: number;
-  /** Called at the end, also after Ctrl-C, to write what has ended. Returns lines to print. */
-  readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
-};
-
 /** All rows were checked before, so a message can only be refused for this. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
 /** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
-export async function runAll(toRun: ToRun, terminal: Terminal): Promise<Found> {
+export async function runAll(
+  toRun: {
+    readonly jobs: JobFile;
+    readonly concurrency?: number | undefined;
+    /** The name of the set of jobs, and the noun for one of them. */
+    readonly name: string;
+    readonly noun: string;
+    /** How to run the rest, in words. */
+    readonly again: string;
+    /** For `--json`. */
+    readonly facts: object;
+    /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
+    readonly maxInvalid?: number;
+    /** Called at the end, also after Ctrl-C, to write what has ended. Returns lines to print. */
+    readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
+  },
+  terminal: Terminal,
+): Promise<Found> {
   const { jobs, name, noun, again, facts, finish } = toRun;
   const { count: rows } = jobs;
   const settings = readSettings(terminal.environment);
@@ -125,19 +123,22 @@ function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone'
 }
 
 /** The command line that runs the rest: the ledger records what has ended. */
-function commandOf({
-  file,
-  template,
-  name,
-  encoding,
-  separator,
-  wholeRows,
-  output,
-  concurrency,
-  undo = true,
-  csvFor,
-  csvSafe,
-}: RunFlags): string {
+function commandOf(
+  /** `file`: the jobs, or with a template the rows for it. */
+  {
+    file,
+    template,
+    name,
+    encoding,
+    separator,
+    wholeRows,
+    output,
+    concurrency,
+    undo = true,
+    csvFor,
+    csvSafe,
+  }: FlagsOf<'run'> & { readonly file: string },
+): string {
   const word = undo ? {} : ({ noUndo: true } as const);
   const options = { name, encoding, separator, wholeRows, output, csvFor, csvSafe, concurrency, ...word };
   return template === undefined

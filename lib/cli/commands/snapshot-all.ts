@@ -32,16 +32,14 @@ export default (async (_, { json, tables }, terminal) => {
 /** The worst comes last. */
 const BY_WEIGHT: readonly Ended[] = ['done', 'incomplete', 'failed', 'usage', 'stopped'];
 
-type Taking = {
-  readonly session: Session;
-  readonly store: Store;
-  readonly tables: boolean | undefined;
-  readonly print: (found: Found) => Ended;
-};
-
 async function take(
   { place, request: find }: Awaited<ReturnType<typeof placesToTake>>[number],
-  taking: Taking,
+  taking: {
+    readonly session: Session;
+    readonly store: Store;
+    readonly tables: boolean | undefined;
+    readonly print: (found: Found) => Ended;
+  },
   terminal: Terminal,
 ): Promise<Ended> {
   const { session, store, tables, print } = taking;

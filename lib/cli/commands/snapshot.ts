@@ -19,8 +19,6 @@ import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
 import { printFound, type Terminal } from '../terminal/terminal.ts';
 
-type SnapshotFlags = FlagsOf<'snapshot calculations'>;
-
 /** Takes or resumes a run of the source that the command names, publishes it and shows it. */
 export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
@@ -58,7 +56,7 @@ type Opened = {
 async function runToOpen(
   command: Command,
   source: Source,
-  { as, resume: run }: SnapshotFlags,
+  { as, resume: run }: FlagsOf<'snapshot calculations'>,
   { readInput, signal }: Terminal,
 ): Promise<(opened: Opened) => Promise<Saved | Publication>> {
   if (run === undefined) {

@@ -9,8 +9,6 @@ import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, setWords } from '../j
 import { checkFile, readText } from '../options/files.ts';
 import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
-type SubmitFlags = FlagsOf<'submit'>;
-
 /** Puts jobs on the queue, one a line or a row. All of them are checked before any is sent. */
 export default (async ([given], flags, terminal) => {
   const file = fileOfJobs('submit', given, flags);
@@ -32,7 +30,7 @@ export default (async ([given], flags, terminal) => {
 type NamedJob = { readonly id: string; readonly body: string };
 
 /** The jobs of the lines or rows. Throws `UsageError` with every fault. */
-async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal) {
+async function jobsOf(file: string, flags: FlagsOf<'submit'>, terminal: Terminal) {
   const { template } = flags;
   if (template !== undefined) await checkFile(file);
   const text = template === undefined ? await readText(file, terminal, flags) : undefined;
@@ -44,14 +42,16 @@ async function jobsOf(file: string, flags: SubmitFlags, terminal: Terminal) {
 /** How many jobs a dry run shows. */
 const SHOWN = 3;
 
-type Made = {
-  readonly odd: OddRows;
-  readonly isBuilt: boolean;
-  readonly before: EndedBefore | undefined;
-  readonly about: readonly string[];
-};
-
-function dryRun(all: readonly NamedJob[], { odd, isBuilt, before, about }: Made): Found {
+function dryRun(
+  all: readonly NamedJob[],
+  options: {
+    readonly odd: OddRows;
+    readonly isBuilt: boolean;
+    readonly before: EndedBefore | undefined;
+    readonly about: readonly string[];
+  },
+): Found {
+  const { odd, isBuilt, before, about } = options;
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));

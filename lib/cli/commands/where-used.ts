@@ -45,11 +45,10 @@ const HAS_COLUMNS: ReadonlySet<FindableKind> = new Set(['dataset', 'calculation'
 const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly string[] =>
   isAsked && formulasNote !== undefined ? [formulasNote] : [];
 
-type Searched = WhereUsed['searched'][number];
 type UsedThing = WhereUsed['found'][number];
 type Dependent = UsedThing['dependents'][number];
 
-const aged = (each: Searched) => ({
+const aged = (each: WhereUsed['searched'][number]) => ({
   ...each,
   ageSeconds: Math.max(0, Math.round((Date.now() - Date.parse(each.startedAt)) / 1_000)),
 });

@@ -15,11 +15,14 @@ import { type ErrorJson, factsOf, whatToDo } from './what-to-do.ts';
 /** Characters of one message, at most: more than 50 faults or a log line have. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
-/** How an error ended a command, and the error as `--json` prints it, if it is one. */
-type Explained = { readonly ended: Ended; readonly error?: ErrorJson };
-
-/** Prints an error, with what can be done about it. */
-export function explain(error: unknown, { err, signal, environment }: Terminal): Explained {
+/**
+ * Prints an error, with what can be done about it. Returns how it ended the command, and the error as `--json` prints it,
+ * if it is one.
+ */
+export function explain(
+  error: unknown,
+  { err, signal, environment }: Terminal,
+): { readonly ended: Ended; readonly error?: ErrorJson } {
   if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
   // Commander has shown it.
   if (error instanceof CommanderError)

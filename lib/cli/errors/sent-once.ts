@@ -2,14 +2,6 @@ import { errorText } from '../../base/index.ts';
 import { type CallOptions, PlatformError } from '../../platform/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What a call may have changed, in words, for when its outcome is not known. */
-type SentOnce = {
-  /** What may have happened: `the function may have run`. */
-  readonly mayHave: string;
-  /** What to look at before the command is repeated. */
-  readonly lookAt: string;
-};
-
 /** A call that is never sent twice failed; the message ends with whether it may have taken effect. */
 export class SentOnceError extends Error {
   override readonly name = 'SentOnceError';
@@ -30,9 +22,16 @@ export class SentOnceError extends Error {
  */
 export async function sendOnce<T>(
   send: (options: CallOptions) => Promise<T>,
-  { mayHave, lookAt }: SentOnce,
+  /** What a call may have changed, in words, for when its outcome is not known. */
+  parts: {
+    /** What may have happened: `the function may have run`. */
+    readonly mayHave: string;
+    /** What to look at before the command is repeated. */
+    readonly lookAt: string;
+  },
   { signal }: Pick<Terminal, 'signal'>,
 ): Promise<T> {
+  const { mayHave, lookAt } = parts;
   try {
     return await send({ signal, finishes: true });
   } catch (thrown) {

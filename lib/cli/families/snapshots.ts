@@ -106,9 +106,7 @@ export const snapshots = {
   },
 } as const satisfies CommandFamily;
 
-type SnapshotCommands = { readonly [S in Source as `snapshot ${S}`]: ReturnType<typeof snapshotOf> };
-
-function snapshotOfEach(): SnapshotCommands {
+function snapshotOfEach(): { readonly [S in Source as `snapshot ${S}`]: ReturnType<typeof snapshotOf> } {
   const commands = sources.map((source) => [`snapshot ${source}`, snapshotOf(source)]);
   return Object.fromEntries(commands);
 }

@@ -35,7 +35,14 @@ export type SetRow = z.infer<typeof rowSchema>;
  * its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does not parse, and
  * if it is `strict`, one with a warning.
  */
-export async function readSetRows(file: string, { strict, ...given }: SetOptions, terminal: Terminal) {
+export async function readSetRows(
+  file: string,
+  options: Pick<TableOptions, 'encoding' | 'separator' | 'wholeRows'> & {
+    readonly strict?: boolean | undefined;
+  },
+  terminal: Terminal,
+) {
+  const { strict, ...given } = options;
   await checkFile(file);
   const encoding = await sureEncoding(file, given.encoding, terminal);
   const read = { faults: [] as string[], odd: { blank: 0, short: 0 } as OddRows };
@@ -65,10 +72,6 @@ export async function readSetRows(file: string, { strict, ...given }: SetOptions
     );
   return { rows: [...rows.values()], warnings, odd: read.odd };
 }
-
-type SetOptions = Pick<TableOptions, 'encoding' | 'separator' | 'wholeRows'> & {
-  readonly strict?: boolean | undefined;
-};
 
 async function* cellsOf(
   options: Omit<TableOptions, 'requested'> & { readonly name: string },
@@ -172,11 +175,14 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
   (await findStored(store, keyOf(name), setSchema, MAX_LIST_BYTES))?.value;
 
-/** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
-type FormulaBefore = { readonly expression: string; readonly time: string };
-
 /** The stored text of a calculation's present formula, as our last update left it; undefined if it is not stored. */
-async function formulaBefore(store: Store, id: string): Promise<FormulaBefore | undefined> {
+async function formulaBefore(
+  store: Store,
+  id: string,
+): Promise<
+  /** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
+  { readonly expression: string; readonly time: string } | undefined
+> {
   let last: string | undefined;
   for await (const { key } of formulaKeys(store, new AbortController().signal, id)) last = key;
   const entry = last === undefined ? undefined : await findFormula(store, last);

@@ -22,25 +22,20 @@ import {
   type Terminal,
 } from '../terminal/terminal.ts';
 
-/** A file of jobs, or with a template the rows that they are made of. */
-type JobFileFlags = Pick<
-  JobFileOptions,
-  'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'
-> & {
-  readonly template?: string;
-  /** False: formulas may be replaced although that cannot be undone. */
-  readonly undo?: boolean;
-};
-
-/** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
-type Checks = Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true };
-
 /** All jobs of a file, checked; prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
-  { template, undo = true, ...flags }: JobFileFlags,
-  { undone, isChecked, ...checks }: Checks,
+  /** A file of jobs, or with a template the rows that they are made of. */
+  options: Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'> & {
+    readonly template?: string;
+    /** False: formulas may be replaced although that cannot be undone. */
+    readonly undo?: boolean;
+  },
+  /** What happens to the jobs. `undone`: what a fault prevents. `isChecked`: their formulas were checked before. */
+  parts: Pick<JobFileOptions, 'ids'> & { readonly undone: string; readonly isChecked?: true },
   terminal: Terminal,
 ): Promise<JobFile> {
+  const { undone, isChecked, ...checks } = parts;
+  const { template, undo = true, ...flags } = options;
   const { file, text, name, separator, wholeRows } = flags;
   const allow = readAllow(readSyncSettings(terminal.environment).SYNC_ALLOW);
   const json = template === undefined ? {} : { template: await readTemplate(template, terminal) };

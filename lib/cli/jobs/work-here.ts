@@ -58,14 +58,15 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   return { counts, notDone, back, worker, tokenRefusal: token.refusal(), isInvalid: invalid.signal.aborted };
 }
 
-type Token = Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>;
-
 /**
  * Watches whether the platform refuses the token, for a person to fix it: each job would only be refused like
  * the first. A token from a secret is read again after its first refusal: it must be refused then too, and jobs must be
  * stopped for it. The stop alone is not enough: it may be about the token of another worker.
  */
-export function createTokenWatch({ PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_TOKEN_SECRET }: Token) {
+export function createTokenWatch(
+  options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,
+) {
+  const { PLATFORM_BASE_URL, PLATFORM_TOKEN, PLATFORM_TOKEN_SECRET } = options;
   const stop = new AbortController();
   let [refusals, isStopped] = [0, false];
   const stopIfSure = () => {

@@ -3,13 +3,13 @@ import type { Environment } from '../../settings.ts';
 import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 import type { SettingsFlags } from './settings-file.ts';
 
-/** The value of an option: a list if it is repeated, true for a switch, undefined if absent. */
-type OptionValue = string | number | true | readonly string[] | undefined;
-
-/** A command line to type: what follows `platform-sync`, and its options by name, each word quoted. */
+/**
+ * A command line to type: what follows `platform-sync`, and its options by name, each word quoted. An option is a list if
+ * it is repeated, true for a switch, undefined if absent.
+ */
 export function commandLine(
   words: readonly string[],
-  options: Readonly<Record<string, OptionValue>> = {},
+  options: Readonly<Record<string, string | number | true | readonly string[] | undefined>> = {},
 ): string {
   const typed = Object.entries(options).flatMap(([key, value]) => {
     const name = `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

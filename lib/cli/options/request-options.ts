@@ -29,18 +29,16 @@ export const requestOptions = (source: Source): readonly Option[] =>
 export const optionsGiven = (command: Command, source: Source): readonly string[] =>
   given(command, source).map(({ name }) => name);
 
-type ReadRequest = {
-  readonly request: SnapshotRequest;
-  /** The file of its ids, in words; undefined if they were typed. */
-  readonly idsFrom: string | undefined;
-};
-
 /** The request that the options describe, checked like that of a message. Throws `UsageError` with every fault. */
 export async function readRequest(
   command: Command,
   source: Source,
   { as, readInput }: { readonly as: string | undefined } & Pick<Terminal, 'readInput'>,
-): Promise<ReadRequest> {
+): Promise<{
+  readonly request: SnapshotRequest;
+  /** The file of its ids, in words; undefined if they were typed. */
+  readonly idsFrom: string | undefined;
+}> {
   const fields: Record<string, unknown> = { source, ...(as === undefined ? {} : { as }) };
   let idsFrom: string | undefined;
   const all = given(command, source);
@@ -66,9 +64,10 @@ export async function readRequest(
   return { request: checkedMessage<SnapshotRequest>(checks, fields, typedAs(source)), idsFrom };
 }
 
-type Given = { readonly option: RequestOption; readonly name: string; readonly value: unknown };
-
-function given(command: Command, source: Source): readonly Given[] {
+function given(
+  command: Command,
+  source: Source,
+): readonly { readonly option: RequestOption; readonly name: string; readonly value: unknown }[] {
   return sourceDefinitions[source].options.flatMap((option) => {
     const name = optionOf(option).attributeName();
     if (command.getOptionValueSource(name) !== 'cli') return [];

@@ -14,18 +14,16 @@ import {
 import { UsageError } from '../errors/usage-error.ts';
 import { counted, inColumns, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-/** How a result is printed; as a table for people if nothing is set. */
-type ResultFormat = CsvWishes & {
-  readonly json?: true | undefined;
-  /** True: on standard output; or a file. */
-  readonly csv?: true | string | undefined;
-  readonly parquet?: string | undefined;
-};
-
 /** Prints a result, or writes it to a file. Ends early if standard output is closed. */
 export async function printResult(
   result: QueryResult,
-  format: ResultFormat,
+  /** How a result is printed; as a table for people if nothing is set. */
+  format: CsvWishes & {
+    readonly json?: true | undefined;
+    /** True: on standard output; or a file. */
+    readonly csv?: true | string | undefined;
+    readonly parquet?: string | undefined;
+  },
   terminal: Terminal,
 ): Promise<void> {
   if (format.parquet !== undefined) return writeFile(result, format.parquet, terminal);

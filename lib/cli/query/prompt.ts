@@ -199,18 +199,21 @@ type Prompt = {
   readonly run: (sql: string) => Promise<void>;
 };
 
-type PromptCommand = {
-  readonly help: string;
-  /** Returns lines to print. */
-  readonly run: (argument: string, prompt: Prompt) => readonly string[] | Promise<readonly string[]>;
-};
-
 const NAME_WIDTH = 26;
 
 const QUIT = '.quit';
 
 /** The commands of the prompt, by what is typed. */
-const commands: Readonly<Record<string, PromptCommand>> = {
+const commands: Readonly<
+  Record<
+    string,
+    {
+      readonly help: string;
+      /** Returns lines to print. */
+      readonly run: (argument: string, prompt: Prompt) => readonly string[] | Promise<readonly string[]>;
+    }
+  >
+> = {
   '.tables': {
     help: 'lists the tables, and the queries that are called like one',
     run: (_, { listed }) => [

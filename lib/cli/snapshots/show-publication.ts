@@ -16,22 +16,21 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-type EndFlags = {
-  readonly json?: true;
-  /** False: the tables are not built. */
-  readonly tables?: boolean | undefined;
-  /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
-  readonly countsMissing?: boolean | undefined;
-};
-
 /** Deletes what a published run has made needless, prints how it ended, then builds its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
-  { json, tables = true, countsMissing = false }: EndFlags,
+  options: {
+    readonly json?: true;
+    /** False: the tables are not built. */
+    readonly tables?: boolean | undefined;
+    /** True if ids that are newly missing make the run incomplete. Default: they are only named. */
+    readonly countsMissing?: boolean | undefined;
+  },
   terminal: Terminal,
-  print = (found: Found): Ended => printFound(found, json, terminal),
+  print = (found: Found): Ended => printFound(found, options.json, terminal),
 ): Promise<Ended> {
+  const { json, tables = true, countsMissing = false } = options;
   const place = publication.manifest.source as Place;
   if (publication.kind === 'published') await clearAfter(store, place, warnOn(terminal));
   const found = foundRun(publication, store, countsMissing);

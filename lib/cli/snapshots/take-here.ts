@@ -15,21 +15,20 @@ import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
-type TakeHere = {
-  readonly session: Session;
-  readonly store: Store;
-  /** Publish the run although a gate refuses it. */
-  readonly force: boolean;
-  /** Whether an earlier process began it. */
-  readonly isResumed: boolean;
-};
-
 /** Takes an open run to its end in this process and publishes it, with its progress. A run that stops says how it is resumed. */
 export async function takeHere(
   saved: Saved,
-  { session, store, force, isResumed }: TakeHere,
+  options: {
+    readonly session: Session;
+    readonly store: Store;
+    /** Publish the run although a gate refuses it. */
+    readonly force: boolean;
+    /** Whether an earlier process began it. */
+    readonly isResumed: boolean;
+  },
   terminal: Terminal,
 ): Promise<Publication> {
+  const { session, store, force, isResumed } = options;
   const { settings, call, callCounts, paceCounts } = session;
   const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
   // Printed before the first request, so that it is known what to resume even after a kill.

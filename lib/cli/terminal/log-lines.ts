@@ -8,14 +8,13 @@ type Facts = Readonly<Record<string, unknown>>;
 /** A text is not repeated within so many milliseconds: each job that meets a pause reports it. */
 const REPEATED_MS = 60_000;
 
-type LogLinesOptions = {
+/** Shows log lines, which are JSON, to people: the time, the level, and words. */
+export function createLogLines(options: {
   readonly err: (text: string) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
-};
-
-/** Shows log lines, which are JSON, to people: the time, the level, and words. */
-export function createLogLines({ err, now }: LogLinesOptions): (line: string) => void {
+}): (line: string) => void {
+  const { err, now } = options;
   const shownAtMs = new Map<string, number>();
   return (line) => {
     const { level, timestamp: _, msg, ...facts } = factsIn(line);

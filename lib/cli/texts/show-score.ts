@@ -77,19 +77,20 @@ export function foundRefusal({ reasons, preview }: Refusal, { err }: Pick<Termin
   return { json, words: [], ended: 'incomplete' };
 }
 
-/** `input`: what the source of a batch was found to be. */
-type Previewed = Preview & {
-  /** How many of the rows are in the batch of that name already; undefined for a new one. */
-  readonly inBatch: number | undefined;
-  readonly input: InputFound | undefined;
-  /** Why it would be refused. */
-  readonly reasons: readonly string[];
-  /** Requests a second. */
-  readonly rate: number;
-};
-
 /** The calls and time that a batch would take. */
-export function foundPreview({ reasons, input, ...preview }: Previewed): Found {
+export function foundPreview(
+  /** `input`: what the source of a batch was found to be. */
+  options: Preview & {
+    /** How many of the rows are in the batch of that name already; undefined for a new one. */
+    readonly inBatch: number | undefined;
+    readonly input: InputFound | undefined;
+    /** Why it would be refused. */
+    readonly reasons: readonly string[];
+    /** Requests a second. */
+    readonly rate: number;
+  },
+): Found {
+  const { reasons, input, ...preview } = options;
   const { rows, badRows, bad, texts, cached, calls, seconds, rate, inBatch } = preview;
   const named = bad.map(({ isEmpty: _, ...row }) => row);
   const words = [

@@ -273,6 +273,14 @@ const ending = (): readonly string[] => [
   `Everything else: ${resolve(FOLDER)}`,
 ];
 
+type Narration = ReturnType<typeof createNarration>;
+
+/** How often to check whether a command is in the middle. */
+const LOOK_EVERY_MS = 20;
+
+/** The command, to start in its own process. */
+const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
+
 /** How a command of the tour is run. */
 type RunOptions = {
   /** Settings that only this command has. */
@@ -282,14 +290,6 @@ type RunOptions = {
   /** Shows only the lines of its results that match. */
   readonly only?: RegExp;
 };
-
-type Narration = ReturnType<typeof createNarration>;
-
-/** How often to check whether a command is in the middle. */
-const LOOK_EVERY_MS = 20;
-
-/** The command, to start in its own process. */
-const COMMAND = fileURLToPath(new URL('../bin.js', import.meta.url));
 
 /** Prints the tour: its numbered steps, and the commands in them. */
 function createNarration(terminal: Terminal, steps: number) {

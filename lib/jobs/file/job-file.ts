@@ -67,9 +67,6 @@ export type JobFile = CsvOfJobs & {
   readonly rows: () => AsyncGenerator<FileRow>;
 };
 
-/** Of more than 50 faults in rows, the last text says how many others there are. */
-type JobFaults = { readonly in: 'template' | 'rows'; readonly faults: readonly string[] };
-
 const SHOWN = 3;
 
 /** A file of other data has a fault in each line. */
@@ -79,7 +76,11 @@ const MAX_FAULTS = 50;
 const READ_BYTES = 4_096;
 
 /** Checks all jobs of a file; memory holds 50 bytes of each. Throws `TextError`, and what the file system throws. */
-export async function checkJobFile(options: JobFileOptions): Promise<JobFile | JobFaults> {
+export async function checkJobFile(options: JobFileOptions): Promise<
+  | JobFile
+  /** Of more than 50 faults in rows, the last text says how many others there are. */
+  | { readonly in: 'template' | 'rows'; readonly faults: readonly string[] }
+> {
   const stamp = await stampOf(options);
   const judge = createJudge(options);
   const first: string[] = [];
@@ -171,9 +172,10 @@ type JobRow = Omit<FileRow, 'id' | 'body'> & {
 
 type Faulty = { readonly line: number; readonly faults: readonly string[] };
 type Found = CsvOfJobs & { readonly odd: OddRows };
-type Read = JobRow | Faulty | Found | { readonly templateFaults: readonly string[] };
 
-async function* readJobs(options: JobFileOptions): AsyncGenerator<Read> {
+async function* readJobs(
+  options: JobFileOptions,
+): AsyncGenerator<JobRow | Faulty | Found | { readonly templateFaults: readonly string[] }> {
   const { file, template: json, name, ids = 'by-content', allow } = options;
   const isByContent = json !== undefined || name !== undefined || ids === 'by-content';
   const idOf = isByContent ? stableIds(name) : undefined;
@@ -244,17 +246,19 @@ function stableIds(set: string | undefined): (message: object) => string {
   };
 }
 
-type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
-
-type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
-
 const absent = Symbol('absent');
 
 /** A text that is one placeholder becomes the cell's value; in a longer text the cell is put in. */
 export function readTemplate(
   json: unknown,
   columns: readonly string[],
-): Template | { readonly faults: readonly string[] } {
+):
+  | {
+      readonly fill: (
+        cellOf: (column: string) => string,
+      ) => { readonly value: unknown } | { readonly faults: readonly string[] };
+    }
+  | { readonly faults: readonly string[] } {
   const known = new Set(columns);
   const twice = repeatedIn(columns);
   const faults: string[] = [];
@@ -307,12 +311,11 @@ function replaced(value: unknown, of: (text: string) => unknown): unknown {
 
 /** What a cell is turned into. `text`: it is taken as it is. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;
-type CellType = (typeof TYPES)[number];
 
 /** What stands in a template for a cell: `{{price}}`, `{{price:number}}`, `{{price:number?}}`. */
 type Placeholder = {
   readonly column: string;
-  readonly type: CellType;
+  readonly type: (typeof TYPES)[number];
   readonly isOptional: boolean;
 };
 

@@ -53,15 +53,6 @@ export type LedgerOptions = {
   readonly expireAfterMs?: number;
 };
 
-type ClaimOptions = Omit<ClaimFacts, 'nowMs' | 'late'> & {
-  /** Hint: the first delivery, whose claim skips the read. */
-  readonly isNew?: boolean;
-  /** Finds the staged outcome of a send that the ledger does not have. Default: there is none. */
-  readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
-  /** Called with each claim before it is written. Without a response nothing may leave, and a release must follow. */
-  readonly onTry?: (trying: Claim) => void;
-};
-
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
@@ -123,17 +114,30 @@ export function createLedger(options: LedgerOptions) {
   };
 }
 
-type ClaimParts = Pick<ReturnType<typeof createSteps>, 'step'> &
-  ReturnType<typeof createTime> & { readonly now: () => number };
-
 const createClaim =
-  ({ step, now, isTimeKnown, setTime }: ClaimParts) =>
+  ({
+    step,
+    now,
+    isTimeKnown,
+    setTime,
+  }: Pick<ReturnType<typeof createSteps>, 'step'> &
+    ReturnType<typeof createTime> & { readonly now: () => number }) =>
   async (
     request: JobRequest,
-    { isNew = false, findOutcome, onTry, ...facts }: ClaimOptions,
+    options: Omit<ClaimFacts, 'nowMs' | 'late'> & {
+      /** Hint: the first delivery, whose claim skips the read. */
+      readonly isNew?: boolean;
+      /** Finds the staged outcome of a send that the ledger does not have. Default: there is none. */
+      readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
+      /** Called with each claim before it is written. Without a response nothing may leave, and a release must follow. */
+      readonly onTry?: (trying: Claim) => void;
+    },
   ): Promise<ClaimAnswer> => {
+    const { isNew = false, findOutcome, onTry, ...facts } = options;
     let late: LateOutcome | undefined;
-    const decide = (row: JobRow | undefined): Decision<ClaimAnswer | LookAnswer | NoTime> => {
+    const decide = (
+      row: JobRow | undefined,
+    ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
       // A clock that was just set may be a month off: it takes no lease, and takes none over.
       if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
       const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
@@ -150,8 +154,6 @@ const createClaim =
       late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
     }
   };
-
-type NoTime = { readonly kind: 'no-time' };
 
 /** More than the three responses that set a clock which is off, for one that is set again meanwhile. */
 const MAX_LOOKS = 6;
@@ -178,9 +180,6 @@ function createTime(
 
 type FoundRow = { readonly row: JobRow; readonly token: string };
 
-/** `holder`: the row that it stored last is the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
-type StepOptions = { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean };
-
 /**
  * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
  *
@@ -194,8 +193,10 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
   const step = async <Answer>(
     id: string,
     decide: (row: JobRow | undefined) => Decision<Answer>,
-    { holder, isNew = false, frees = holder !== undefined }: StepOptions = {},
+    /** `holder`: the row that it stored last is the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
+    options: { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean } = {},
   ): Promise<Answer> => {
+    const { holder, isNew = false, frees = holder !== undefined } = options;
     const known = holder && remembered.get(holder);
     let isCurrent = known === undefined && !isNew;
     let found = isCurrent ? await read(id) : known;

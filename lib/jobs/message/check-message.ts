@@ -142,13 +142,11 @@ export type RefusedMessage = {
   readonly id?: string;
 };
 
-/** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
-type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
-
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
-  { messageId, faults = [] }: ReadOptions,
+  /** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
+  { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
 ): ReadJob<JobBy<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
   if (checked.kind === 'faults') return refused(given, [...faults, ...checked.faults]);

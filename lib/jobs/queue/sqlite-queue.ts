@@ -112,10 +112,11 @@ function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): r
   return [...of(false, short), ...of(true, long)].map(({ id }) => id);
 }
 
-type Taken = { readonly self: string; readonly room: Room; readonly forMs: number };
-
-const take = (db: DatabaseSync, name: string, { room, ...given }: Taken) =>
-  db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
+const take = (
+  db: DatabaseSync,
+  name: string,
+  { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
+) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
 /** The clock here was set back, or was wrong, if a message was hidden later than that from now. */
 const WRONG_CLOCK_MS = 10_000;

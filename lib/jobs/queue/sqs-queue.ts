@@ -103,7 +103,10 @@ export function createSqsQueue(
 function toLimits(attributes: Readonly<Record<string, string | undefined>>): QueueLimits {
   const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout, MaximumMessageSize } = attributes;
   // The count may be a text.
-  const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as RedrivePolicy;
+  const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as {
+    readonly maxReceiveCount?: number | string;
+    readonly deadLetterTargetArn?: string;
+  };
   return {
     maxReceives: maxReceiveCount === undefined ? undefined : Number(maxReceiveCount),
     deadLetters: deadLetterTargetArn,
@@ -114,8 +117,6 @@ function toLimits(attributes: Readonly<Record<string, string | undefined>>): Que
     isFifo: attributes['FifoQueue'] === 'true',
   };
 }
-
-type RedrivePolicy = { readonly maxReceiveCount?: number | string; readonly deadLetterTargetArn?: string };
 
 const asQueueError = <T>(tried: string, work: () => Promise<T>): Promise<T> =>
   asAwsError({ part: 'queue', tried }, work);
@@ -140,7 +141,7 @@ const MAX_ROUNDS = 3;
 const PAUSE_MS = 200;
 
 type Numbered = { readonly index: number; readonly body: string };
-type Failed = Numbered & UnsentMessage & { readonly mayPass: boolean };
+
 type SendBatch = (
   entries: SendMessageBatchRequestEntry[],
 ) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
@@ -170,7 +171,10 @@ async function sendMessages(
 }
 
 /** Makes one request, and returns what it did not send. `mayPass`: SQS does not blame the message. */
-async function sendBatch(messages: readonly Numbered[], send: SendBatch): Promise<readonly Failed[]> {
+async function sendBatch(
+  messages: readonly Numbered[],
+  send: SendBatch,
+): Promise<readonly (Numbered & UnsentMessage & { readonly mayPass: boolean })[]> {
   try {
     const { Failed = [] } = await send(
       messages.map(({ body }, place) => ({ Id: `${place}`, MessageBody: body })),

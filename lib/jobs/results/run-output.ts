@@ -19,12 +19,6 @@ type RunOutputOptions = CsvWishes & {
 
 const AT_ONCE = 16;
 
-type Added = {
-  readonly status: Outcome['status'] | 'left' | 'refused';
-  readonly response: string;
-  readonly error: string;
-};
-
 /**
  * Writes the row of each job of a file with its id, status, response (as JSON) and error; complete or not at all. Returns the
  * encoding.
@@ -57,7 +51,14 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
   else yield* ndjsonLines(found, { names, added });
 }
 
-async function addedTo({ id, contentHash }: FileRow, { ledger, store }: RunOutputOptions): Promise<Added> {
+async function addedTo(
+  { id, contentHash }: FileRow,
+  { ledger, store }: RunOutputOptions,
+): Promise<{
+  readonly status: Outcome['status'] | 'left' | 'refused';
+  readonly response: string;
+  readonly error: string;
+}> {
   const row = await ledger.read(id);
   if (row?.contentHash !== undefined && row.contentHash !== contentHash)
     return { status: 'refused', response: '', error: OTHER_CONTENT };

@@ -3,13 +3,6 @@ import { objectIn } from '../message/check-message.ts';
 import { type ResultOf, resultKey, WHOLE } from '../result.ts';
 import { readListed } from './read-listed.ts';
 
-type StoredResult = {
-  readonly key: string;
-  /** One line of JSON. */
-  readonly text: string;
-  readonly value: Readonly<Record<string, unknown>>;
-};
-
 type ResultsWanted = {
   /** One type of job; default: all. */
   readonly type?: string | undefined;
@@ -29,7 +22,15 @@ const MAX_JOB_MS = 31 * 24 * 3_600_000;
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
   { sinceMs, signal, ...wanted }: ResultsWanted,
-): AsyncGenerator<StoredResult | { readonly key: string; readonly value: undefined }> {
+): AsyncGenerator<
+  | {
+      readonly key: string;
+      /** One line of JSON. */
+      readonly text: string;
+      readonly value: Readonly<Record<string, unknown>>;
+    }
+  | { readonly key: string; readonly value: undefined }
+> {
   const keys = wantedKeys(store, { ...wanted, sinceMs, signal });
   const read = (key: string, aborted: AbortSignal) => readResult(store, key, aborted);
   for await (const result of readListed(keys, { read, concurrency: AT_ONCE, signal }))

@@ -15,16 +15,6 @@ import { writeScoredFile } from './output/scored-file.ts';
 import { createInput, type InputFound, type InputOptions } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
-type Scoring = {
-  readonly batch: string;
-  readonly request: ScoreRequest;
-  /** Opens the source of the texts; gives the same bytes each time. */
-  readonly open: () => AsyncIterable<Uint8Array>;
-  readonly rows: InputOptions;
-  readonly maxCalls: number | undefined;
-  readonly signal: AbortSignal;
-};
-
 type ScoreHooks = {
   /** Called once, when all rows were read for the first time: before anything is sent. */
   readonly onInput: (found: InputFound) => void;
@@ -34,8 +24,17 @@ type ScoreHooks = {
 /** Scores the texts of a source in this process, as one batch. Throws `SettingsError` if no table is set. */
 export async function openScoring(
   session: Session,
-  { batch, request, open, rows, maxCalls, signal }: Scoring,
+  parts: {
+    readonly batch: string;
+    readonly request: ScoreRequest;
+    /** Opens the source of the texts; gives the same bytes each time. */
+    readonly open: () => AsyncIterable<Uint8Array>;
+    readonly rows: InputOptions;
+    readonly maxCalls: number | undefined;
+    readonly signal: AbortSignal;
+  },
 ) {
+  const { batch, request, open, rows, maxCalls, signal } = parts;
   const { settings, environment } = session;
   const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, PLATFORM_TIMEOUT_MS: attemptMs } = settings;
   const store = await session.store();

@@ -26,8 +26,15 @@ export type JobTypeDefinition<
   readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
-  /** What is wrong with a job although its message is valid, or may be, as far as that is known without the platform. */
-  readonly judgeHere?: (job: JobBy<Message>, parts: CheckParts) => JudgedJob;
+  /**
+   * What is wrong with a job although its message is valid, or may be, as far as that is known without the platform. One
+   * with a fault is refused, one with a warning alone is not. The parser is passed in: it is large, and a deployed
+   * worker never checks a formula.
+   */
+  readonly judgeHere?: (
+    job: JobBy<Message>,
+    parts: { readonly judgeFormula: typeof judgeFormula },
+  ) => { readonly faults: readonly string[]; readonly warnings: readonly string[] };
   /** The calculation whose formula a job replaces. Default: it replaces none. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
   /** Maximum calls of the platform that a job takes if none is repeated; undefined where that is not known beforehand. */
@@ -56,12 +63,6 @@ export type RunnerParts = JobClock & {
   readonly platform: Platform;
   readonly onSentiment?: ((response: Sentiment) => void) | undefined;
 };
-
-/** What `judgeHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
-type CheckParts = { readonly judgeFormula: typeof judgeFormula };
-
-/** A job with a fault is refused; one with a warning alone is not. */
-type JudgedJob = { readonly faults: readonly string[]; readonly warnings: readonly string[] };
 
 type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 

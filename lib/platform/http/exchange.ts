@@ -7,17 +7,6 @@ import type { ConnectionPhase } from '../failure.ts';
 // Imported as an ES module it loads all of undici, whose classes are among its exports: 20 ms of a cold start.
 const { Agent: HttpAgent, request: httpRequest } = process.getBuiltinModule('node:http');
 
-type ExchangeRequest = {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  /** The limit to connect through a proxy, which no signal can abort; the signal aborts everything else. */
-  readonly timeoutMs: number;
-  /** True for a new connection: a reused one may be closing at the other end, which leaves an unknown outcome. */
-  readonly fresh: boolean;
-};
-
 /** The head of a response, and its body as the bytes arrive (still encoded). */
 export type ExchangeResponse = {
   readonly status: number;
@@ -27,7 +16,16 @@ export type ExchangeResponse = {
 
 /** Sends one request and returns the response's head. Throws errors of the connection; the phases show how far it got. */
 export type Exchange = (
-  request: ExchangeRequest,
+  request: {
+    readonly url: URL;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string | undefined;
+    /** The limit to connect through a proxy, which no signal can abort; the signal aborts everything else. */
+    readonly timeoutMs: number;
+    /** True for a new connection: a reused one may be closing at the other end, which leaves an unknown outcome. */
+    readonly fresh: boolean;
+  },
   signal: AbortSignal,
   onPhase: (phase: ConnectionPhase) => void,
 ) => Promise<ExchangeResponse>;

@@ -318,12 +318,6 @@ function errorCode(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-type ReadBody =
-  /** The body shares its memory with nothing else, and belongs to the caller. */
-  | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
-  | { readonly kind: 'too-large'; readonly readBytes: number }
-  | { readonly kind: 'unknown-encoding'; readonly encoding: string };
-
 type MakeRoom = (bytes: number) => Promise<void>;
 
 /** The decoded body, abandoned beyond `maxBytes`. Throws what the connection, the decoder or `makeRoom` does. */
@@ -331,7 +325,12 @@ async function readBody(
   response: ExchangeResponse,
   maxBytes: number,
   makeRoom?: MakeRoom,
-): Promise<ReadBody> {
+): Promise<
+  /** The body shares its memory with nothing else, and belongs to the caller. */
+  | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
+  | { readonly kind: 'too-large'; readonly readBytes: number }
+  | { readonly kind: 'unknown-encoding'; readonly encoding: string }
+> {
   const encoding = String(response.headers['content-encoding'] ?? 'identity');
   const decode = DECODERS.get(encoding.toLowerCase());
   if (decode === undefined) {

@@ -70,10 +70,9 @@ const filesResponse = z.looseObject({
 
 /** A search of files: the directory, filters, dates and the order. `limit` is 1 to 5000 rows a page. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
-type FilesResponse = z.infer<typeof filesResponse>;
 
 /** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */
-export const searchFiles: Endpoint<z.infer<typeof input>, FilesResponse> = {
+export const searchFiles: Endpoint<z.infer<typeof input>, z.infer<typeof filesResponse>> = {
   name: 'searchFiles',
   summary: 'Search files in a FileSet',
   method: 'POST',

@@ -24,7 +24,8 @@ type RunsToCompare = {
   readonly signal?: AbortSignal | undefined;
 };
 
-type RunChanges =
+/** Two published runs and the changes between them, stored or found now. Throws `StoredObjectError` if one is damaged. */
+export async function changesBetween(wanted: RunsToCompare): Promise<
   | { readonly kind: 'nothing-published' }
   | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
   | {
@@ -35,10 +36,8 @@ type RunChanges =
       /** Undefined if nothing is compared. Read them to their end, or end the reading. */
       readonly steps: AsyncGenerator<Change> | undefined;
       readonly isStored: boolean;
-    };
-
-/** Two published runs and the changes between them, stored or found now. Throws `StoredObjectError` if one is damaged. */
-export async function changesBetween(wanted: RunsToCompare): Promise<RunChanges> {
+    }
+> {
   const { store, place, memoryBytes, signal } = wanted;
   const runs = await publishedRuns(store, place, { signal });
   const find = (name: string) => runs.find(({ run }) => run === name);

@@ -268,22 +268,16 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : idDigits(value));
 
-type RunKeysOptions = {
+const KEYS_AT_ONCE = 1_000;
+
+/** The keys of a run's records in order, a thousand at a time: singly takes twice as long. Throws `StoredObjectError`. */
+export async function* runKeys(options: {
   readonly store: Store;
   readonly source: Source;
   readonly run: Pick<Manifest, 'parts'>;
   readonly signal?: AbortSignal | undefined;
-};
-
-const KEYS_AT_ONCE = 1_000;
-
-/** The keys of a run's records in order, a thousand at a time: singly takes twice as long. Throws `StoredObjectError`. */
-export async function* runKeys({
-  store,
-  source,
-  run,
-  signal,
-}: RunKeysOptions): AsyncGenerator<readonly string[]> {
+}): AsyncGenerator<readonly string[]> {
+  const { store, source, run, signal } = options;
   const keyOf = createLineKey(sourceDefinitions[source].records.key);
   const reader = readLines({ store, parts: run.parts, signal });
   let keys: string[] = [];
@@ -301,23 +295,22 @@ export async function* runKeys({
   }
 }
 
-type RecordsToFind = {
+/** The records of a run with this key, or with this id under any owner, as text. Reads only parts that may hold one. */
+export async function* findRecords(options: {
   readonly store: Store;
   readonly source: Source;
   readonly manifest: Pick<Manifest, 'order' | 'parts'>;
   /** A key, or an id without its owner. */
   readonly id: string;
   readonly signal?: AbortSignal | undefined;
-};
-
-/** The records of a run with this key, or with this id under any owner, as text. Reads only parts that may hold one. */
-export async function* findRecords({
-  store,
-  source,
-  manifest: { order, parts: all },
-  id,
-  signal,
-}: RecordsToFind): AsyncGenerator<{ readonly key: string; readonly text: string }> {
+}): AsyncGenerator<{ readonly key: string; readonly text: string }> {
+  const {
+    store,
+    source,
+    manifest: { order, parts: all },
+    id,
+    signal,
+  } = options;
   const { key: rule } = sourceDefinitions[source].records;
   const isOwned = rule.owner !== undefined;
   const isOrdered = (!isOwned || id.includes('/')) && KEY_ORDERS.includes(order) && endsInDigits(id);

@@ -122,13 +122,14 @@ export async function eachLine(
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** Whole lines, each with its line feed. */
-type WholeLines = {
+async function* wholeLines(
+  chunks: AsyncIterable<Buffer>,
+  key: string,
+): AsyncGenerator<{
   readonly bytes: Buffer;
   /** What can be freed after the last of them: they and what was read before them are all that is in it. */
   readonly memory: Buffer | undefined;
-};
-
-async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGenerator<WholeLines> {
+}> {
   let begun: Buffer[] = [];
   let begunBytes = 0;
   for await (const chunk of chunks) {
@@ -227,13 +228,11 @@ async function* checkedBytes(
 
 const CHUNK_BYTES = 256 * 1024;
 
-type Decompressor = {
+function createDecompressor(key: string): {
   readonly unpacked: Transform;
   /** Divides the compressed bytes as the decompressor needs them. */
   readonly divide: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-};
-
-function createDecompressor(key: string): Decompressor {
+} {
   if (key.endsWith(`.${compressionSuffix.gzip}`))
     return { unpacked: createGunzip({ chunkSize: CHUNK_BYTES }), divide: (bytes) => bytes };
   if (key.endsWith(`.${compressionSuffix.zstd}`))

@@ -96,14 +96,16 @@ function eachRecord(
 const OPEN_SHARE = 0.5;
 const AT_ONCE = 8;
 
-type Buckets = {
-  readonly store: Store;
-  readonly count: number;
-  readonly folderOf: (bucket: number) => string;
-};
-
 /** Puts the records of a run into buckets, in their order: each becomes a series of objects. */
-async function putInBuckets(comparison: Comparison, side: RunSide, buckets: Buckets): Promise<void> {
+async function putInBuckets(
+  comparison: Comparison,
+  side: RunSide,
+  buckets: {
+    readonly store: Store;
+    readonly count: number;
+    readonly folderOf: (bucket: number) => string;
+  },
+): Promise<void> {
   const { store, count, folderOf } = buckets;
   const mostBytes = OPEN_SHARE * (comparison.memoryBytes ?? MEMORY_BYTES);
   const open = Array.from({ length: count }, () => gatherBytes(1024));

@@ -98,15 +98,15 @@ export type SnapshotAndFollowers = {
   readonly followers: readonly SnapshotRequest[];
 };
 
-/** How the run ended. `followers` says how each of them ended, and is absent if none was taken. */
-type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
-
-/** Takes a run and, only if it was published (they read it), its followers in turn. The error reports all that stopped. */
+/**
+ * Takes a run and, only if it was published (they read it), its followers in turn. The error reports all that stopped.
+ * Returns how the run ended. `followers` says how each of them ended, and is absent if none was taken.
+ */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,
   steps: DurableSteps,
   options: DurableRunOptions,
-): Promise<EndedSnapshot> {
+): Promise<EndedRun & { readonly followers?: readonly EndedRun[] }> {
   const ended = await takeDurableRun(request, steps, options);
   if (ended.kind !== 'published' || followers.length === 0) return ended;
   const endedAfter: EndedRun[] = [];

@@ -1,20 +1,22 @@
 import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 
-/** An execution to start: its name, and its input as JSON text. */
-type Execution = { readonly name: string; readonly input: string };
+/**
+ * Resolves once it is certain to run, once for each name: may be repeated. It may run even if this throws `AwsError`.
+ * `input` is JSON text.
+ */
+export type StartExecution = (
+  execution: { readonly name: string; readonly input: string },
+  signal?: AbortSignal,
+) => Promise<void>;
 
-/** Resolves once it is certain to run, once for each name: may be repeated. It may run even if this throws `AwsError`. */
-export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
-
-type LambdaExecutionOptions = {
+/** Starts durable executions of a Lambda function, which run independently of the caller. */
+export function lambdaExecutions(options: {
   /** A function with its version or alias, by ARN or name: Lambda starts durable executions only of these. */
   readonly functionName: string;
   readonly environment: AwsEnvironment;
-};
-
-/** Starts durable executions of a Lambda function, which run independently of the caller. */
-export function lambdaExecutions({ functionName, environment }: LambdaExecutionOptions): StartExecution {
+}): StartExecution {
+  const { functionName, environment } = options;
   const client = createLambdaClient(environment, REQUEST_TIMEOUT_MS);
   return async ({ name, input }, signal) => {
     const command = new InvokeCommand({

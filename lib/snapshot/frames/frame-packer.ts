@@ -64,9 +64,6 @@ export function createFramePacker<About>(
 
 const NO_LINES = new Uint8Array();
 
-/** A compressor whose only write is all of a frame, and gives all of it at once. */
-type CreatePacker = (options: { readonly chunkSize: number }) => Transform;
-
 const PACKERS = {
   gzip: (options) => createGzip({ ...options, level: 1, flush: constants.Z_FINISH }),
   zstd: (options) =>
@@ -75,7 +72,7 @@ const PACKERS = {
       params: { [constants.ZSTD_c_compressionLevel]: 1 },
       flush: constants.ZSTD_e_end,
     }),
-} as const satisfies Record<Compression, CreatePacker>;
+} as const satisfies Record<Compression, (options: { readonly chunkSize: number }) => Transform>;
 
 /**
  * One frame of these bytes, all at once and in a thread of its own: the same bytes always give the same frame. Where

@@ -57,23 +57,19 @@ type PlanOptions = {
 /** A run that has not finished may still be taken: it is deleted only if it started this long ago. */
 const UNFINISHED_MS = 7 * 86_400_000;
 
-type PrunesToPlan = Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
-  /** Default: all that there are. */
-  readonly place: Place | undefined;
-  /** `beforeMs` is counted from the start of the newest run, epoch milliseconds, and not from this machine's clock. */
-  readonly rule:
-    | { readonly kind: 'keep'; readonly keep: number }
-    | { readonly kind: 'older'; readonly beforeMs: (newestMs: number) => number };
-  readonly signal: AbortSignal;
-};
-
 /** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs deletes none. */
-export async function planPrunes({
-  store,
-  place,
-  rule: given,
-  signal,
-}: PrunesToPlan): Promise<readonly PrunePlan[]> {
+export async function planPrunes(
+  options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
+    /** Default: all that there are. */
+    readonly place: Place | undefined;
+    /** `beforeMs` is counted from the start of the newest run, epoch milliseconds, and not from this machine's clock. */
+    readonly rule:
+      | { readonly kind: 'keep'; readonly keep: number }
+      | { readonly kind: 'older'; readonly beforeMs: (newestMs: number) => number };
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly PrunePlan[]> {
+  const { store, place, rule: given, signal } = options;
   const { listed } = await findRuns({ store, place: undefined, all: true, limit: 1, signal });
   const newestMs = Math.max(...listed.map(({ startedAt }) => Date.parse(startedAt)));
   const nowMs = Math.min(newestMs, Date.now());
@@ -238,15 +234,17 @@ async function removePublished(
     await store.delete(key);
 }
 
-/** Called with what could not be done after a publication, in words, and with the reason. */
-type Warn = (what: string, reason: Error) => void;
-
 /**
  * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. What cannot be deleted costs
  * a warning: the runs are published, and the next one deletes it. Another process that publishes one of these runs at the
  * moment fails; it is published all the same.
  */
-export async function clearAfter(store: Store, place: Place, warn: Warn): Promise<void> {
+export async function clearAfter(
+  store: Store,
+  place: Place,
+  /** Called with what could not be done after a publication, in words, and with the reason. */
+  warn: (what: string, reason: Error) => void,
+): Promise<void> {
   if (store.fileOf === undefined) return;
   try {
     const left = new Set<string>();

@@ -91,9 +91,10 @@ export function batchInPlace(
   };
 }
 
-type Lines = Pick<RecordPiece, 'lines' | 'ends'>;
-
-function linesInPlace({ json, records, index }: FoundRecords, from: number): Lines | undefined {
+function linesInPlace(
+  { json, records, index }: FoundRecords,
+  from: number,
+): Pick<RecordPiece, 'lines' | 'ends'> | undefined {
   const { bytes } = json;
   const { starts, ends } = index;
   const first = starts[from] ?? 0;

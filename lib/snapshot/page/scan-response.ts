@@ -23,17 +23,19 @@ import { textAt } from './value-at.ts';
  * a member that occurs twice the last one wins, as in `JSON.parse`; of a field that does, both types are recorded.
  */
 
-type ScannedObject = {
+/** The records that are the elements of the array `member` of a JSON object. */
+export function scanObject(
+  bytes: Buffer,
+  member: string,
+  wanted: Wanted,
+): {
   /** An object, or null, which has no members. */
   readonly isObject: boolean;
   /** The records of the last array with the name; undefined if there is none, or if the response is no object. */
   readonly found: FoundRecords | undefined;
   /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if there is none. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
-};
-
-/** The records that are the elements of the array `member` of a JSON object. */
-export function scanObject(bytes: Buffer, member: string, wanted: Wanted): ScannedObject {
+} {
   const { json, start } = begin(bytes);
   const { found, others, end } =
     bytes[start] === OPEN_OBJECT
@@ -87,14 +89,14 @@ function parseMember(bytes: Buffer): unknown {
   return parseJson(bytes.toString('utf8'));
 }
 
-/** Where the values of members are, by name. */
-type Members = ReadonlyMap<string, readonly [start: number, end: number]>;
+const NO_MEMBERS: ReadonlyMap<string, readonly [start: number, end: number]> = new Map();
 
-const NO_MEMBERS: Members = new Map();
-
-type Sought = { readonly member: string; readonly wanted: Wanted };
-
-function scanMembers(json: JsonBytes, start: number, { member, wanted }: Sought) {
+function scanMembers(
+  json: JsonBytes,
+  start: number,
+  options: { readonly member: string; readonly wanted: Wanted },
+) {
+  const { member, wanted } = options;
   const { bytes } = json;
   const others = new Map<string, readonly [number, number]>();
   const count = countNames();

@@ -155,11 +155,9 @@ const REASONS = {
 /** An id that a run could not read, and the start of the first of the runs since which it is missing with this status. */
 type KnownMissing = Manifest['missing'][number];
 
-type Found = { readonly missing: readonly MissingId[]; readonly startedAt: string };
-
 /** The missing ids of a run, each since when. `last`: the run that is published now. */
 export function missingSince(
-  { missing, startedAt }: Found,
+  { missing, startedAt }: { readonly missing: readonly MissingId[]; readonly startedAt: string },
   last: Pick<Manifest, 'missing'> | undefined,
 ): KnownMissing[] {
   const before = new Map(last?.missing.map((each) => [each.id, each]));

@@ -108,15 +108,16 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
 
 type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Run };
 
-/** A published run, and what was read of its tags. `isChanged`: something of the run was stored since. */
-type RunAsItIs = RunToTag & {
-  readonly is: 'latest' | 'replaced';
-  readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
-  readonly isChanged: boolean;
-};
-
 /** Tags the objects of a run that was replaced, unless all have the tag; untags those of the latest. Throws `StoreError`. */
-export async function tagAsItIs({ is, known, isChanged, ...run }: RunAsItIs): Promise<void> {
+export async function tagAsItIs(
+  /** A published run, and what was read of its tags. `isChanged`: something of the run was stored since. */
+  options: RunToTag & {
+    readonly is: 'latest' | 'replaced';
+    readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
+    readonly isChanged: boolean;
+  },
+): Promise<void> {
+  const { is, known, isChanged, ...run } = options;
   if (is === 'latest') return known.wasReplaced ? untagLatest(run) : undefined;
   if (!known.isTagged || isChanged) await tagReplaced(run);
 }

@@ -87,13 +87,14 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
   );
 }
 
-type Tried = Publication | 'lost-race';
-
 /** Whether an object is missing or damaged: any other fault says nothing of what is stored. */
 const isOfObject = (error: unknown): error is Error =>
   error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
 
-async function publishAfter(options: PublishOptions, last: LastPublication): Promise<Tried> {
+async function publishAfter(
+  options: PublishOptions,
+  last: LastPublication,
+): Promise<Publication | 'lost-race'> {
   const { store, source, run, finished, force } = options;
   const { latest } = last;
   if (latest?.removed.includes(run.id))

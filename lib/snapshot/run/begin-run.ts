@@ -61,14 +61,15 @@ export async function beginRun(request: SnapshotRequest, options: BeginOptions):
   return saved;
 }
 
-/** The selection includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
-type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom' | 'missing'> & { readonly ids?: readonly string[] };
-
+/**
+ * The selection includes the member that names the ids. Linked ids may change from night to night: only their source
+ * is named.
+ */
 async function idsOf(
   request: SnapshotRequest,
   last: Manifest | undefined,
   { store, platform, signal }: BeginOptions,
-): Promise<IdsOfRequest> {
+): Promise<Pick<NewRun, 'selection' | 'idsFrom' | 'missing'> & { readonly ids?: readonly string[] }> {
   const { selection, ids } = selectionOf(request);
   const { ids: idsOfRun } = sourceDefinitions[request.source];
   if (idsOfRun === undefined) return { selection };

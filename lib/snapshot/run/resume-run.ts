@@ -9,22 +9,16 @@ import type { Source } from '../sources/sources.ts';
 import { hasCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { Saved } from './take-run.ts';
 
-type RunToFind = {
+/** The place of a run to resume, and its name: undefined if there is none. */
+export async function findStopped(options: {
   readonly store: Store;
   readonly source: Source;
   /** The name of its place. Default: the source's own place, or one that was named after the selection of a narrowed run. */
   readonly as: string | undefined;
   /** The name of the run, or `last`: the newest that can be resumed. */
   readonly run: string;
-};
-
-/** The place of a run to resume, and its name: undefined if there is none. */
-export async function findStopped({
-  store,
-  source,
-  as,
-  run: typed,
-}: RunToFind): Promise<{ readonly place: Place; readonly run: string | undefined }> {
+}): Promise<{ readonly place: Place; readonly run: string | undefined }> {
+  const { store, source, as, run: typed } = options;
   const nameIn = async (place: Place) => (typed === 'last' ? await lastStopped(store, place) : typed);
   const found: { readonly place: Place; readonly run: string }[] = [];
   for (const place of as === undefined ? await placesIn(store) : []) {
@@ -36,19 +30,18 @@ export async function findStopped({
   return newest ?? { place: own, run: await nameIn(own) };
 }
 
-type RunToResume = {
+/**
+ * How far a run came, or its publication if it ended: one that was published leaves no checkpoint in a directory. Throws
+ * `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
+ */
+export async function resumeRun(options: {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
   /** The host that the records come from. */
   readonly platform: string;
-};
-
-/**
- * How far a run came, or its publication if it ended: one that was published leaves no checkpoint in a directory. Throws
- * `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
- */
-export async function resumeRun({ store, place, run, platform }: RunToResume): Promise<Saved | Publication> {
+}): Promise<Saved | Publication> {
+  const { store, place, run, platform } = options;
   const isOpen = await hasCheckpoint(store, place, run);
   const published = isOpen ? undefined : await findPublished(store, place, run);
   if (published !== undefined) return published;

@@ -36,7 +36,15 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
     let answered: string | undefined;
     const ahead = readAhead({
       items: ids.slice(from.next),
-      async read(id, stop): Promise<One> {
+      async read(
+        id,
+        stop,
+      ): Promise<{
+        readonly batch: RecordBatch;
+        readonly missing: readonly MissingId[];
+        /** Why it is missing. */
+        readonly error?: unknown;
+      }> {
         const had = await readOrMissing({
           ids,
           id,
@@ -74,13 +82,6 @@ export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition
 }
 
 const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
-
-type One = {
-  readonly batch: RecordBatch;
-  readonly missing: readonly MissingId[];
-  /** Why it is missing. */
-  readonly error?: unknown;
-};
 
 const readOrMissing = (options: ReadOfId<RecordBatch>): Promise<Had<RecordBatch>> =>
   options.read(options.id).then(

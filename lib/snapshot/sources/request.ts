@@ -36,10 +36,10 @@ export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bou
     readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;
   };
 
-type Requests = { readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>> };
-
 /** What a snapshot takes, and the place where its runs are published; requested by a message or by the command. */
-export type SnapshotRequest = Requests[Source];
+export type SnapshotRequest = {
+  readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>>;
+}[Source];
 
 /** The rules of all sources on several fields of a request; each holds for requests of other sources. */
 export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
@@ -81,7 +81,10 @@ export function placeOfRequest(request: SnapshotRequest): Place {
 }
 
 /** The source whose published runs provide a request's ids; undefined if the request needs none or has its own. */
-export function linkedSource({ source, ...fields }: LinkableRequest): Source | undefined {
+export function linkedSource(
+  options: Readonly<Record<string, unknown>> & { readonly source: Source },
+): Source | undefined {
+  const { source, ...fields } = options;
   const { ids } = sourceDefinitions[source];
   if (ids?.linked === undefined || fields[ids.field] !== undefined) return undefined;
   return ids.linked.from;
@@ -92,5 +95,3 @@ export function linkedTo(source: Source, selection: Readonly<Record<string, unkn
   const { ids } = sourceDefinitions[source];
   return ids?.linked !== undefined && selection[ids.field] === ids.linked.from ? ids.linked.from : undefined;
 }
-
-type LinkableRequest = Readonly<Record<string, unknown>> & { readonly source: Source };

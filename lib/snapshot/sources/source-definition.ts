@@ -47,7 +47,11 @@ type Definition<
   /** What follows `snapshot SOURCE` in the examples of its help. */
   readonly examples: readonly string[];
   /** The options of a small snapshot of the reference platform, for the tour. */
-  readonly sample: (records: SampleRecords) => readonly string[];
+  readonly sample: (records: {
+    readonly filesetIds: readonly string[];
+    readonly datasetIds: readonly string[];
+    readonly dataFileIds: readonly string[];
+  }) => readonly string[];
 };
 
 /** All that the program knows about one source. `F`: the fields of a request; `Linked`: the source that links to its ids. */
@@ -155,16 +159,6 @@ export type RecordKey<Column extends string = string> = {
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 
-/** How ids are found in a file. */
-type IdsInFile = {
-  /** What a column of them is called, in small letters without anything between them. */
-  readonly columns: readonly string[];
-  readonly isId: (text: string) => boolean;
-  readonly expected: string;
-  /** The option that names the column. */
-  readonly flag: string;
-};
-
 /** An option of the command, and the field of the request that it sets: a switch if it takes no `<value>`. */
 export type RequestOption = {
   readonly field: string;
@@ -175,15 +169,17 @@ export type RequestOption = {
    * that has them.
    */
   readonly kind?: 'list' | 'ids' | 'column';
-  readonly ids?: IdsInFile;
+  /** How ids are found in a file. */
+  readonly ids?: {
+    /** What a column of them is called, in small letters without anything between them. */
+    readonly columns: readonly string[];
+    readonly isId: (text: string) => boolean;
+    readonly expected: string;
+    /** The option that names the column. */
+    readonly flag: string;
+  };
   /** How an entry of a list is read: undefined for a text that is not `expected`. */
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
-};
-
-type SampleRecords = {
-  readonly filesetIds: readonly string[];
-  readonly datasetIds: readonly string[];
-  readonly dataFileIds: readonly string[];
 };
 
 /** The same scan, for positions stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */

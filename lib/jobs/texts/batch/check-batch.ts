@@ -30,11 +30,14 @@ export type CheckOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `rows`: all rows of the source, including bad ones. */
-type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
-
-/** Whether a batch may begin. The rows are counted first: texts are looked up if the rate may be too low for them. */
-export async function checkBatch(given: BatchRequest, options: CheckOptions): Promise<Checked> {
+/**
+ * Whether a batch may begin. The rows are counted first: texts are looked up if the rate may be too low for them.
+ * `rows`: all rows of the source, including bad ones.
+ */
+export async function checkBatch(
+  given: BatchRequest,
+  options: CheckOptions,
+): Promise<{ readonly kind: 'accepted'; readonly rows: number } | Refusal> {
   const faults = faultsOf(given);
   if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };
   const { rate, maxCalls, signal } = options;
@@ -161,7 +164,7 @@ export async function* cutChunks(
   sizeOf = async (chunk: Chunk): Promise<number> => chunk.rows.length,
 ): AsyncGenerator<Chunk> {
   let index = 0;
-  let held: Measured[] = [];
+  let held: ReturnType<typeof measured>[] = [];
   const bytesOf = () => held.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let heldBytes = 0;
   const cut = async (): Promise<Chunk> => {
@@ -180,8 +183,6 @@ export async function* cutChunks(
   }
   while (held.length > 0) yield await cut();
 }
-
-type Measured = ReturnType<typeof measured>;
 
 /** A row as chunks contain it, and the bytes of its text there: one that no chunk can score is a bad row. */
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {

@@ -102,26 +102,27 @@ export type ScoredRow = Sentiments &
     readonly erased?: true;
   };
 
-/** `bad`: it had no text to score; `cancelled`: its job was. */
-type Outcome = 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased';
-
-/** How a row ended. */
-export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
+/** How a row ended. `bad`: it had no text to score; `cancelled`: its job was. */
+export function outcomeOf({
+  error,
+  erased,
+  textHash,
+}: ScoredRow): 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased' {
   if (erased) return 'erased';
   if (error === undefined) return 'scored';
   if (textHash === undefined) return 'bad';
   return error.startsWith(CANCELLED) ? 'cancelled' : 'failed';
 }
 
-type Score = {
-  readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
-  readonly error?: string | undefined;
-};
-
 /** A row with its result, and what it has cost; `scored` is undefined if its job did not score it. */
 export function scoredRow(
   row: StagedRow,
-  scored: Score | undefined,
+  scored:
+    | {
+        readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
+        readonly error?: string | undefined;
+      }
+    | undefined,
   costs: Partial<RowCosts> = {},
 ): ScoredRow {
   const { line, id } = row;
@@ -185,19 +186,19 @@ export async function readScores(store: Pick<Store, 'get'>, key: string) {
   return rows.map((row) => ({ ...row, outcome: outcomeOf(row), date: dateIn(row.columns) }));
 }
 
-type OpenChunk = StagedChunk & {
-  /** Its texts that have no score. */
-  readonly texts: ScoreJob['texts'];
-  /** The rows of its part, by line, if it ended and was reopened: what is scored is paid for. */
-  readonly prior: ReadonlyMap<number, ScoredRow>;
-};
-
 /** `part`: as the chunk's row names it; if it is gone, all texts are scored again. Throws `StoredObjectError`. */
 export async function readOpenChunk(
   chunkId: ChunkId,
   part: string | undefined,
   store: Store,
-): Promise<OpenChunk> {
+): Promise<
+  StagedChunk & {
+    /** Its texts that have no score. */
+    readonly texts: ScoreJob['texts'];
+    /** The rows of its part, by line, if it ended and was reopened: what is scored is paid for. */
+    readonly prior: ReadonlyMap<number, ScoredRow>;
+  }
+> {
   const staged = await findStaged(chunkId, store);
   if (staged === undefined) throw missingObject(store, stagedKey(chunkId), 'a chunk');
   const stored = part === undefined ? undefined : await store.get(part);

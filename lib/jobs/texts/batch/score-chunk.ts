@@ -22,14 +22,6 @@ import {
   writeChunkRow,
 } from './finish-batch.ts';
 
-type ScoredChunk =
-  | Exclude<Scored, { readonly kind: 'scored' }>
-  | {
-      readonly kind: 'scored';
-      readonly results: readonly TextResult[];
-      readonly chunk: EndedChunk | undefined;
-    };
-
 /**
  * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was erased,
  * has no `results` and costs no call; of one that was reopened, only rows without a result are scored.
@@ -37,7 +29,14 @@ type ScoredChunk =
 export async function scoreChunk(
   job: ScoreJob,
   given: Omit<ScoreTextsOptions, 'payer'> & BatchStorage,
-): Promise<ScoredChunk> {
+): Promise<
+  | Exclude<Scored, { readonly kind: 'scored' }>
+  | {
+      readonly kind: 'scored';
+      readonly results: readonly TextResult[];
+      readonly chunk: EndedChunk | undefined;
+    }
+> {
   const options = { ...given, payer: job.id };
   const { batch, chunk } = job;
   if (batch === undefined || chunk === undefined) {
@@ -142,13 +141,11 @@ async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise
     if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
 }
 
-/** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
-type ChunkFailure = { readonly error: string; readonly payer: string };
-
 /** Ends a chunk whose job failed or is unknown: texts that were scored have their results, the others this error. */
 export async function failChunk(
   chunkId: ChunkId,
-  { error, payer }: ChunkFailure,
+  /** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
+  { error, payer }: { readonly error: string; readonly payer: string },
   options: BatchStorage,
 ): Promise<EndedChunk> {
   const found = await findChunk(chunkId, options);

@@ -41,23 +41,24 @@ import {
 } from './finish-batch.ts';
 import { endChunk, failChunk, scoreChunk } from './score-chunk.ts';
 
-/** Progress of a file; `rowsScored` counts this run only, `rows` the whole file. */
-type ScoreProgress = { readonly rowsScored: number; readonly rows: number };
-
 type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {
     /** Chunks that are scored at once. Default 2: the second one runs while the last results of the first arrive. */
     readonly chunksAtOnce?: number | undefined;
-    readonly progress?: ((progress: ScoreProgress) => void) | undefined;
+    /** Progress of a file; `rowsScored` counts this run only, `rows` the whole file. */
+    readonly progress?:
+      | ((progress: { readonly rowsScored: number; readonly rows: number }) => void)
+      | undefined;
   };
-
-type ScoredFile = { readonly kind: 'scored'; readonly summary: Summary } | Refusal;
 
 /**
  * Scores a batch in this process: each chunk is scored when its message would be sent. Scoring the same batch again
  * resumes where it stopped. A failure that different texts share is thrown once the chunks in progress have ended.
  */
-export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
+export async function scoreFile(
+  request: BatchRequest,
+  options: ScoreFileOptions,
+): Promise<{ readonly kind: 'scored'; readonly summary: Summary } | Refusal> {
   const checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
   const {

@@ -46,13 +46,12 @@ export async function writeScoredFile(
   return { rows: counts.rows, encoding: written };
 }
 
-type Lines = CsvForm & CellOptions & { readonly names: readonly string[]; readonly counts: { rows: number } };
-
 async function* linesOf(
   summary: Summary,
   options: ScoredFileOptions,
-  { names, counts, ...form }: Lines,
+  parts: CsvForm & CellOptions & { readonly names: readonly string[]; readonly counts: { rows: number } },
 ): AsyncGenerator<string> {
+  const { names, counts, ...form } = parts;
   const { open: read, rows: given, topics, format } = options;
   await using source = await openRows(read(), given);
   const columns = format.format === 'csv' ? scoreColumns(topics) : SCORE_MEMBER;

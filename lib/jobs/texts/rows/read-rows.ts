@@ -34,14 +34,17 @@ export type SourceRecord = readonly string[] | string | undefined;
 
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
 
-type OpenRows = AsyncDisposable & {
-  readonly format: SourceFormat;
-  readonly rows: () => AsyncGenerator<RowOfSource>;
-  readonly odd: () => OddRows;
-};
-
 /** Opens CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. Throws `TextError`. */
-export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
+export async function openRows(
+  bytes: AsyncIterable<Uint8Array>,
+  options: RowsOptions,
+): Promise<
+  AsyncDisposable & {
+    readonly format: SourceFormat;
+    readonly rows: () => AsyncGenerator<RowOfSource>;
+    readonly odd: () => OddRows;
+  }
+> {
   const source = await openText(bytes, options);
   const { encoding, isMarked, isGzipped, doubt, [Symbol.asyncDispose]: close } = source;
   try {
@@ -122,13 +125,14 @@ export type InputOptions = RowsOptions & {
 };
 
 /** A source of texts that can be read more than once. `found`: what it was found to be by the last whole reading. */
-type Input = {
+export function createInput(
+  /** Gives the same bytes each time. */
+  open: () => AsyncIterable<Uint8Array>,
+  options: InputOptions,
+): {
   readonly rows: () => AsyncGenerator<Row | BadRow>;
   readonly found: () => InputFound | undefined;
-};
-
-/** `open` gives the same bytes each time. */
-export function createInput(open: () => AsyncIterable<Uint8Array>, options: InputOptions): Input {
+} {
   let latest: InputFound | undefined;
   return {
     async *rows() {

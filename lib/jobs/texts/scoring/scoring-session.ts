@@ -22,7 +22,7 @@ export type ScoreTextsOptions = JobClock & {
   /** Default: no bound. */
   readonly limit?: CallLimit | undefined;
   /** Default: one of its own. */
-  readonly gate?: TextGate | undefined;
+  readonly gate?: ReturnType<typeof createTextGate> | undefined;
   /** Default: those of this chunk alone. */
   readonly failures?: Failures | undefined;
   /** The most texts in work at once. Default 8. */
@@ -73,8 +73,6 @@ export function createScoringSession(options: ScoreTextsOptions) {
     isOver: () => now() >= deadlineMs,
   };
 }
-
-type TextGate = ReturnType<typeof createTextGate>;
 
 /** While one call takes its slot, the next one is there to reserve another. */
 const MIN_WAITING = 2;

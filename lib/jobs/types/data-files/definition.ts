@@ -45,11 +45,6 @@ export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
   }),
 };
 
-type Read =
-  | { readonly file: string }
-  | { readonly missing: { readonly id: string; readonly status: number } }
-  | { readonly fault: string };
-
 /**
  * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids that get a 404
  * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails it, with a
@@ -60,7 +55,13 @@ export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();
     const options = { signal: AbortSignal.any([signal, stop.signal]), beforeSend, onSend, priority };
-    const read = async (id: string): Promise<Read> => {
+    const read = async (
+      id: string,
+    ): Promise<
+      | { readonly file: string }
+      | { readonly missing: { readonly id: string; readonly status: number } }
+      | { readonly fault: string }
+    > => {
       try {
         const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);
         const fault = faultOf(id, json);

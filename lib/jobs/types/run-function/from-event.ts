@@ -134,14 +134,16 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
     ? { path, otherwise }
     : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
 
-/** Called for each reference to a field of the event, and for each fault. */
-type Visit = {
-  readonly field: (field: Field, at: ValuePath) => unknown;
-  readonly fault: (fault: ValueFault) => void;
-};
-
 /** The value with each reference replaced by what `field` returns; a member of which that is undefined is left out. */
-function replaced(value: unknown, visit: Visit, at: ValuePath = []): unknown {
+function replaced(
+  value: unknown,
+  /** Called for each reference to a field of the event, and for each fault. */
+  visit: {
+    readonly field: (field: Field, at: ValuePath) => unknown;
+    readonly fault: (fault: ValueFault) => void;
+  },
+  at: ValuePath = [],
+): unknown {
   const reference = referenceIn(value);
   if (reference !== undefined) {
     if ('path' in reference) return visit.field(reference, at);

@@ -16,27 +16,21 @@ import {
 import type { RunnerParts } from '../job-type-definition.ts';
 import type { ScoreJob } from './message.ts';
 
-type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
-  readonly platform: Pick<Platform, 'sentiment'>;
-  readonly onSentiment?: RunnerParts['onSentiment'];
-  readonly cache: ScoreCache;
-  readonly batches: BatchStorage;
-  readonly rate: number;
-};
-
 /**
  * Scores texts, each paid for once. The response is `{results}`, one for each text in order; for a chunk of a batch
  * `{batch, chunk, part}` with what the chunk has cost, and the results are in that part. A job that is stopped has a response
  * too, if it ends: what was scored, and what that cost.
  */
-export function scoreRunner({
-  platform,
-  cache,
-  batches,
-  onSentiment,
-  rate,
-  ...given
-}: ScoreRunnerOptions): RunJob<ScoreJob> {
+export function scoreRunner(
+  parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
+    readonly platform: Pick<Platform, 'sentiment'>;
+    readonly onSentiment?: RunnerParts['onSentiment'];
+    readonly cache: ScoreCache;
+    readonly batches: BatchStorage;
+    readonly rate: number;
+  },
+): RunJob<ScoreJob> {
+  const { platform, cache, batches, onSentiment, rate, ...given } = parts;
   const gate = createTextGate(mostWaitingAt(rate));
   const failuresOf = createFailuresOf();
   return async (job, context) => {

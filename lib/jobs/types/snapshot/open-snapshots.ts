@@ -43,16 +43,15 @@ export async function openSnapshots(
   });
 }
 
-type StartSnapshotOptions = {
+/** Starts a snapshot's durable execution, and returns `{started: NAME}`. The same job again has the same name. */
+export function startSnapshotRunner(options: {
   readonly start: StartExecution;
   /** The deployed stack's name: other stacks in the account may have jobs with the same ids. */
   readonly stack: string;
   /** The snapshots to take after one of all calculations has been published. */
   readonly followers: readonly SnapshotJob[];
-};
-
-/** Starts a snapshot's durable execution, and returns `{started: NAME}`. The same job again has the same name. */
-export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
+}): RunJob<SnapshotJob> {
+  const { start, stack, followers } = options;
   return async (job, { signal, beforeSend, onSend }) => {
     const name = executionName(job, stack);
     const input = printExecutionInput(job, followersOf(job, followers));

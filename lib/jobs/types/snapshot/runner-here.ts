@@ -24,20 +24,20 @@ import type { Outcome } from '../../ledger/job-row.ts';
 import { type JobClock, JobRefusedError, type RunJob } from '../../send-context.ts';
 import type { SnapshotJob } from './message.ts';
 
-type SnapshotRunnerOptions = JobClock & {
-  readonly call: Call;
-  readonly store: Store;
-  readonly compression: Compression;
-  readonly partMs?: number | undefined;
-  readonly host: string;
-  readonly callCounts: () => CallCounts;
-  readonly paceCounts?: () => PaceCounts;
-  /** Called with what a publication could not do, although it ended as it should. */
-  readonly warn?: ((what: string, reason: Error) => void) | undefined;
-};
-
 /** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
-export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
+export function snapshotRunner(
+  options: JobClock & {
+    readonly call: Call;
+    readonly store: Store;
+    readonly compression: Compression;
+    readonly partMs?: number | undefined;
+    readonly host: string;
+    readonly callCounts: () => CallCounts;
+    readonly paceCounts?: () => PaceCounts;
+    /** Called with what a publication could not do, although it ended as it should. */
+    readonly warn?: ((what: string, reason: Error) => void) | undefined;
+  },
+): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend, onSend, onProgress: onSaved }) => {
     const place = placeOfRequest(job);

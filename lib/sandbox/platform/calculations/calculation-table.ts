@@ -238,17 +238,15 @@ function removeSorted(sorted: number[], item: number, compare: Compare): void {
 }
 
 /** References by the calculation that they name: read from the formulas once, and changed with them. */
-type ReferenceIndex = {
+function createReferenceIndex(
+  seeded: number,
+  referencesOf: (sequence: number) => readonly Reference[],
+): {
   /** The calculations that refer to this one, by sequence in ascending order, and each reference. */
   usersOf(id: string): readonly (readonly [user: number, valid: Link['valid']])[];
   /** Replaces a calculation's references. Returns the ids of all calculations whose users changed. */
   set(user: number, before: readonly Reference[], after: readonly Reference[]): ReadonlySet<string>;
-};
-
-function createReferenceIndex(
-  seeded: number,
-  referencesOf: (sequence: number) => readonly Reference[],
-): ReferenceIndex {
+} {
   let byTarget: Map<string, Map<number, Link['valid']>> | undefined;
 
   const add = (users: Map<string, Map<number, Link['valid']>>, user: number, all: readonly Reference[]) => {

@@ -24,16 +24,14 @@ export function codeFunction(
 }
 
 /** A version of a package. Only a released one can be run. */
-type CodePackageVersion = {
-  readonly version: string;
-  readonly released: boolean;
-  readonly functions: readonly CodeFunction[];
-};
-
 export type CodePackage = {
   readonly id: string;
   readonly name: string;
-  readonly versions: readonly CodePackageVersion[];
+  readonly versions: readonly {
+    readonly version: string;
+    readonly released: boolean;
+    readonly functions: readonly CodeFunction[];
+  }[];
 };
 
 /** The case of the id does not matter. */

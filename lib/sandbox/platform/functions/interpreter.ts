@@ -20,14 +20,12 @@ type InterpreterLimits = {
   readonly monotonicMs: () => number;
 };
 
-/** Calls a function and waits for its result; never throws because of what the function does. */
-type Interpret = (call: GuestCall) => Promise<Outcome>;
-
 /**
  * JavaScript in WebAssembly (QuickJS), a runtime a call. A function blocks the event loop until it ends or reaches the
- * time limit, which is checked between steps: one long built-in operation can overrun it.
+ * time limit, which is checked between steps: one long built-in operation can overrun it. The interpreter
+ * calls a function and waits for its result; it never throws because of what the function does.
  */
-export function createInterpreter(limits: InterpreterLimits): Interpret {
+export function createInterpreter(limits: InterpreterLimits): (call: GuestCall) => Promise<Outcome> {
   let loading: Promise<Engine> | undefined;
 
   return async function interpret(call) {

@@ -131,16 +131,14 @@ function faultOf(input: FunctionInput, given: ReadonlyMap<string, unknown>): str
   return [`${input.name}: expected ${formatDeclaredType(input)}, got ${got}`];
 }
 
-/** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
-type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
-
 /** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
 export type FunctionExecution = {
   readonly executionId: string;
   readonly packageId: string;
   readonly version: string;
   readonly functionName: string;
-  readonly status: ExecutionStatus;
+  /** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
+  readonly status: 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
   readonly settings: { readonly getLogs: boolean };
   readonly startedOn: string;
   readonly startedBy: string;

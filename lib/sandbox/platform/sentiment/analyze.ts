@@ -3,19 +3,20 @@ type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 /** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
 type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
-/** `targeted` has one entry for each topic, under the given name and in the given order. */
-type SentimentAnalysis =
-  | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
-  | { readonly kind: 'overall'; readonly sentiment: Sentiment };
-
-/** Scores a text with the VADER lexicon, sentence by sentence. The same request always gets the same result. */
+/**
+ * Scores a text with the VADER lexicon, sentence by sentence. The same request always gets the same result. `targeted`
+ * has one entry for each topic, under the given name and in the given order.
+ */
 export async function analyzeSentiment({
   text,
   topics,
 }: {
   readonly text: string;
   readonly topics?: readonly Topic[] | null | undefined;
-}): Promise<SentimentAnalysis> {
+}): Promise<
+  | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
+  | { readonly kind: 'overall'; readonly sentiment: Sentiment }
+> {
   const score = await loadScorer();
   const sentences = sentencesOf(text);
   if (!topics || topics.length === 0) {
@@ -71,15 +72,10 @@ const assumed = {
   outputTokens: 12,
 } as const;
 
-/** What a call would have cost with a model provider, in tokens; `totalTokens` is the sum of the others. */
-type ModelProviderUsage = {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  readonly reasoningTokens: number;
-};
-
-/** Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. */
+/**
+ * Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. Returns
+ * what a call would have cost with a model provider, in tokens; `totalTokens` is the sum of the others.
+ */
 export function countUsage({
   texts,
   topics,
@@ -88,7 +84,12 @@ export function countUsage({
   readonly texts: readonly string[];
   readonly topics?: readonly Topic[] | null | undefined;
   readonly instructions?: string | null | undefined;
-}): ModelProviderUsage {
+}): {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly reasoningTokens: number;
+} {
   const requested = topics ?? [];
   const topicTexts = requested.flatMap(({ topic, description }) => [topic, description ?? '']);
   const read = [...texts, instructions ?? '', ...topicTexts].map(tokensOf);

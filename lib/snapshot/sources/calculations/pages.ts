@@ -142,15 +142,13 @@ export type CalculationPage = {
   readonly received: number;
 };
 
-type PageRequest = {
+/** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
+export type ReadPage = (request: {
   readonly ascending: boolean;
   readonly offset: number;
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
-};
-
-/** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
-export type ReadPage = (request: PageRequest) => Promise<CalculationPage>;
+}) => Promise<CalculationPage>;
 
 export type PageReaderOptions = {
   readonly call: Call;
@@ -182,18 +180,17 @@ export function calculationPageReader(
 /** Far more than a page is asked for: 5,000. */
 const MAX_RECORDS = 100_000;
 
-type PageAsked = {
-  /** The row that was asked for first. Default: 0. */
-  readonly offset?: number;
-  readonly onOdd?: OnOdd | undefined;
-};
-
 /** The page in these bytes. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page. */
 export function pageIn(
   bytes: Buffer,
   field: SortField,
-  { offset = 0, onOdd }: PageAsked = {},
+  options: {
+    /** The row that was asked for first. Default: 0. */
+    readonly offset?: number;
+    readonly onOdd?: OnOdd | undefined;
+  } = {},
 ): CalculationPage {
+  const { offset = 0, onOdd } = options;
   const others = field === 'id' ? [] : [field];
   const wanted = wantedOf(calculationRows, { others, label: 'name', most: MAX_RECORDS });
   const { isObject, member, ...scanned } = scanObject(bytes, calculationRows.member, wanted);

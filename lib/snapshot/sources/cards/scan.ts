@@ -18,15 +18,17 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
-type CardsScanOptions = {
+/** Cards by dataset id as text, then by card id as an integer, each once (the first). Key: `DATASETID/CARDID`. */
+export const cardsScan = ({
+  call,
+  datasetIds,
+  drill,
+}: {
   readonly call: Call;
   /** In any order; duplicates are skipped. */
   readonly datasetIds: readonly string[];
   readonly drill: boolean;
-};
-
-/** Cards by dataset id as text, then by card id as an integer, each once (the first). Key: `DATASETID/CARDID`. */
-export const cardsScan = ({ call, datasetIds, drill }: CardsScanOptions): Scan<FanOutPosition> =>
+}): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(datasetIds)].sort(),
     read: (datasetId, signal) => {

@@ -10,16 +10,17 @@ import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export { fanOutPosition } from '../fan-out.ts';
 
-type DataFilesScanOptions = {
-  readonly call: Call;
-  /** In any order; duplicates are skipped. */
-  readonly ids: readonly Id[];
-};
-
 const EXPAND = expandNames.join(',');
 
 /** The metadata of data files, in the order of their ids as integers. Key: the id's digits. A line is the whole response. */
-export const dataFilesScan = ({ call, ids }: DataFilesScanOptions): Scan<FanOutPosition> =>
+export const dataFilesScan = ({
+  call,
+  ids,
+}: {
+  readonly call: Call;
+  /** In any order; duplicates are skipped. */
+  readonly ids: readonly Id[];
+}): Scan<FanOutPosition> =>
   fanOut({
     ids: [...new Set(ids)].sort(compareIds),
     read: (id, signal) =>

@@ -196,10 +196,8 @@ export const files = defineSource({
   sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
 });
 
-type Where = z.input<typeof whereSchema>;
-
 /** A filter from `FIELD:OPERATOR:VALUE`, or undefined: `!OPERATOR` negates it, IN takes values with commas, IS_NULL none. */
-export function readWhere(text: string): Where | undefined {
+export function readWhere(text: string): z.input<typeof whereSchema> | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];
   if (field === undefined || operator === undefined) return undefined;
   const takesNone = operator.toUpperCase() === 'IS_NULL';

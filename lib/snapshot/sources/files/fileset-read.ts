@@ -306,7 +306,15 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
 const wanted = wantedOf(fileRows, { others: ['created', 'path'], label: 'path' });
 
 /** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
-function filesIn(bytes: Buffer, { filesetId, next, onOdd }: FilesAsked): ScannedFilePage {
+function filesIn(
+  bytes: Buffer,
+  options: {
+    readonly filesetId: string;
+    readonly next: string | null;
+    readonly onOdd: OnOdd | undefined;
+  },
+): ScannedFilePage {
+  const { filesetId, next, onOdd } = options;
   const { isObject, found, member } = scanObject(bytes, fileRows.member, wanted);
   const given = member('pageContext');
   const context = pageContextOf(given);
@@ -321,12 +329,6 @@ function filesIn(bytes: Buffer, { filesetId, next, onOdd }: FilesAsked): Scanned
   const showsEnd = context.total !== null || Object(given ?? {}).next !== undefined;
   return { ...rowsOf(found, filesetId), ...context, showsEnd };
 }
-
-type FilesAsked = {
-  readonly filesetId: string;
-  readonly next: string | null;
-  readonly onOdd: OnOdd | undefined;
-};
 
 function rowsOf(found: FoundRecords | undefined, filesetId: string) {
   const [ids, created, paths] = found?.index.values ?? [];

@@ -25,15 +25,6 @@ import {
   readFileset,
 } from './fileset-read.ts';
 
-type FilesScanOptions = {
-  readonly call: Call;
-  /** UUIDs in upper or lower case, read in this order; duplicates are skipped. */
-  readonly filesetIds: readonly string[];
-  readonly search: FileSearch;
-  /** How many files each page requests. Default: the limit of `search`, or else 1000. */
-  readonly limit?: number | undefined;
-};
-
 export const filesPosition = z.object({
   fileset: z.number(),
   /** Where its reads resume; null at its beginning. */
@@ -61,12 +52,15 @@ const LIMIT = 1000;
  * most three times (`judgeRead`). A FileSet that cannot be had is missing (`afterFailure`), and nothing of it is kept:
  * `incomplete` if all are.
  */
-export function filesScan({
-  call,
-  filesetIds,
-  search,
-  limit = search.limit ?? LIMIT,
-}: FilesScanOptions): Scan<FilesPosition> {
+export function filesScan(options: {
+  readonly call: Call;
+  /** UUIDs in upper or lower case, read in this order; duplicates are skipped. */
+  readonly filesetIds: readonly string[];
+  readonly search: FileSearch;
+  /** How many files each page requests. Default: the limit of `search`, or else 1000. */
+  readonly limit?: number | undefined;
+}): Scan<FilesPosition> {
+  const { call, filesetIds, search, limit = search.limit ?? LIMIT } = options;
   const ids = [...new Set(filesetIds.map((id) => id.toLowerCase()))];
   const readPage = filePageReader(call, { ...search, limit });
   return async function* ({ from = START, ...start }) {
@@ -91,17 +85,16 @@ const START: FilesPosition = {
   missing: 0,
 };
 
-type FilesetOptions = FilesetReadOptions & {
-  readonly filesetIds: readonly string[];
-};
-
 /** How often a FileSet is read on where it failed, once the platform answers again, before the error is thrown. */
 const MAX_RESUMED = 3;
 
 async function* stepsOf(
-  { filesetId, filesetIds, readPage }: FilesetOptions,
+  options: FilesetReadOptions & {
+    readonly filesetIds: readonly string[];
+  },
   { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },
 ): AsyncGenerator<ScanStep<FilesPosition>, FilesPosition, undefined> {
+  const { filesetId, filesetIds, readPage } = options;
   const reads = rereading({
     read: (startOfRead: ScanStart<FilesetPosition>, isLast: boolean) =>
       readFileset({ filesetId, readPage }, startOfRead, !isLast),
@@ -149,9 +142,11 @@ async function* stepsOf(
   }
 }
 
-type EndOfReads = FilesetOutcome & { readonly passes: number };
-
-function nextFileset(position: FilesPosition, { totals, passes, ...found }: EndOfReads): FilesPosition {
+function nextFileset(
+  position: FilesPosition,
+  options: FilesetOutcome & { readonly passes: number },
+): FilesPosition {
+  const { totals, passes, ...found } = options;
   return {
     ...position,
     fileset: position.fileset + 1,
