@@ -24,7 +24,7 @@ const GOALS: Sizes = {
   "imports of packages' insides": 0,
   'words of earlier versions': 0,
   'test: lines a line of lib': 1.5,
-  'docs: words': 35_000,
+  'docs: words': 33_000,
 };
 /** Names that one door shows. */
 const MAX_NAMES = 35;
