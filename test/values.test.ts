@@ -6,7 +6,7 @@ import { type Sandbox, startPlatform } from '../lib/sandbox/platform/start-platf
 import { sources } from '../lib/snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../lib/store/directory.ts';
 import { glueViews } from '../lib/tables/catalog/glue-views.ts';
-import { viewsOver } from '../lib/tables/catalog/views.ts';
+import { viewsOver } from '../lib/tables/catalog/tables.ts';
 import { beginCommand, settingsOf } from './cli/run-command.ts';
 import { folderOfAll } from './folder-of-each.ts';
 import { connect, contextOver } from './report/mcp/connect.ts';

@@ -15,19 +15,10 @@ import {
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
 import { type KnownFormulas, listFormulas } from './formulas/formula-columns.ts';
+import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import { USES_FORMAT } from './part-uses.ts';
-import {
-  type Flag,
-  type FlaggedKind,
-  flagBits,
-  flagColumns,
-  flagsOf,
-  type ModelTable,
-  modelColumns,
-  modelTables,
-  recordColumns,
-} from './rules/flags.ts';
+import { type FlaggedKind, flagBits, flagsOf } from './rules/index.ts';
 import { columnsOfRuns, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
 import { graphIn, HEAD_BYTES, type PackedUses, thingsIn } from './uses-graph.ts';
 
@@ -133,7 +124,7 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const tables = stored && ownTables(stored);
   if (stored !== undefined && tables !== undefined) return { ...stored, tables };
   if (computed === undefined) return renewModel({ ...options, damaged: stored });
-  const built = modelTables.map((name) => [name, buildTable(computed, name, asOfMs)]);
+  const built = modelTableNames.map((name) => [name, buildTable(computed, name, asOfMs)]);
   return {
     asOf: new Date(asOfMs).toISOString(),
     runs: runsIn(runs),
@@ -237,7 +228,7 @@ async function storeModel(
   // No other writer uses these names, so deleting unnamed objects never deletes one that is being stored again.
   const token = randomBytes(8).toString('hex');
   const tables: Partial<Record<ModelTable, StoredTables[ModelTable]>> = {};
-  for (const name of withTables ? modelTables : []) {
+  for (const name of withTables ? modelTableNames : []) {
     const { body, ...about } = buildTable(computed, name, asOfMs);
     const stored = { key: `${MODEL_FOLDER}${name}/${token}.parquet`, ...about };
     await store.put(stored.key, body, {
@@ -287,8 +278,9 @@ const builders: Readonly<Record<ModelTable, Make>> = {
 /** A row for each id that a record of a kind has, and one for each other way in which records write it. */
 function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel, asOfMs: number) {
   const { nodes, spellings } = model[`${kind}s`];
-  const names: readonly Flag[] = flagsOf[kind];
-  const file = createColumnFile({ ...recordColumns, ...flagColumns(names) });
+  const names: readonly (typeof flagsOf.calculation)[number][] = flagsOf[kind];
+  // Cards have some of the flags of calculations.
+  const file = createColumnFile(modelColumns[`${kind}s`] as typeof modelColumns.calculations);
   const { record_id, thing_id, as_of, ...rest } = file.columns;
   const addId = idsOf(uses);
   const add = (node: number, spelling?: string) => {

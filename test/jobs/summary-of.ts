@@ -9,7 +9,7 @@ export function summaryOf(batch: string, parts: Summary['parts']): Summary {
     chunks: parts.length,
     rows,
     scored: rows,
-    ...{ failed: 0, bad: 0, erased: 0, cached: 0, calls: rows, paidAgain: 0 },
+    ...{ failed: 0, cancelled: 0, bad: 0, erased: 0, cached: 0, calls: rows, paidAgain: 0 },
     tokens: { input: 0, output: 0, total: 0, reasoning: 0 },
     sentiments: { overall: {}, topics: {} },
     badRows: [],

@@ -8,9 +8,9 @@ import {
   usesKey,
   usesOfPart,
 } from '../../lib/model/index.ts';
+import type { ModelTable } from '../../lib/model/model-tables.ts';
 import { findModel, isBehind, keysOfModel, type StoredModel } from '../../lib/model/open-model.ts';
 import { buildUses, storedUses } from '../../lib/model/part-uses.ts';
-import type { ModelTable } from '../../lib/model/rules/index.ts';
 import { forEachUse } from '../../lib/model/rules/record-rules.ts';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
 import { eachLine } from '../../lib/snapshot/changes/line-reader.ts';

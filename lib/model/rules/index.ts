@@ -13,8 +13,6 @@ export {
   flagMeanings,
   flagsOf,
   IN_SNAPSHOT,
-  type ModelTable,
-  modelColumns,
   ownedNames,
   wrongFlags,
 } from './flags.ts';

@@ -1,4 +1,4 @@
-/* The words in which the definition of a source says what columns its records have in SQL, here and in Athena. */
+/* The words in which a table is defined: its columns as they are stored and as SQL has them, here and in Athena. */
 
 /** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
 export type HiveType = string;
@@ -15,25 +15,84 @@ export type ColumnUse = {
   readonly moment?: string;
   /** Names that people guess: the error names the column. */
   readonly guesses?: readonly string[];
-  /** The field that it is made of and that the platform sends in no list: the query says so if it is null in all rows. */
-  readonly unsent?: string;
+  /** The platform sends this field in no list: the query says so if it is null in all rows. */
+  readonly isUnsent?: true;
 };
 
-/** A column: its type, the expression of SQL that makes it, and a line of meaning. */
-export type Made = readonly [type: HiveType, sql: string, about: string, use?: ColumnUse];
+/** A column: its type, the expression of SQL that makes it, and a line of meaning. Default of `sql`: its name. */
+export type Column = ColumnUse & { readonly type: HiveType; readonly about: string; readonly sql?: string };
 
-/** A column of text; `sql` makes it, `about` is its line of meaning. */
-export const text = (sql: string, about: string, use: ColumnUse = {}): Made => ['string', sql, about, use];
-/** A column of whole numbers. */
-export const number = (sql: string, about: string, use: ColumnUse = {}): Made => ['bigint', sql, about, use];
-/** A column of timestamps. */
-export const moment = (sql: string, about: string): Made => ['timestamp', sql, about];
+/** What is stored as well, under its name, by this type. Without a meaning, SQL does not show it. */
+export type StoredColumn<Type extends HiveType = HiveType> = Column & { readonly stored: Type };
+
+/** The columns of a table, in the order in which SQL shows them; SQL has the names in lower case. */
+export type TableColumns = Readonly<Record<string, Column | StoredColumn>>;
+
+/** A table as everything has it: files, SQL here and in Athena, hints and the page of columns are made of this. */
+export type TableDefinition<Columns extends TableColumns = TableColumns> = {
+  /** What a row is: `a job that has ended`. */
+  readonly about: string;
+  readonly columns: Columns;
+  /** Where SQL has the rows from. Default: what is stored under the name of the table. */
+  readonly from?: string;
+  /** What people call the table. */
+  readonly guesses?: readonly string[];
+};
+
+/** The names of the columns that are stored. */
+export type StoredName<Columns> = {
+  [Name in keyof Columns]: Columns[Name] extends StoredColumn ? Name : never;
+}[keyof Columns] &
+  string;
+
+/** The types of stored columns, by their names. */
+export type StoredTypes<Columns> = {
+  readonly [Name in StoredName<Columns>]: Columns[Name] extends StoredColumn<infer Type> ? Type : never;
+};
+
+/** The columns of a table that are stored, in their order, with their types. */
+export const storedTypes = <const Columns extends TableColumns>(columns: Columns) =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, column]) => ('stored' in column ? [[name, column.stored]] : [])),
+  ) as StoredTypes<Columns>;
+
+/** The columns of a table in its files: its own, and as JSON what has no column or does not fit its own. */
+export const withOther = <C extends Readonly<Record<string, HiveType>>>(columns: C) =>
+  ({ ...columns, _other: 'string' }) as const;
+
+/** The columns of a table that SQL shows. */
+export const shownColumns = (columns: TableColumns): Readonly<Record<string, Column>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, column]) =>
+      column.about === '' ? [] : [[name.toLowerCase(), column]],
+    ),
+  );
+
+/** A column as it is stored; `shown`: its line of meaning, or how SQL shows it. Default: it does not. */
+export function stored<const Type extends HiveType>(
+  type: Type,
+  shown: string | Column = '',
+  use: ColumnUse = {},
+): StoredColumn<Type> {
+  const plain = { type: type === 'json' ? 'string' : type, about: shown };
+  return { ...(typeof shown === 'string' ? { ...plain, about: shown } : shown), ...use, stored: type };
+}
+
+/** Columns of a type; `sql` makes one, `about` is its line of meaning. */
+const made =
+  (type: HiveType) =>
+  (sql: string, about: string, use: ColumnUse = {}): Column => ({ type, sql, about, ...use });
+
+export const text = made('string');
+export const number = made('bigint');
+export const moment = made('timestamp');
+
 /** A column of ids, which compare with numbers and without regard to case. */
-export const id = (sql: string, about: string, guesses: readonly string[] = []): Made =>
+export const id = (sql: string, about: string, guesses: readonly string[] = []): Column =>
   text(sql, about, { isId: true, guesses });
 
 /** A value of a list, in the one spelling that it has everywhere, whatever the platform sends. */
-export const word = (sql: string, about: string, use: ColumnUse = {}): Made =>
+export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
   text(`lower(${sql})`, about, { isWord: true, ...use });
 
 /** A word that is one of these, which are also what is said of it; `more`: what else there is to say. */
@@ -41,7 +100,7 @@ export const oneOf = (
   sql: string,
   values: readonly string[],
   use: ColumnUse & { readonly more?: string } = {},
-): Made => {
+): Column => {
   const { more = '', ...rest } = use;
   return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
 };
@@ -57,22 +116,13 @@ export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z
 export const momentOf = (text: string): string =>
   `CAST(CASE WHEN regexp_like(${text}, '${ISO_TIME}') THEN try(from_iso8601_timestamp(${text})) END AT TIME ZONE 'UTC' AS timestamp)`;
 
-/** A line on a field of the platform, and what a query may make of it. */
-export type FieldLine = string | readonly [about: string, use: ColumnUse];
-
-/** What the tables of a source have in SQL: columns under the names that people guess, and a line on each field of the platform. */
-export type RecordView<Field extends string = string> = {
-  /** What a row is, after `a `: `card of a dataset`. */
-  readonly row: string;
-  /** The field that says who owns it. */
-  readonly owner: Lowercase<Field>;
-  readonly made: Readonly<Record<string, Made>>;
-  readonly fields: Readonly<Record<Field, FieldLine>>;
-};
+/** The moment of epoch milliseconds, in UTC. */
+export const epochMoment = (epochMs: string): string =>
+  `CAST(from_unixtime_nanos(${epochMs} * 1000000) AT TIME ZONE 'UTC' AS timestamp)`;
 
 export const CANONICAL_ID = 'coalesce(thing_id, id)';
 
-export const ownerName = (given = 'name_of_owner'): Made =>
+export const ownerName = (given = 'name_of_owner'): Column =>
   text(given, 'the name of the owner, if a card gives it', {
     guesses: ['owner_display_name', 'displayname'],
   });
@@ -80,10 +130,10 @@ export const ownerName = (given = 'name_of_owner'): Made =>
 export const isId = { isId: true } as const;
 /** As the platform sent it, where another column has it in lower case. */
 export const isWord = { isWord: true } as const;
-export const sent = (of: string): FieldLine => [`${of} as the platform sent it`, isWord];
-/** A field with epoch milliseconds, or text; `column` has the same time as a timestamp. */
-export const timeOf = (column: string, about: string): FieldLine => [about, { moment: column }];
-export const unsent = (about: string, field: string, use: ColumnUse = {}): FieldLine => [
-  `${about}; a search does not return it, so it is null in snapshots`,
-  { unsent: field, ...use },
-];
+export const sent = (of: string) => stored('string', `${of} as the platform sent it`, isWord);
+/** A field that the platform sends in no list. */
+export const unsent = <const Type extends HiveType>(type: Type, about: string, use: ColumnUse = {}) =>
+  stored(type, `${about}; a search does not return it, so it is null in snapshots`, {
+    isUnsent: true,
+    ...use,
+  });

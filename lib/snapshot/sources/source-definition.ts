@@ -5,7 +5,13 @@ import type { LinkedId } from '../../model/rules/index.ts';
 import type { Call } from '../../platform/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import type { HiveType, RecordView } from '../columns/index.ts';
+import {
+  type HiveType,
+  type StoredName,
+  storedTypes,
+  type TableColumns,
+  withOther,
+} from '../columns/index.ts';
 import type { Scan } from '../scan.ts';
 
 export type Fields = z.core.$ZodShape;
@@ -14,7 +20,7 @@ export type Fields = z.core.$ZodShape;
 type Definition<
   Name extends string,
   F extends Fields,
-  Column extends string,
+  Columns extends TableColumns,
   Ids extends string,
   Linked extends string,
   Kind extends string,
@@ -32,16 +38,23 @@ type Definition<
   readonly ids?: IdsOfRun<Ids, Linked>;
   /** Loads the code of the scan, which nothing else may load. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
-  readonly columns: Readonly<Record<Column, HiveType>>;
   /** What one of its records is, in the words of `where-used` and of links: `card`. */
   readonly kind: NoInfer<Kind>;
   /** The kinds of things that its records name, its own among them: `where-used` finds these in it. */
   readonly names: readonly Kind[];
   /** The columns, as the tables spell them, that say what is said of each record. */
   readonly described: DescribedColumns;
-  /** Its tables in SQL. */
-  readonly view: RecordView<Exclude<NoInfer<Column>, '_other'>>;
-  readonly records: RecordRules<NoInfer<Column>>;
+  /** Its tables; of what is stored, the fields of its records by their names. See `Columns`. */
+  readonly table: {
+    /** What a row is, after `a `: `card of a dataset`. */
+    readonly row: string;
+    /** The column that says who owns it. */
+    readonly owner: Lowercase<StoredName<NoInfer<Columns>>>;
+    readonly columns: Columns;
+    /** What people call the table. */
+    readonly guesses?: readonly string[];
+  };
+  readonly records: RecordRules<StoredName<NoInfer<Columns>>>;
   /** The options of `snapshot SOURCE`, in the order of the help. */
   readonly options: readonly RequestOption[];
   /** What follows `snapshot SOURCE` in the examples of its help. */
@@ -60,7 +73,19 @@ export type SourceDefinition<
   F extends Fields = Fields,
   Linked extends string = string,
   Kind extends string = string,
-> = Omit<Definition<Name, F, string, string, Linked, Kind>, 'fields' | 'openScan'> & {
+> = Omit<
+  Definition<Name, F, TableColumns, string, Linked, Kind>,
+  'fields' | 'openScan' | 'records' | 'table'
+> & {
+  readonly table: {
+    readonly row: string;
+    readonly owner: string;
+    readonly columns: TableColumns;
+    readonly guesses?: readonly string[];
+  };
+  readonly records: RecordRules;
+  /** What is stored of its records: its fields, what is made of them, and what does not fit. */
+  readonly columns: Columns;
   /** The fields of a request that is sent as a message: its lists are bounded. */
   readonly fields: F;
   /** The same fields where nothing is sent: lists may have any length. */
@@ -75,16 +100,17 @@ const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });
 export function defineSource<
   const Name extends string,
   F extends Fields,
-  Column extends string,
+  const Columns extends TableColumns,
   const Ids extends string = never,
   const Linked extends string = never,
   const Kind extends string = string,
->(source: Definition<Name, F, Column, Ids, Linked, Kind>): SourceDefinition<Name, F, Linked, Kind> {
+>(source: Definition<Name, F, Columns, Ids, Linked, Kind>): SourceDefinition<Name, F, Linked, Kind> {
   const unboundedFields = source.fields(anyNumberOf);
   const ids = source.ids === undefined ? {} : { [source.ids.field]: z.unknown() };
   const stored = z.strictObject({ ...unboundedFields, ...ids });
   return {
     ...source,
+    columns: withOther(storedTypes(source.table.columns)),
     fields: source.fields(each),
     unboundedFields,
     openScan: async (selection, run) => source.openScan(stored.parse(selection) as never, run),

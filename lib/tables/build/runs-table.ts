@@ -10,7 +10,7 @@ import {
   sourceOf,
 } from '../../snapshot/sources/index.ts';
 import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
-import { runColumns, storedTables } from '../catalog/stored-tables.ts';
+import { storedTables } from '../catalog/tables.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
 import { parquetOfRun } from '../part-files/part-files.ts';
 
@@ -53,7 +53,7 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
 /** Other columns, another row. */
-const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(runColumns)} ${manifest}`;
+const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(storedTables.runs.columns)} ${manifest}`;
 
 /** The stored rows by what they were built from. A row of a run without all of its Parquet is left out, and built again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {

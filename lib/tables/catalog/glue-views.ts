@@ -1,8 +1,8 @@
 import type { HiveType } from '../../snapshot/columns/index.ts';
 import { sources } from '../../snapshot/sources/index.ts';
 import { trinoType } from '../parquet/hive-type.ts';
+import { viewsOver } from './tables.ts';
 import type { View } from './view.ts';
-import { viewsOver } from './views.ts';
 
 /** A view as Glue stores it for Athena and Trino. `text` says where its tables are: in this database. */
 export type GlueView = Pick<View, 'name'> & {

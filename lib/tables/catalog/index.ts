@@ -3,7 +3,6 @@
 export { type GlueView, glueViews } from './glue-views.ts';
 export { macros } from './macros.ts';
 export { savedQueries } from './saved-queries.ts';
-export { type StoredTable, type StoredTableName, storedTables } from './stored-tables.ts';
 export { gluePartitionKeys, glueTableOf, otherGlueTableOf, tableNameAmong } from './table-names.ts';
+export { type StoredTable, type StoredTableName, storedTables, viewsOver } from './tables.ts';
 export type { View } from './view.ts';
-export { viewsOver } from './views.ts';

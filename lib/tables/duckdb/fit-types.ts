@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson } from '../../base/json/index.ts';
-import { alternatives, momentOf } from '../../snapshot/columns/index.ts';
-import { epochMoment, type View, type ViewColumn } from '../catalog/view.ts';
+import { alternatives, type Column, epochMoment, momentOf } from '../../snapshot/columns/index.ts';
+import type { View } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
 import { literal } from './schema.ts';
 
@@ -131,7 +131,7 @@ function applied(bytes: Buffer, edits: readonly Edit[]): string {
 }
 
 /** A column of a relation: what it is of a table, `null` if it is NULL everywhere, or undefined if it is computed. */
-type RelationColumn = { readonly name: string; readonly column: ViewColumn | null | undefined };
+type RelationColumn = { readonly name: string; readonly column: Column | null | undefined };
 
 type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
 
@@ -146,7 +146,7 @@ type Scope = {
 };
 
 /** What a name means: `hasMoment` if the column that has the same time as a timestamp is beside it. */
-type Meant = { readonly column: ViewColumn; readonly hasMoment: boolean };
+type Meant = { readonly column: Column; readonly hasMoment: boolean };
 
 /** Every node of a query, with what names mean there. */
 export function* scopedNodes(
@@ -235,7 +235,7 @@ function both(one: Meant | undefined, other: Meant | undefined): Meant | undefin
 }
 
 /** What two columns that become one have in common; undefined if they have different types. */
-function shared(one: ViewColumn, other: ViewColumn): ViewColumn | undefined {
+function shared(one: Column, other: Column): Column | undefined {
   if (one.type !== other.type) return undefined;
   const { isId, moment, ...rest } = one;
   return {

@@ -3,36 +3,6 @@ import type { View } from '../catalog/view.ts';
 import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './fit-types.ts';
 import { QueryError } from './query-text.ts';
 
-/** What people call a table. */
-const TABLE_GUESSES: Readonly<Record<string, string>> = {
-  snapshots: 'runs',
-  history: 'changes',
-  diff: 'changes',
-  diffs: 'changes',
-  dependencies: 'uses',
-  usage: 'uses',
-  usages: 'uses',
-  edges: 'uses',
-  references: 'uses',
-  people: 'owners',
-  charts: 'cards',
-  broken_links: 'calculations',
-  unused: 'calculations',
-  fileset_files: 'files',
-  visualizations: 'cards',
-  datasources: 'datasets',
-  sentiments: 'score_topics',
-  sentiment: 'score_topics',
-  topics: 'score_topics',
-  texts: 'scores',
-  results: 'jobs',
-  executions: 'jobs',
-  functions: 'jobs',
-  failures: 'jobs',
-  errors: 'jobs',
-  formula_log: 'formulas',
-};
-
 /** The error of a query that could not be planned, with the names that it most likely means. */
 export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
   if (!(error instanceof QueryError)) return error;
@@ -52,7 +22,8 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
   for (const { type, table_name: name } of nodes) {
     const written = name?.toLowerCase() ?? '';
     if (type !== 'BASE_TABLE' || known.has(written)) continue;
-    const table = TABLE_GUESSES[written] ?? nearestName(written, names);
+    const guessed = views.find(({ guesses }) => guesses?.includes(written));
+    const table = guessed?.name ?? nearestName(written, names);
     if (table !== undefined) yield meant(table);
   }
 }

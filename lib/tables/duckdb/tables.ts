@@ -1,6 +1,13 @@
 import { once } from '../../base/index.ts';
-import { type CurrentModel, lastRuns, renewModel } from '../../model/index.ts';
-import { type ModelTable, modelColumns } from '../../model/rules/index.ts';
+import {
+  type CurrentModel,
+  lastRuns,
+  type ModelTable,
+  modelColumns,
+  modelTableNames,
+  renewModel,
+} from '../../model/index.ts';
+import { withOther } from '../../snapshot/columns/index.ts';
 import { manifestOf, placesIn, publishedRuns, readLatest } from '../../snapshot/history/index.ts';
 import {
   isSource,
@@ -14,8 +21,8 @@ import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../
 import { buildRun } from '../build/build-tables.ts';
 import { rowsOfRuns } from '../build/runs-table.ts';
 import { unsentColumns } from '../catalog/record-views.ts';
-import { changesColumns, runColumns, storedTables } from '../catalog/stored-tables.ts';
 import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
+import { storedTables } from '../catalog/tables.ts';
 import { buildParquet, parquetOfLines, parquetOfRun } from '../part-files/part-files.ts';
 import { objectTables } from './object-tables.ts';
 import {
@@ -86,7 +93,7 @@ async function modelFile(session: Session, table: CurrentModel['tables'][ModelTa
 }
 
 const modelTables = (model: QueryModel): readonly Table[] =>
-  (Object.keys(modelColumns) as ModelTable[]).map((table) => ({
+  modelTableNames.map((table) => ({
     name: `stored_model_${table}`,
     columns: modelColumns[table],
     pieceColumns: [],
@@ -236,7 +243,8 @@ async function filesOfChanges(session: Session, place: Place, at: RunAt): Promis
   if (!changes) return [];
   const { key } = changes;
   const { value: object } = await store.list(key).next();
-  const build = async () => (await buildParquet({ store, part: { key }, signal }, changesColumns)).body;
+  const columns = withOther(storedTables.changes.columns);
+  const build = async () => (await buildParquet({ store, part: { key }, signal }, columns)).body;
   return [fileOf(session, { name: key, bytes: object?.sizeBytes ?? 0, build })];
 }
 
@@ -249,7 +257,11 @@ const runsTable = (session: Session, places: readonly Place[]): Table => ({
       values: [],
       files: async () => {
         const build = (report: Session['report']) =>
-          parquetOfLines(linesOfRuns({ ...session, report }, places), runColumns, report);
+          parquetOfLines(
+            linesOfRuns({ ...session, report }, places),
+            withOther(storedTables.runs.columns),
+            report,
+          );
         return [fileOf(session, { name: `runs ${Date.now()}`, bytes: 0, build })];
       },
     },

@@ -7,9 +7,13 @@ import { isSource, sourceDefinitions, sources } from '../../../lib/snapshot/sour
 import { openStore } from '../../../lib/store/open.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { savedQueries } from '../../../lib/tables/catalog/saved-queries.ts';
-import { type StoredTableName, storedTables } from '../../../lib/tables/catalog/stored-tables.ts';
 import { tableNameOf } from '../../../lib/tables/catalog/table-names.ts';
-import { otherViews, viewsOver } from '../../../lib/tables/catalog/views.ts';
+import {
+  otherViews,
+  type StoredTableName,
+  storedTables,
+  viewsOver,
+} from '../../../lib/tables/catalog/tables.ts';
 import { enginesOf } from '../../base/aws/engines.ts';
 import { servicesEnvironment } from '../services/services-environment.ts';
 import { connectTrino, createTables } from './create-tables.ts';

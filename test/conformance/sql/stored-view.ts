@@ -3,11 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parseExact, printExact } from '../../../lib/base/json/json.ts';
-import {
-  type StoredTable,
-  type StoredTableName,
-  storedTables,
-} from '../../../lib/tables/catalog/stored-tables.ts';
+import { type StoredTable, type StoredTableName, storedTables } from '../../../lib/tables/catalog/tables.ts';
 import { duckDbType } from './duckdb-type.ts';
 
 /** A table over objects of JSON lines, which are parsed here: DuckDB refuses halves of surrogate pairs. */

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../../lib/snapshot/keys.ts';
 import { sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { viewsOver } from '../../../lib/tables/catalog/views.ts';
+import { viewsOver } from '../../../lib/tables/catalog/tables.ts';
 import { neededPieces } from '../../../lib/tables/duckdb/open-query.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { createSchema, openDatabase } from '../../../lib/tables/duckdb/schema.ts';

@@ -1,13 +1,12 @@
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
-import { type ChunkCounts, sumOf } from './chunk-counts.ts';
+import type { RowCounts } from './batch-counts.ts';
+import { sumOf } from './chunk-counts.ts';
 import { outcomeOf, parsePart } from './chunk-objects.ts';
 import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-batch.ts';
 
-type Counted = Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased'>;
-
 /** How far a batch is. Counts of rows are those of chunks that have ended; the failed ones include the cancelled ones. */
-export type BatchStatus = Omit<Counted, 'rows'> & {
+export type BatchStatus = Omit<RowCounts, 'rows'> & {
   readonly batch: string;
   /** `open`: some known chunks have not ended. `unfinished`: the source is still being split; the rest is null. */
   readonly status: 'done' | 'open' | 'unfinished';
@@ -38,8 +37,7 @@ export async function readBatchStatus(batch: string, storage: Storage): Promise<
   const header = await readHeader(batch, storage);
   if (header === undefined && all.length === 0) {
     const summary = await findSummary(storage.store, batch);
-    if (summary !== undefined)
-      return statusOf(batch, summary, summary.chunks, { ...summary, cancelled: summary.cancelled ?? 0 });
+    if (summary !== undefined) return statusOf(batch, summary, summary.chunks, summary);
     const staged = await storage.store.list(stagedFolder(batch)).next();
     if (staged.done) return undefined;
   }
@@ -53,7 +51,7 @@ function statusOf(
   batch: string,
   whole: { readonly chunks: number; readonly rows: number } | undefined,
   chunksEnded: number,
-  { rows: rowsEnded, scored, failed, cancelled, bad, erased }: Counted,
+  { rows: rowsEnded, scored, failed, cancelled, bad, erased }: RowCounts,
 ): BatchStatus {
   const counts = { chunksEnded, scored, failed, cancelled, bad, erased };
   if (whole === undefined)

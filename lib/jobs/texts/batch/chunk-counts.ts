@@ -2,27 +2,19 @@ import * as z from 'zod/mini';
 import { recordOf } from '../../../base/json/index.ts';
 import { tokensOf } from '../../../platform/index.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import { outcomeOf, type RowCosts, type ScoredRow } from './chunk-objects.ts';
+import { batchCounts, type Outcome, type RowCosts, type RowCounts } from './batch-counts.ts';
+import { outcomeOf, type ScoredRow } from './chunk-objects.ts';
 
-const count = z.number();
-const counts = recordOf(count);
+const counts = recordOf(z.number());
+
+const numbers = <Name extends string>(counted: Readonly<Record<Name, unknown>>) =>
+  Object.fromEntries(Object.keys(counted).map((name) => [name, z.number()])) as Record<Name, z.ZodMiniNumber>;
 
 export const countsSchema = z.object({
-  /** All rows of the chunk: scored, failed, bad and erased. */
-  rows: count,
-  scored: count,
-  failed: count,
-  /** Those of the failed rows whose job was cancelled. */
-  cancelled: count,
-  bad: count,
-  /** Rows whose text has been forgotten since. */
-  erased: count,
-  /** Rows whose result came from the cache, or from an equal text of the chunk. */
-  cached: count,
-  calls: count,
-  paidAgain: count,
-  /** Tokens used by calls; cached results use none. */
-  tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
+  ...numbers(batchCounts.rows),
+  ...numbers(batchCounts.costs),
+  /** Cached results used none. */
+  tokens: z.object(numbers(batchCounts.tokens)),
   /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
   sentiments: z.object({ overall: counts, topics: recordOf(counts) }),
 });
@@ -68,14 +60,10 @@ export function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'i
 /** Counts the rows of a part. */
 export function countRows(rows: readonly ScoredRow[]): ChunkCounts {
   const ended = rows.map(outcomeOf);
-  const having = (...wanted: typeof ended) => ended.filter((outcome) => wanted.includes(outcome)).length;
+  const having = (wanted: readonly Outcome[]) => ended.filter((each) => wanted.includes(each)).length;
+  const counted = Object.entries(batchCounts.rows).map(([name, { outcomes }]) => [name, having(outcomes)]);
   return {
-    rows: rows.length,
-    scored: having('scored'),
-    failed: having('failed', 'cancelled'),
-    cancelled: having('cancelled'),
-    bad: having('bad'),
-    erased: having('erased'),
+    ...(Object.fromEntries(counted) as RowCounts),
     ...rows.map(costsIn).reduce(added, costsIn({})),
     sentiments: rows.map(sentimentsOf).reduce(added, NO_SENTIMENTS),
   };

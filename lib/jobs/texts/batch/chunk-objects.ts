@@ -17,6 +17,7 @@ import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
+import type { Outcome, RowCosts } from './batch-counts.ts';
 
 /* The two objects of a chunk: its rows as they wait for their job, and the part with its results. */
 
@@ -80,11 +81,6 @@ export type ChunkJob = ScoreJob & ChunkId;
 const textsOf = (rows: readonly StagedRow[]) =>
   rows.flatMap((row) => ('text' in row ? [{ id: String(row.line), text: row.text }] : []));
 
-/** What a row has cost, an earlier try of it too: `cached` is 1 if its result was there already. */
-export type RowCosts = Readonly<Record<'cached' | 'calls' | 'paidAgain', number>> & {
-  readonly tokens: Readonly<Record<'input' | 'output' | 'total' | 'reasoning', number>>;
-};
-
 type Sentiments = { readonly topicSentiments?: unknown; readonly sentiment?: unknown };
 
 /** One line of a part. Names are written in this order. */
@@ -102,12 +98,8 @@ export type ScoredRow = Sentiments &
     readonly erased?: true;
   };
 
-/** How a row ended. `bad`: it had no text to score; `cancelled`: its job was. */
-export function outcomeOf({
-  error,
-  erased,
-  textHash,
-}: ScoredRow): 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased' {
+/** How a row ended. */
+export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
   if (erased) return 'erased';
   if (error === undefined) return 'scored';
   if (textHash === undefined) return 'bad';

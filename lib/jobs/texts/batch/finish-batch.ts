@@ -106,8 +106,6 @@ const summarySchema = z.object({
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** Absent if none was. */
-  cancelled: z.optional(z.number()),
   /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
@@ -175,7 +173,7 @@ async function readEnded(batch: string, options: BatchStorage): Promise<Ended | 
 }
 
 function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['input']): Summary {
-  const { cancelled, sentiments, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
+  const { sentiments, ...counts } = sumOf(chunks.map((chunk) => chunk.counts));
   return {
     version: 1,
     batch,
@@ -183,7 +181,6 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
     ...counts,
     // With their names in order.
     sentiments: parseOwnJson(canonicalJson(sentiments)) as Summary['sentiments'],
-    cancelled: cancelled === 0 ? undefined : cancelled,
     badRows,
     parts: chunks.map(({ part, counts: { rows } }) => ({ key: part, rows })),
     input,

@@ -9,9 +9,10 @@ import {
 } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/scoring-session.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
+import type { RowCosts } from './batch-counts.ts';
 import { openCallLimit } from './call-limit.ts';
 import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
-import { hasScore, partsOver, printPart, type RowCosts, readOpenChunk, scoredRow } from './chunk-objects.ts';
+import { hasScore, partsOver, printPart, readOpenChunk, scoredRow } from './chunk-objects.ts';
 import {
   type EndedChunkRow,
   finishBatch,

@@ -7,47 +7,16 @@ import {
   isWord,
   moment,
   ownerName,
+  stored,
   text,
-  timeOf,
   unsent,
   word,
 } from '../../columns/index.ts';
-import { type Columns, defineSource, resumable } from '../source-definition.ts';
+import { defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
 
 /** Maximum rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
-
-/** The fields of calculations according to the contract, and the columns made of them: see `Columns`. Only appended to. */
-const calculationColumns = {
-  id: 'string',
-  name: 'string',
-  owner: 'string',
-  locked: 'boolean',
-  global: 'boolean',
-  expression: 'string',
-  checkSum: 'string',
-  links: 'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
-  legacyId: 'string',
-  lastModified: 'bigint',
-  created: 'bigint',
-  aggregated: 'boolean',
-  analytic: 'boolean',
-  nonAggregatedColumns: 'array<string>',
-  dataType: 'string',
-  status: 'string',
-  cacheWindow: 'string',
-  columnPositions: 'array<struct<columnName:string,columnPosition:bigint>>',
-  functions: 'array<string>',
-  functionTemplateDependencies: 'array<string>',
-  archived: 'boolean',
-  hidden: 'boolean',
-  variable: 'boolean',
-  activeLinks: 'map<string,array<string>>',
-  lastModified_at: 'timestamp',
-  created_at: 'timestamp',
-  _other: 'string',
-} as const satisfies Columns;
 
 export const calculations = defineSource({
   name: 'calculations',
@@ -75,59 +44,61 @@ export const calculations = defineSource({
     };
     return resumable(calculationScan({ call, selection, limit, sleep }), calculationPosition);
   },
-  columns: calculationColumns,
   kind: 'calculation',
   names: ['dataset', 'calculation', 'card', 'column'],
   described: { type: 'status', owner: 'owner' },
-  view: {
+  table: {
     row: 'calculation',
     owner: 'owner',
-    made: {
+    guesses: ['broken_links', 'unused'],
+    columns: {
       calculation_id: id(CANONICAL_ID, 'the id of the calculation, as text; uses have it as it is here'),
       owner_id: id('owner', 'the id of the user who owns it', ['user_id']),
       owner_name: ownerName(),
-      status: word('status', 'valid, or what the platform says instead, in lower case', {
-        guesses: ['state', 'validity'],
-      }),
-      created_at: moment('created_at', 'when it was created, in UTC'),
+      status: stored(
+        'string',
+        word('status', 'valid, or what the platform says instead, in lower case', {
+          guesses: ['state', 'validity'],
+        }),
+      ),
       modified_at: moment('lastmodified_at', 'when it was last changed, in UTC'),
       last_modified: moment('lastmodified_at', 'the same as modified_at'),
       status_sent: text('status', 'the status as the platform sent it', isWord),
-    },
-    fields: {
-      id: ['the same as calculation_id', isId],
-      name: ['its name', { guesses: ['title', 'calculation', 'calculation_name'] }],
-      owner: ['the same as owner_id', isId],
-      locked: 'whether only its owner or an administrator may change it',
-      global: 'whether it may be used everywhere',
-      expression: unsent('the formula', 'expression', { guesses: ['formula'] }),
-      checkSum: unsent('the SHA-1 of the formula', 'checkSum'),
-      links: 'what it is linked to, as the platform says it',
-      legacyId: ['another id of it on the platform', isId],
-      lastModified: timeOf('modified_at', 'when it was last changed, in epoch milliseconds'),
-      created: timeOf('created_at', 'when it was created, in epoch milliseconds'),
-      aggregated: unsent('whether it aggregates rows', 'aggregated'),
-      analytic: unsent('whether it uses a window function', 'analytic'),
-      nonAggregatedColumns: unsent(
-        'the columns that it uses without aggregating them',
-        'nonAggregatedColumns',
-        { guesses: ['columns'] },
+      id: stored('string', 'the same as calculation_id', isId),
+      name: stored('string', 'its name', { guesses: ['title', 'calculation', 'calculation_name'] }),
+      owner: stored('string', 'the same as owner_id', isId),
+      locked: stored('boolean', 'whether only its owner or an administrator may change it'),
+      global: stored('boolean', 'whether it may be used everywhere'),
+      expression: unsent('string', 'the formula', { guesses: ['formula'] }),
+      checkSum: unsent('string', 'the SHA-1 of the formula'),
+      links: stored(
+        'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
+        'what it is linked to, as the platform says it',
       ),
-      dataType: unsent('the type of its result', 'dataType', { ...isWord, guesses: ['result_type', 'type'] }),
-      status: '',
-      cacheWindow: unsent('how long the platform caches its result', 'cacheWindow', isWord),
-      columnPositions: unsent('which columns are where in the formula', 'columnPositions'),
-      functions: unsent('the functions that the formula uses', 'functions'),
-      functionTemplateDependencies: unsent(
-        'the ids of the calculations that it refers to',
-        'functionTemplateDependencies',
+      legacyId: stored('string', 'another id of it on the platform', isId),
+      lastModified: stored('bigint', 'when it was last changed, in epoch milliseconds', {
+        moment: 'modified_at',
+      }),
+      created: stored('bigint', 'when it was created, in epoch milliseconds', { moment: 'created_at' }),
+      aggregated: unsent('boolean', 'whether it aggregates rows'),
+      analytic: unsent('boolean', 'whether it uses a window function'),
+      nonAggregatedColumns: unsent('array<string>', 'the columns that it uses without aggregating them', {
+        guesses: ['columns'],
+      }),
+      dataType: unsent('string', 'the type of its result', { ...isWord, guesses: ['result_type', 'type'] }),
+      cacheWindow: unsent('string', 'how long the platform caches its result', isWord),
+      columnPositions: unsent(
+        'array<struct<columnName:string,columnPosition:bigint>>',
+        'which columns are where in the formula',
       ),
-      archived: 'whether it is archived',
-      hidden: unsent('whether it is hidden', 'hidden'),
-      variable: unsent('whether it is a variable', 'variable'),
-      activeLinks: 'ids of what uses it at present, by type',
-      lastModified_at: 'the same as modified_at',
-      created_at: '',
+      functions: unsent('array<string>', 'the functions that the formula uses'),
+      functionTemplateDependencies: unsent('array<string>', 'the ids of the calculations that it refers to'),
+      archived: stored('boolean', 'whether it is archived'),
+      hidden: unsent('boolean', 'whether it is hidden'),
+      variable: unsent('boolean', 'whether it is a variable'),
+      activeLinks: stored('map<string,array<string>>', 'ids of what uses it at present, by type'),
+      lastModified_at: stored('timestamp', 'the same as modified_at'),
+      created_at: stored('timestamp', 'when it was created, in UTC'),
     },
   },
   records: {

@@ -1,27 +1,9 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
 import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
-import { CANONICAL_ID, id, isId, isWord, ownerName, sent, text, word } from '../../columns/index.ts';
+import { CANONICAL_ID, id, isId, isWord, ownerName, sent, stored, text, word } from '../../columns/index.ts';
 import { calculations } from '../calculations/definition.ts';
-import { type Columns, defineSource, resumable } from '../source-definition.ts';
-
-/** The fields of cards according to the contract, and the columns made of them: see `Columns`. Only appended to. */
-const cardColumns = {
-  // Only if it differs from datasourceId.
-  _datasetId: 'string',
-  id: 'string',
-  urn: 'string',
-  type: 'string',
-  chartType: 'string',
-  title: 'string',
-  ownerId: 'string',
-  owners: 'array<struct<id:string,type:string,displayName:string>>',
-  access: 'boolean',
-  datasourceId: 'string',
-  // Of a drill that stood inside a card, instead of datasourceId.
-  datasetId: 'string',
-  _other: 'string',
-} as const satisfies Columns;
+import { defineSource, resumable } from '../source-definition.ts';
 
 export const cards = defineSource({
   name: 'cards',
@@ -47,16 +29,16 @@ export const cards = defineSource({
     const { cardsScan, fanOutPosition } = await import('./scan.ts');
     return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
   },
-  columns: cardColumns,
   kind: 'card',
   names: ['dataset', 'calculation', 'card', 'column'],
   described: { type: 'type', owner: 'ownerid' },
-  view: {
+  table: {
     row: 'card of a dataset',
     owner: 'ownerid',
-    made: {
+    guesses: ['charts', 'visualizations'],
+    columns: {
       card_id: id(CANONICAL_ID, 'the id of the card; a card may be listed for several datasets'),
-      type: word('type', 'its type, in lower case', { guesses: ['card_type'] }),
+      type: stored('string', word('type', 'its type, in lower case', { guesses: ['card_type'] })),
       chart_type: word('charttype', 'the type of its chart, in lower case', { guesses: ['chart'] }),
       owner_id: id('ownerid', 'the id of the user who owns it', ['owner', 'user_id']),
       owner_name: ownerName(
@@ -68,19 +50,21 @@ export const cards = defineSource({
         'datasource_id',
       ]),
       type_sent: text('type', 'the type as the platform sent it', isWord),
-    },
-    fields: {
-      _datasetId: ['the dataset that it was listed for, where that is not its own', isId],
-      id: ['the same as card_id', isId],
-      urn: ['its name on the platform; of a drill dr:DRILL:ROOT', isId],
-      type: '',
+      // Only if it differs from datasourceId.
+      _datasetId: stored('string', 'the dataset that it was listed for, where that is not its own', isId),
+      id: stored('string', 'the same as card_id', isId),
+      urn: stored('string', 'its name on the platform; of a drill dr:DRILL:ROOT', isId),
       chartType: sent('chart_type'),
-      title: ['its title', { guesses: ['name', 'card_name', 'card_title', 'card'] }],
-      ownerId: ['the same as owner_id', isId],
-      owners: 'users and groups that own it',
-      access: 'false for a card that the token may not open',
-      datasourceId: ['the dataset that it is built on', isId],
-      datasetId: ['the same of a drill that was listed inside its card', isId],
+      title: stored('string', 'its title', { guesses: ['name', 'card_name', 'card_title', 'card'] }),
+      ownerId: stored('string', 'the same as owner_id', isId),
+      owners: stored(
+        'array<struct<id:string,type:string,displayName:string>>',
+        'users and groups that own it',
+      ),
+      access: stored('boolean', 'false for a card that the token may not open'),
+      datasourceId: stored('string', 'the dataset that it is built on', isId),
+      // Of a drill that stood inside a card, instead of datasourceId.
+      datasetId: stored('string', 'the same of a drill that was listed inside its card', isId),
     },
   },
   records: {

@@ -1,37 +1,9 @@
 import { idDigits, idSchema } from '../../../platform/index.ts';
-import { type HiveType, id, isId, moment, number, ownerName, timeOf, word } from '../../columns/index.ts';
-import { type Columns, defineSource, resumable } from '../source-definition.ts';
+import { id, isId, moment, number, ownerName, stored, word } from '../../columns/index.ts';
+import { defineSource, resumable } from '../source-definition.ts';
 
-/** The fields of data files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
-const dataFileColumns = {
-  dataFileId: 'string',
-  name: 'string',
-  responsibleUserId: 'string',
-  currentRevision: revision(),
-  datetimeCreated: 'bigint',
-  revisions: `array<${revision()}>`,
-  existing: 'boolean',
-  datetimeCreated_at: 'timestamp',
-  _other: 'string',
-} as const satisfies Columns;
-
-function revision(): HiveType {
-  const fields = {
-    dataFileRevisionId: 'string',
-    dataFileId: 'string',
-    contentType: 'string',
-    uploadUserId: 'string',
-    sizeBytes: 'bigint',
-    uploadTimeMillis: 'bigint',
-    md5Hash: 'string',
-    datetimeUploaded: 'bigint',
-    scanState: 'string',
-    sha256HashValue: 'string',
-  };
-  return `struct<${Object.entries(fields)
-    .map(([name, type]) => `${name}:${type}`)
-    .join(',')}>`;
-}
+const REVISION =
+  'struct<dataFileRevisionId:string,dataFileId:string,contentType:string,uploadUserId:string,sizeBytes:bigint,uploadTimeMillis:bigint,md5Hash:string,datetimeUploaded:bigint,scanState:string,sha256HashValue:string>';
 
 export const dataFiles = defineSource({
   name: 'data-files',
@@ -46,14 +18,13 @@ export const dataFiles = defineSource({
     const { dataFilesScan, fanOutPosition } = await import('./scan.ts');
     return resumable(dataFilesScan({ call, ids }), fanOutPosition);
   },
-  columns: dataFileColumns,
   kind: 'data-file',
   names: ['data-file'],
   described: { type: 'currentrevision.scanstate', owner: 'responsibleuserid' },
-  view: {
+  table: {
     row: 'data file',
     owner: 'responsibleuserid',
-    made: {
+    columns: {
       data_file_id: id('datafileid', 'the id of the data file', ['id', 'file_id']),
       owner_id: id('responsibleuserid', 'the id of the user who is responsible for it', ['owner', 'user_id']),
       owner_name: ownerName(),
@@ -64,20 +35,21 @@ export const dataFiles = defineSource({
       scan_state: word(
         'currentrevision.scanstate',
         'what the scan of its current revision found, in lower case',
-        {
-          guesses: ['scan', 'status', 'state'],
-        },
+        { guesses: ['scan', 'status', 'state'] },
       ),
-    },
-    fields: {
-      dataFileId: ['the same as data_file_id', isId],
-      name: ['its name', { guesses: ['title', 'filename', 'file_name'] }],
-      responsibleUserId: ['the same as owner_id', isId],
-      currentRevision: 'its current revision, if it was asked for',
-      datetimeCreated: timeOf('created_at', 'when it was created, in epoch milliseconds'),
-      revisions: 'all of its revisions, if they were asked for; a row each in the table revisions',
-      existing: 'whether it exists',
-      datetimeCreated_at: ['the same as created_at', { guesses: ['created'] }],
+      dataFileId: stored('string', 'the same as data_file_id', isId),
+      name: stored('string', 'its name', { guesses: ['title', 'filename', 'file_name'] }),
+      responsibleUserId: stored('string', 'the same as owner_id', isId),
+      currentRevision: stored(REVISION, 'its current revision, if it was asked for'),
+      datetimeCreated: stored('bigint', 'when it was created, in epoch milliseconds', {
+        moment: 'created_at',
+      }),
+      revisions: stored(
+        `array<${REVISION}>`,
+        'all of its revisions, if they were asked for; a row each in the table revisions',
+      ),
+      existing: stored('boolean', 'whether it exists'),
+      datetimeCreated_at: stored('timestamp', 'the same as created_at', { guesses: ['created'] }),
     },
   },
   records: {

@@ -11,30 +11,10 @@ import {
   number,
   ownerName,
   sent,
-  timeOf,
+  stored,
   word,
 } from '../../columns/index.ts';
-import { type Columns, defineSource, resumable } from '../source-definition.ts';
-
-/** The fields of files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
-const fileColumns = {
-  _filesetId: 'string',
-  id: 'string',
-  path: 'string',
-  name: 'string',
-  fileType: 'string',
-  contentType: 'string',
-  size: 'bigint',
-  created: 'string',
-  createdBy: 'string',
-  hash: 'string',
-  hashAlgorithm: 'string',
-  downloadUrl: 'string',
-  connectorKey: 'string',
-  indexStatus: 'string',
-  indexReason: 'string',
-  _other: 'string',
-} as const satisfies Columns;
+import { defineSource, resumable } from '../source-definition.ts';
 
 /** One of the names; the error says which was probably meant. */
 const named = (what: string, names: readonly string[]) =>
@@ -121,14 +101,14 @@ export const files = defineSource({
     };
     return resumable(filesScan({ call, filesetIds: filesets, search }), filesPosition);
   },
-  columns: fileColumns,
   kind: 'file',
   names: ['fileset', 'file'],
   described: { type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
-  view: {
+  table: {
     row: 'file or directory of a FileSet',
     owner: 'createdby',
-    made: {
+    guesses: ['fileset_files'],
+    columns: {
       fileset_id: id('_filesetid', 'the id of the FileSet that it is in', ['fileset']),
       file_id: id('id', 'the id of the file'),
       file_type: word('filetype', 'text, image, directory and so on, in lower case', {
@@ -141,23 +121,24 @@ export const files = defineSource({
       index_status: word('indexstatus', 'how far the platform has indexed it, in lower case', {
         guesses: ['status'],
       }),
-    },
-    fields: {
-      _filesetId: ['the same as fileset_id', isId],
-      id: ['the same as file_id', isId],
-      path: ['its path in the FileSet', { guesses: ['directory', 'folder', 'file_path'] }],
-      name: ['its name', { guesses: ['filename', 'file_name', 'title'] }],
+      _filesetId: stored('string', 'the same as fileset_id', isId),
+      id: stored('string', 'the same as file_id', isId),
+      path: stored('string', 'its path in the FileSet', { guesses: ['directory', 'folder', 'file_path'] }),
+      name: stored('string', 'its name', { guesses: ['filename', 'file_name', 'title'] }),
       fileType: sent('file_type'),
-      contentType: ['its media type', { ...isWord, guesses: ['mime_type', 'media_type'] }],
-      size: 'the same as size_bytes',
-      created: timeOf('created_at', 'when it was created, as the platform wrote it'),
-      createdBy: ['the same as owner_id', isId],
-      hash: ['the hash of its content', { ...isId, guesses: ['md5', 'sha256', 'checksum'] }],
-      hashAlgorithm: ['how the hash was made', isWord],
-      downloadUrl: 'where it was to be downloaded when the snapshot was taken',
-      connectorKey: 'the connector that it came by',
+      contentType: stored('string', 'its media type', { ...isWord, guesses: ['mime_type', 'media_type'] }),
+      size: stored('bigint', 'the same as size_bytes'),
+      created: stored('string', 'when it was created, as the platform wrote it', { moment: 'created_at' }),
+      createdBy: stored('string', 'the same as owner_id', isId),
+      hash: stored('string', 'the hash of its content', {
+        ...isId,
+        guesses: ['md5', 'sha256', 'checksum'],
+      }),
+      hashAlgorithm: stored('string', 'how the hash was made', isWord),
+      downloadUrl: stored('string', 'where it was to be downloaded when the snapshot was taken'),
+      connectorKey: stored('string', 'the connector that it came by'),
       indexStatus: sent('index_status'),
-      indexReason: 'why it is not indexed',
+      indexReason: stored('string', 'why it is not indexed'),
     },
   },
   records: {

@@ -139,6 +139,7 @@ describe('the summary of a batch', () => {
       rows: 11,
       scored: 6,
       failed: 2,
+      cancelled: 0,
       bad: 2,
       erased: 1,
       cached: 4,
@@ -160,7 +161,7 @@ describe('the summary of a batch', () => {
     expect(Object.keys(summary?.sentiments.topics['Price'] ?? {})).toEqual(['average', 'bad']);
   });
 
-  test('counts cancelled rows if there are any', async () => {
+  test('counts cancelled rows', async () => {
     const batch = await batchWith({}, [ended(0, { cancelled: 2 }), ended(1)]);
 
     expect(await batch.finish()).toMatchObject({ cancelled: 2 });

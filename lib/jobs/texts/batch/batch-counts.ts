@@ -1,0 +1,47 @@
+/** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was. */
+export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
+
+export type Outcome = (typeof outcomes)[number];
+
+/**
+ * What is counted of a batch: in its chunks, `_summary.json`, the commands, SQL and the report. `rows` by how they ended,
+ * what they have cost, and the tokens of what was paid for: `total` as the platform counts.
+ */
+export const batchCounts = {
+  rows: {
+    rows: { outcomes, about: 'how many rows it has in its parts' },
+    scored: { outcomes: ['scored'], about: 'how many of them have a score' },
+    failed: {
+      outcomes: ['failed', 'cancelled'],
+      about: 'how many failed, those whose job was cancelled too',
+    },
+    cancelled: { outcomes: ['cancelled'], about: 'how many of the failed ones were cancelled' },
+    bad: { outcomes: ['bad'], about: 'how many had no text to score' },
+    erased: { outcomes: ['erased'], about: 'how many were erased by `forget`' },
+  },
+  costs: {
+    cached: 'texts that cost nothing, since their score was known',
+    calls: 'calls that were paid for',
+    paidAgain: 'calls that may have been paid for twice',
+  },
+  tokens: {
+    input: 'tokens that were sent',
+    output: 'tokens that were returned',
+    total: 'both together, as the platform counts',
+    reasoning: 'tokens that went into reasoning',
+  },
+} as const satisfies {
+  readonly rows: Readonly<Record<string, { readonly outcomes: readonly Outcome[]; readonly about: string }>>;
+  readonly costs: Readonly<Record<string, string>>;
+  readonly tokens: Readonly<Record<string, string>>;
+};
+
+type Numbers<Counted> = { readonly [Name in keyof Counted]: number };
+
+/** The rows of a batch, by how they ended. */
+export type RowCounts = Numbers<typeof batchCounts.rows>;
+
+/** What rows have cost; of one row, `cached` is 1 if its result was there already. */
+export type RowCosts = Numbers<typeof batchCounts.costs> & {
+  readonly tokens: Numbers<typeof batchCounts.tokens>;
+};

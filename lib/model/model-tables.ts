@@ -1,0 +1,138 @@
+import {
+  epochMoment,
+  isId,
+  moment,
+  oneOf,
+  type StoredColumn,
+  stored,
+  storedTypes,
+  type TableDefinition,
+  text,
+  word,
+} from '../snapshot/columns/index.ts';
+import { type Flag, flagMeanings, flagsOf, relations } from './rules/index.ts';
+
+const as_of = stored(
+  'bigint',
+  moment(epochMoment('as_of'), 'when the runs that the flags are of were the latest, in UTC'),
+);
+
+/** Joins records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as all other ids are. */
+const ids = { record_id: stored('string'), thing_id: stored('string') };
+
+/** What people call the flags. */
+const flagGuesses: Partial<Record<Flag, readonly string[]>> = {
+  broken_links: ['broken', 'is_broken'],
+  unused: ['is_unused', 'used', 'in_use'],
+  same_name: ['duplicate', 'duplicates', 'is_duplicate'],
+};
+
+const flags = <Name extends Flag>(names: readonly Name[]) =>
+  Object.fromEntries(
+    names.map((flag) => [flag, stored('boolean', flagMeanings[flag], { guesses: flagGuesses[flag] ?? [] })]),
+  ) as Readonly<Record<Name, StoredColumn<'boolean'>>>;
+
+const kinds = ['calculation', 'card'] as const;
+
+/** The tables of a model. What it says of calculations and cards is shown in their own tables. */
+export const modelTables = {
+  calculations: {
+    about: 'a calculation, with what the model says of it',
+    columns: { ...ids, ...flags(flagsOf.calculation), as_of },
+  },
+  cards: {
+    about: 'a card, with what the model says of it',
+    columns: { ...ids, ...flags(flagsOf.card), as_of },
+  },
+  uses: {
+    about: 'what uses what, each pair once, as the latest published runs state it',
+    columns: {
+      user_kind: stored(
+        'string',
+        oneOf('user_kind', kinds, { more: ': what uses', guesses: ['from_kind', 'user_type'] }),
+      ),
+      user_id: stored('string', 'its id, as in calculation_id and card_id', {
+        ...isId,
+        guesses: ['from_id', 'source_id', 'calculation_id', 'card_id', 'user'],
+      }),
+      used_kind: stored(
+        'string',
+        oneOf('used_kind', [...kinds, 'dataset', 'column', 'other'], {
+          more: ': what is used, and breaks its users if it goes',
+          guesses: ['to_kind', 'used_type', 'kind'],
+        }),
+      ),
+      used_id: stored(
+        'string',
+        'its id; of a column, DATASET:COLUMN, in lower case; of another kind, TYPE:ID',
+        { ...isId, guesses: ['to_id', 'target_id', 'dataset_id', 'used', 'id'] },
+      ),
+      relation: stored(
+        'string',
+        oneOf('relation', relations, { more: ', read as user relation used', guesses: ['type'] }),
+      ),
+      validity: stored(
+        'string',
+        word('validity', 'what the link says of itself, in lower case; null if it says nothing', {
+          guesses: ['valid', 'status'],
+        }),
+      ),
+      broken: stored('boolean', 'whether that makes it a broken link'),
+      stated_by: stored('string', 'the field that states it first'),
+      stater_kind: stored('string', word('stater_kind', 'the kind of the thing whose record states it')),
+      stater_id: stored('string', 'the id of that thing', isId),
+      as_of,
+    },
+    guesses: ['dependencies', 'usage', 'usages', 'edges', 'references'],
+  },
+  datasets: {
+    about: 'a dataset that something uses',
+    columns: {
+      dataset_id: stored('string', 'the id of the dataset', { ...isId, guesses: ['id', 'dataset'] }),
+      cards: stored('bigint', 'how many cards use it'),
+      calculations: stored('bigint', 'how many calculations use it'),
+      broken_links: stored('bigint', 'how many of both do so by a link that is broken'),
+      as_of,
+    },
+    guesses: ['datasources'],
+  },
+  owners: {
+    about: 'a user who owns something, with what is wrong with it',
+    columns: {
+      user_id: stored('string', 'the id of the user', { ...isId, guesses: ['id', 'owner', 'user'] }),
+      name: stored('string', 'the name, if a card gives it', { guesses: ['user_name', 'display_name'] }),
+      owner_id: text('user_id', 'the same as user_id', isId),
+      owner_name: text('name', 'the same as name'),
+      calculations: stored('bigint', 'how many calculations are theirs'),
+      cards: stored('bigint', 'how many cards are'),
+      files: stored('bigint', 'how many files are'),
+      data_files: stored('bigint', 'how many data files are'),
+      locked: stored('bigint', 'how many of the calculations are locked'),
+      oldest_modified_at: moment(
+        epochMoment('oldest_modified'),
+        'when the calculation that was not touched for longest was last changed, in UTC',
+      ),
+      oldest_modified: stored('bigint'),
+      broken_links: stored('bigint', 'how many of the calculations and cards have broken links'),
+      invalid: stored('bigint', 'how many are invalid'),
+      missing_target: stored('bigint', 'how many use what does not exist'),
+      affected: stored('bigint', 'how many depend on such a thing'),
+      unused: stored('bigint', 'how many of the calculations nothing uses'),
+      as_of,
+    },
+    guesses: ['people'],
+  },
+} as const satisfies Readonly<Record<string, TableDefinition>>;
+
+export type ModelTable = keyof typeof modelTables;
+
+/** The types of the columns of each table, as they are stored. */
+export const modelColumns = {
+  calculations: storedTypes(modelTables.calculations.columns),
+  cards: storedTypes(modelTables.cards.columns),
+  datasets: storedTypes(modelTables.datasets.columns),
+  owners: storedTypes(modelTables.owners.columns),
+  uses: storedTypes(modelTables.uses.columns),
+} as const;
+
+export const modelTableNames = Object.keys(modelTables) as readonly ModelTable[];

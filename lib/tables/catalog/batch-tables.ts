@@ -1,0 +1,149 @@
+import { batchCounts, outcomes } from '../../jobs/texts/index.ts';
+import {
+  type Column,
+  number,
+  oneOf,
+  stored,
+  type TableDefinition,
+  text,
+  word,
+} from '../../snapshot/columns/index.ts';
+
+/** Guesses of counts: of a row, and of all rows of a batch. */
+const guesses: Readonly<Record<string, readonly string[]>> = {
+  rows: ['rows', 'count'],
+  failed: ['failures', 'errors'],
+  total: ['tokens', 'cost'],
+};
+
+/** The columns of tokens, with what each is made of. */
+const tokens = (made: (token: string) => string): Readonly<Record<`${Token}_tokens`, Column>> =>
+  Object.fromEntries(
+    Object.entries(batchCounts.tokens).map(([name, about]) => [
+      `${name}_tokens`,
+      number(made(name), about, { guesses: guesses[name] ?? [] }),
+    ]),
+  ) as Record<`${Token}_tokens`, Column>;
+
+type Token = keyof typeof batchCounts.tokens;
+
+/** The texts of batches. */
+export const scores = {
+  about: 'a text of a batch, with its score',
+  columns: {
+    batch: stored('string', 'the batch'),
+    text_id: text('id', 'your id of the text'),
+    line: stored('bigint', 'its line in your file', { guesses: ['row'] }),
+    outcome: stored(
+      'string',
+      oneOf('outcome', outcomes, {
+        more: '; a bad row had no text to score',
+        guesses: ['status', 'state'],
+      }),
+    ),
+    sentiment: stored(
+      'string',
+      word(
+        'sentiment',
+        'the sentiment of the text as a whole, in lower case; null if it was scored by topics',
+        {
+          guesses: ['score'],
+        },
+      ),
+    ),
+    topic_sentiments: text(
+      'topicsentiments',
+      'topics and their sentiments in lower case, as JSON; a row each in score_topics',
+      { guesses: ['topics', 'topic'] },
+    ),
+    sent: stored('json', 'the sentiments as the platform sent them, as JSON, where it spells them otherwise'),
+    model: stored('string', 'the model that scored it'),
+    error: stored('string', 'why it has no score'),
+    erased: stored('boolean', 'true if the text was erased by `forget`'),
+    columns: stored('map<string,string>', 'the columns of your file'),
+    day: stored('string', 'the day in the first of these that holds a date, as text', {
+      guesses: ['date', 'dt'],
+    }),
+    calls: stored('bigint', 'calls that were paid for; of equal texts of a chunk the first has them'),
+    cached: stored('bigint', '1 if it cost nothing, since its score was known'),
+    paid_again: number('paidagain', batchCounts.costs.paidAgain),
+    ...tokens((token) => `tokens.${token}`),
+    text_hash: text('texthash', 'the SHA-256 of the text'),
+    chunk: stored('bigint', 'the chunk of the batch that it was in'),
+    id: stored('string', 'the same as text_id'),
+    textHash: stored('string', 'the same as text_hash'),
+    topicSentiments: stored('json', 'the same as topic_sentiments'),
+    paidAgain: stored('bigint'),
+    tokens: stored('struct<input:bigint,output:bigint,total:bigint,reasoning:bigint>'),
+  },
+  guesses: ['texts'],
+} as const satisfies TableDefinition;
+
+const scoreTopics: TableDefinition = {
+  about: 'the sentiment of a topic in a text',
+  columns: {
+    batch: text('s.batch', 'the batch'),
+    text_id: text('s.id', 'your id of the text', { guesses: ['id'] }),
+    line: number('s.line', 'its line in your file'),
+    chunk: number('s.chunk', 'the chunk of the batch that it was in'),
+    topic: text('t.topic', 'the topic; null if the text was scored as a whole'),
+    sentiment: word(
+      "coalesce(json_extract_scalar(t.value, '$'), s.sentiment)",
+      'positive, negative, neutral or not_applicable',
+    ),
+    day: text('s.day', 'the day in the first column of the text that holds a date, as text', {
+      guesses: ['date', 'dt', 'week'],
+    }),
+  },
+  from: `FROM stored_scores AS s
+  LEFT JOIN UNNEST(map_entries(try(CAST(json_parse(s.topicsentiments) AS map(varchar, json))))) AS t (topic, value) ON TRUE
+  WHERE s.outcome = 'scored'`,
+  guesses: ['sentiments', 'sentiment', 'topics'],
+};
+
+/** What a count is called in SQL. */
+const named = (name: string): string =>
+  name === 'rows' ? 'texts' : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const { rows, costs } = batchCounts;
+
+/** What is summed over the rows of a batch. */
+const summed = [...Object.keys(costs).map(named), ...Object.keys(tokens(named))];
+
+const counted = Object.entries(rows).map(
+  ([name, of]) =>
+    `count(*) FILTER (WHERE s.outcome IN (${of.outcomes.map((each) => `'${each}'`).join(', ')})) AS ${named(name)}`,
+);
+
+const batches: TableDefinition = {
+  about: 'a batch of scored texts, with what it has cost',
+  columns: {
+    batch: text('coalesce(s.batch, j.batch)', 'the name of the batch', { guesses: ['name', 'id'] }),
+    ...Object.fromEntries(
+      Object.entries(rows).map(([name, { about }]) => [
+        named(name),
+        number(`coalesce(s.${named(name)}, 0)`, about, { guesses: guesses[name] ?? [] }),
+      ]),
+    ),
+    first_day: text('j.first_day', 'the day of its first job; null if it was scored without jobs'),
+    last_day: text('j.last_day', 'the day of its last job', { guesses: ['dt', 'day', 'finished_at'] }),
+    chunks: number('coalesce(s.chunks, j.chunks, 0)', 'how many chunks of it have ended'),
+    not_done: number('coalesce(j.not_done, 0)', 'how many of its jobs ended otherwise than done'),
+    ...Object.fromEntries(
+      Object.entries(costs).map(([name, about]) => [named(name), number(`s.${named(name)}`, about)]),
+    ),
+    ...tokens((token) => `s.${token}_tokens`),
+  },
+  from: `FROM (
+  SELECT s.batch, ${counted.join(', ')}, count(DISTINCT s.chunk) AS chunks,
+    ${summed.map((name) => `coalesce(sum(s.${name}), 0) AS ${name}`).join(', ')}
+  FROM scores AS s WHERE s.batch IS NOT NULL GROUP BY s.batch
+) AS s FULL JOIN (
+  SELECT batch, min(dt) AS first_day, max(dt) AS last_day, count(*) AS chunks,
+    count(*) FILTER (WHERE status <> 'done') AS not_done
+  FROM jobs WHERE type = 'score' AND batch IS NOT NULL GROUP BY batch
+) AS j ON s.batch = j.batch`,
+};
+
+/** The tables over scores, which are made of the rows of batches and of their jobs. */
+export const batchTables = { scores, score_topics: scoreTopics, batches };

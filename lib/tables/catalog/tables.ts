@@ -1,0 +1,269 @@
+import { endStates, jobTypes } from '../../jobs/types/index.ts';
+import { type ModelTable, modelTables } from '../../model/index.ts';
+import {
+  alternatives,
+  epochMoment,
+  id,
+  moment,
+  momentOf,
+  number,
+  oneOf,
+  type StoredTypes,
+  stored,
+  storedTypes,
+  type TableDefinition,
+  text,
+  word,
+} from '../../snapshot/columns/index.ts';
+import { consistencies, type Place, sources } from '../../snapshot/sources/index.ts';
+import { batchTables, scores } from './batch-tables.ts';
+import { recordViews } from './record-views.ts';
+import { tableNames } from './table-names.ts';
+import { latestModel, type View, viewOf } from './view.ts';
+
+const member = (column: string, name: string) => `json_extract_scalar(${column}, '$.${name}')`;
+
+/** A chunk of a batch is a job of this name, also where its response says nothing. */
+const BATCH = `coalesce(${member('response', 'batch')}, CASE WHEN type = 'score' AND id LIKE '%.chunk-%' THEN regexp_replace(id, '\\.chunk-[0-9]+$', '') END)`;
+
+const runs = {
+  about: 'a published run of any place',
+  columns: {
+    place: stored('string', 'what was taken: a source, or a narrowed snapshot'),
+    source: stored('string', oneOf('source', sources)),
+    run: stored('string', 'the name of the run', { guesses: ['id', 'run_id'] }),
+    dt: stored('string', 'the day on which it began, as text', { guesses: ['day', 'date'] }),
+    latest: stored('boolean', 'whether it is the latest of its place'),
+    started_at: moment(momentOf('startedat'), 'when it began, in UTC'),
+    finished_at: moment(momentOf('finishedat'), 'when it had read everything, in UTC'),
+    records: stored('bigint', 'how many records it has', { guesses: ['rows', 'count', 'total'] }),
+    missing: stored('bigint', 'how many ids could not be read'),
+    consistency: stored('string', oneOf('consistency', consistencies, { guesses: ['status', 'state'] })),
+    against: stored('string', 'the run that it was compared with'),
+    added: stored('bigint', 'how many records that one lacks'),
+    removed: stored('bigint', 'how many records of that one are gone'),
+    changed: stored('bigint', 'how many records differ'),
+    parts: stored('bigint', 'how many parts it has'),
+    bytes: stored('bigint', 'the size of its parts, compressed'),
+    requests: stored('bigint', 'how many requests it took'),
+    retries: stored('bigint', 'how many of these were retries'),
+    throttled: stored('bigint', 'how often the platform responded with 429'),
+    parquetbytes: stored('bigint', 'the size of its Parquet; null until that is built'),
+    other: stored('bigint', 'how many values of its records are in _other'),
+    forced: stored('boolean', 'whether it was published by force'),
+    refused: stored('array<string>', 'the reasons for which it was to be refused'),
+    platform: stored('string', 'the host of the platform'),
+    startedat: stored('string', moment(momentOf('startedat'), 'the same as started_at')),
+    finishedat: stored('string', moment(momentOf('finishedat'), 'the same as finished_at')),
+  },
+  guesses: ['snapshots'],
+} as const satisfies TableDefinition;
+
+const jobs = {
+  about: 'a job that has ended',
+  columns: {
+    job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
+    // As it is stored, since Athena leaves out the folders of other types by it.
+    type: text('type', alternatives(jobTypes), { values: jobTypes }),
+    status: stored('string', oneOf('status', Object.keys(endStates), { guesses: ['state', 'outcome'] })),
+    error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
+    error_message: text(member('error', 'message'), 'what went wrong, in words', {
+      guesses: ['message', 'reason'],
+    }),
+    batch: text(BATCH, 'the batch that the job scored a chunk of'),
+    chunk: number(
+      `TRY_CAST(${member('response', 'chunk')} AS bigint)`,
+      'the number of the chunk in its batch',
+    ),
+    attempts: stored('bigint', 'how often a send was started', { guesses: ['tries', 'retries'] }),
+    started_at: moment(momentOf('startedat'), 'when the job was first claimed, in UTC'),
+    finished_at: moment(momentOf('finishedat'), 'when it ended, in UTC'),
+    id: stored('string', 'the same as job_id'),
+    startedAt: stored('string', 'the same as started_at, as text', {
+      moment: 'started_at',
+      guesses: ['created_at', 'created'],
+    }),
+    finishedAt: stored('string', 'the same as finished_at, as text', {
+      moment: 'finished_at',
+      guesses: ['ended_at', 'completed_at'],
+    }),
+    sender: stored('string', 'who sent the message'),
+    note: stored('string', 'what a person said of the outcome'),
+    error: stored('json', 'the error, as JSON'),
+    response: stored('json', 'what the platform returned, as JSON', { guesses: ['result', 'output'] }),
+    dt: text('dt', 'the day on which the job was first claimed, as text', { guesses: ['day', 'date'] }),
+  },
+  guesses: ['results', 'executions', 'functions', 'failures', 'errors'],
+} as const satisfies TableDefinition;
+
+const refused = {
+  about: 'a message that could not become a job',
+  columns: {
+    message_id: text('messageid', 'the id of the message on the queue'),
+    sender: stored('string', 'who sent it'),
+    sent_at: moment(momentOf('sentat'), 'when it was sent, in UTC'),
+    faults: stored('array<string>', 'every reason why it is no job'),
+    body: stored('string', 'the message'),
+    messageId: stored('string', 'the same as message_id'),
+    sentAt: stored('string', 'the same as sent_at, as text', { moment: 'sent_at' }),
+  },
+} as const satisfies TableDefinition;
+
+const formulas = {
+  about: 'a formula that an update of ours stored',
+  columns: {
+    calculation_id: id('id', 'the calculation', ['id']),
+    modified_at: moment(
+      epochMoment('lastmodified'),
+      'when our update changed it, by the clock of the platform, in UTC',
+    ),
+    name: stored('string', 'its name then'),
+    expression: stored('string', 'its formula from then on', { guesses: ['formula'] }),
+    status: stored('string', word('status', 'valid, or what the platform said instead, in lower case')),
+    status_sent: text('status', 'the status as the platform sent it', { isWord: true }),
+    id: stored('string'),
+    lastModified: stored('bigint'),
+  },
+  guesses: ['formula_log'],
+} as const satisfies TableDefinition;
+
+const changes = {
+  about: 'a record that a published run found added, removed or changed',
+  columns: {
+    place: text('place', 'what changed: a source, or a narrowed snapshot'),
+    dt: text('dt', 'the day of the run that found it'),
+    run: text('run', 'the run that found it'),
+    change: stored(
+      'string',
+      oneOf('change', ['added', 'removed', 'changed'], { guesses: ['type', 'kind', 'action', 'status'] }),
+    ),
+    key: stored(
+      'string',
+      'the key of the record: its id, after FileSet or dataset and a slash where it has one',
+      {
+        isId: true,
+        guesses: ['id', 'record_id', 'calculation_id'],
+      },
+    ),
+    name: text(
+      `coalesce(${['path', 'name', 'title'].map((each) => member('coalesce(after, before)', each)).join(', ')})`,
+      'its path, name or title',
+    ),
+    fields: stored('array<string>', 'the fields that differ', { guesses: ['field'] }),
+    before: stored('json', 'the record before, as JSON'),
+    after: stored('json', 'the record after, as JSON'),
+  },
+  guesses: ['history', 'diff', 'diffs'],
+} as const satisfies TableDefinition;
+
+const revisions: TableDefinition = {
+  about: 'a revision of a data file, where they were asked for',
+  columns: {
+    data_file_id: id('f.datafileid', 'the data file'),
+    revision_id: id('r.datafilerevisionid', 'the id of the revision'),
+    owner_id: id('r.uploaduserid', 'the id of the user who uploaded it'),
+    owner_name: text('name_of_owner', 'the name of that user, if a card gives it'),
+    size_bytes: number('r.sizebytes', 'its size in bytes', { guesses: ['size', 'bytes'] }),
+    content_type: word('r.contenttype', 'its media type, in lower case'),
+    scan_state: word('r.scanstate', 'what its scan found, in lower case'),
+    uploaded_at: moment(epochMoment('r.datetimeuploaded'), 'when it was uploaded, in UTC'),
+    md5: id('r.md5hash', 'its MD5'),
+    sha256: id('r.sha256hashvalue', 'its SHA-256'),
+  },
+  from: `FROM stored_latest_data_files AS f CROSS JOIN UNNEST(f.revisions)
+  AS r (datafilerevisionid, datafileid, contenttype, uploaduserid, sizebytes, uploadtimemillis, md5hash, datetimeuploaded, scanstate, sha256hashvalue)
+  LEFT JOIN (SELECT user_id AS id_of_owner, name AS name_of_owner FROM owners) AS of_owner ON id_of_owner = lower(r.uploaduserid)`,
+};
+
+const filesets: TableDefinition = {
+  about: 'a FileSet of the latest published run of files',
+  columns: {
+    fileset_id: id('fileset_id', 'the id of the FileSet', ['id', 'fileset']),
+    files: number("count(*) FILTER (WHERE coalesce(file_type, '') <> 'directory')", 'how many files it has'),
+    directories: number("count(*) FILTER (WHERE file_type = 'directory')", 'how many directories it has', {
+      guesses: ['folders'],
+    }),
+    size_bytes: number('sum(size_bytes)', 'the size of all files together, in bytes', {
+      guesses: ['size', 'bytes'],
+    }),
+  },
+  from: 'FROM files GROUP BY fileset_id',
+};
+
+const cardDatasets: TableDefinition = {
+  about: 'a dataset that a card uses',
+  columns: {
+    card_id: id('user_id', 'the card'),
+    dataset_id: id('used_id', 'a dataset that it uses'),
+  },
+  from: "FROM uses WHERE user_kind = 'card' AND used_kind = 'dataset'",
+};
+
+/** A table that shows one of the latest model: SQL holds no rule of it. `as`: another name of the same. */
+const ofModel = (table: ModelTable, as?: string): TableDefinition => ({
+  ...modelTables[table],
+  ...(as && { about: `${modelTables[table].about}: the same as ${table}`, guesses: [] }),
+  from: `FROM ${latestModel(table)} AS model`,
+});
+
+/** The tables that are no place's, in the order in which they are listed. */
+const otherTables: Readonly<Record<string, TableDefinition>> = {
+  uses: ofModel('uses'),
+  links: ofModel('uses', 'links'),
+  datasets: ofModel('datasets'),
+  owners: ofModel('owners'),
+  users: ofModel('owners', 'users'),
+  card_datasets: cardDatasets,
+  filesets,
+  revisions,
+  formulas,
+  jobs,
+  refused,
+  ...batchTables,
+  changes,
+  runs,
+};
+
+export const otherViews: readonly View[] = Object.entries(otherTables).map(([name, table]) =>
+  viewOf(name, table),
+);
+
+/** All SQL tables of a store with these places, in the order in which they are listed. */
+export const viewsOver = (places: readonly Place[]): readonly View[] => [
+  ...[...tableNames(places)].flatMap(([place, name]) => recordViews(place, name)),
+  ...otherViews,
+];
+
+/** A table over objects, in `folder` of the store. */
+export type StoredTable<Columns = Readonly<Record<string, string>>> = {
+  /** Ends in a slash. */
+  readonly folder: string;
+  /** By the names in the objects; only ever appended to. A `json` column has any value that the platform or a user sent. */
+  readonly columns: Columns;
+  /** The columns that come from the folders in it, in their order: text, which follows `prefix` in the folder's name. */
+  readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
+};
+
+/**
+ * What the platform or a user sent is text there, as JSON where it is not text itself, so that no value breaks a query;
+ * what only this program writes has its type.
+ */
+export const storedTables = {
+  runs: storedTable('parquet/runs/', runs),
+  jobs: storedTable('results/', jobs, { type: '', dt: 'dt=' }),
+  refused: storedTable('refused/', refused),
+  scores: storedTable('scores/', scores),
+  formulas: storedTable('formulas/', formulas),
+  changes: storedTable('changes/', changes, { place: '', dt: 'dt=', run: 'run=' }),
+};
+
+export type StoredTableName = keyof typeof storedTables;
+
+function storedTable<Table extends TableDefinition>(
+  folder: string,
+  { columns }: Table,
+  prefixes: Readonly<Record<string, string>> = {},
+): StoredTable<StoredTypes<Table['columns']>> {
+  const partitions = Object.entries(prefixes).map(([name, prefix]) => ({ name, prefix }));
+  return { folder, columns: storedTypes(columns), partitions };
+}
