@@ -31,7 +31,7 @@ export const PUBLISHED = [
  * work also `submitter`; people on call also `operator`.
  */
 export class Policies extends Construct {
-  /** `runs`, `diff`, `query`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
+  /** `runs`, `diff`, `query`, `check`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
   readonly reader: ManagedPolicy;
   /** `submit`, and texts and requests in `inbox/`; with `reader`, `formula apply --submit`. */
   readonly submitter: ManagedPolicy;
@@ -66,11 +66,13 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     'refused/*',
     // Not for readers outside of the account: jobs and scores are in it.
     'report/*',
+    'checks/*',
   ]);
   catalog.grantQuery(policy);
   // Where the workgroup puts what a query found.
   storage.grantRead(policy, ['athena-results/*']);
-  storage.grantWrite(policy, ['athena-results/*']);
+  // What a check found: the next one says which violations are new.
+  storage.grantWrite(policy, ['athena-results/*', 'checks/*']);
   Grant.addToPrincipal({
     grantee: policy,
     // Athena asks where its results go, and `doctor` what is kept for how long.

@@ -34,6 +34,7 @@ const MORE: Readonly<Record<string, string>> = {
   snapshot: 'consistency.md',
   submit: 'jobs.md',
   tables: 'parquet.md#old-runs',
+  check: 'rules.md',
   'where-used': 'where-used.md',
 };
 

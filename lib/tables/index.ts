@@ -25,5 +25,10 @@ export const writeTables = async (
   ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...given);
 
+/** Runs a rule, and compares its rows with those of the check before. Throws `StoreError`. */
+export const checkRule = async (...given: Parameters<typeof import('./checks/check-rule.ts').checkRule>) =>
+  (await import('./checks/check-rule.ts')).checkRule(...given);
+
 export type { TableOutcome, TablesToBuild } from './build/build-tables.ts';
+export type { CheckedRule } from './checks/check-rule.ts';
 export { checkGlueTable, openPartitions } from './partitions/partitions.ts';

@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -20,6 +21,7 @@ const hooks = registerHooks({
 afterAll(() => hooks.deregister());
 
 const folder = folderOfEach();
+const NOT_INSTALLED = /^platform-sync: DuckDB is not installed: npm install @duckdb\/node-api@/gm;
 
 test('without DuckDB, all but SQL works: report, where-used, the digest and the tools of assistants', async () => {
   const store = createMemoryStore();
@@ -32,6 +34,10 @@ test('without DuckDB, all but SQL works: report, where-used, the digest and the 
   await using server = await connect(contextOver(store));
 
   expect(await codeOf('query', 'SELECT 1')).toBe(2);
+  await mkdir(join(folder.path, 'rules'));
+  await writeFile(join(folder.path, 'rules', 'a.sql'), 'SELECT 1');
+  expect(await codeOf('check', join(folder.path, 'rules'))).toBe(2);
+  expect(err().match(NOT_INSTALLED)).toHaveLength(2);
   expect(err()).toContain('DuckDB is not installed: npm install @duckdb/node-api@');
   expect(await codeOf('report', '--output', join(folder.path, 'report.html'))).toBe(0);
   expect(await codeOf('where-used', '1')).toBe(0);

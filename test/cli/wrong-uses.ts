@@ -63,6 +63,14 @@ export const wrongWords: readonly WrongUse[] = [
   ['query "SELEC 1"', 'expected a query that only reads (SELECT …), got SELEC'],
   ["query ''", 'expected a query, got none'],
   ['query "SELECT CAST(\'x\' AS INTEGER)"', "Could not convert string 'x' to INT32"],
+  ['check nosuch.txt', 'nosuch.txt: expected a folder with rules, each a file *.sql, got no such file'],
+  [
+    'check none.txt',
+    'expected a folder with rules, each a file *.sql, got 0 other files',
+    { files: { 'none.txt': null } },
+  ],
+  ['check --seconds 0', 'Expected a whole number from 1 to 1000000, got "0"'],
+  ['check a b', "too many arguments for 'check'"],
   ['formula apply changes.csv', "required option '--name <name>' not specified"],
   ['formula apply changes.csv --name -may', 'Expected at most 80 letters, digits, _, . and -, got "-may"'],
   [

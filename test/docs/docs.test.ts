@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -61,6 +61,10 @@ const kinds = {
   },
   'json FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
   'csv FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
+  'sql FILE': ({ text, words }) => {
+    mkdirSync(join(folder, 'rules'), { recursive: true });
+    writeFileSync(join(folder, 'rules', words), text);
+  },
   'env FILE': ({ text }) => {
     const names = Object.keys(parseEnv(text));
     expect(names.filter((name) => !settingNames.some((each) => each === name))).toEqual([]);

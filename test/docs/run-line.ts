@@ -53,9 +53,9 @@ async function runStage(stage: Stage, input: string, { environment, folder }: Pl
   return { code, out: out(), err: err() };
 }
 
-/** A file that is named without a folder is in the reader's: here, in the test's. */
+/** A file that is named without a folder, and the folder of rules, are in the reader's: here, in the test's. */
 const inFolder = (word: string, folder: string) =>
-  /^[\w-]+\.(csv|ndjson|json|parquet|html|txt|env)$/.test(word) ? join(folder, word) : word;
+  /^[\w-]+\.(csv|ndjson|json|parquet|html|txt|env|xml)$|^rules$/.test(word) ? join(folder, word) : word;
 
 function checkExport({ words }: Stage): void {
   const names = words.slice(1).map((word) => /^([A-Z_]+)=/.exec(word)?.[1] ?? word);

@@ -1,4 +1,4 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -105,6 +105,9 @@ beforeAll(async () => {
   await writeFile(join(folder, 'texts.csv'), 'id,text\na,The price is fine.\n');
   await writeFile(join(folder, 'before.csv'), `id,expression,was\n${calculation},MAX(1),SUM(1)\n`);
   await writeFile(join(folder, 'changes.csv'), `id,expression,was\n${calculation},SUM(1),MAX(1)\n`);
+  names['RULES'] = join(folder, 'rules');
+  await mkdir(names['RULES']);
+  await writeFile(join(names['RULES'], 'owned.sql'), '-- severity: warn\nFROM calculations');
   await writeFile(join(folder, 'ids.csv'), 'id\none\n');
   await writeFile(
     join(folder, 'job.json'),
@@ -143,6 +146,8 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   ...['calculations', 'all_files', 'changes', 'jobs', 'scores', 'formulas', 'refused'].map(
     (table) => [READER, `query 'SELECT count(*) FROM ${table}'`] as const,
   ),
+  [READER, 'check $RULES'],
+  [READER, 'check $RULES'],
   [READER, 'digest'],
   [READER, 'jobs results --output jobs.csv'],
   [READER, 'formula log $CALCULATION'],

@@ -5,6 +5,7 @@ import {
   choiceOption,
   decimalOption,
   LINK_HOURS,
+  LISTED,
   LISTED_DEPENDENTS,
   limitOf,
   numberOption,
@@ -40,6 +41,19 @@ export const questions = {
       'query --saved',
     ],
     load: () => import('../commands/query.ts'),
+  },
+  check: {
+    description:
+      'Check the rules of your own: each *.sql of a folder is one, and its rows are violations. Its first comment has the title and severity: error or warn.',
+    arguments: [['[folder]', 'the folder of the rules (default: rules)']],
+    options: [
+      ['--junit <file>', 'also write the outcome as JUnit XML, for CI'],
+      limitOf(LISTED),
+      ['--seconds <n>', 'stop a rule after this many seconds', numberOption(1, 1e6), 600],
+      ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
+    ],
+    examples: ['check', 'check governance --junit rules.xml', 'check --json'],
+    load: () => import('../commands/check.ts'),
   },
   'where-used': {
     description:

@@ -101,14 +101,14 @@ export async function checkedOutputFile(file: string): Promise<OutputFormat> {
   return format;
 }
 
-/** Throws `UsageError` unless `--output` names a file that can be written or created. */
-export async function checkWritable(file: string): Promise<void> {
+/** Throws `UsageError` unless an option names a file that can be written or created. */
+export async function checkWritable(file: string, option = '--output'): Promise<void> {
   const there = await stat(file).catch(() => undefined);
-  if (there?.isFile() === false) throw fileError(`--output ${file}`, 'a file', kindOf(there));
-  if (file === '') throw fileError('--output', 'a file', 'nothing');
+  if (there?.isFile() === false) throw fileError(`${option} ${file}`, 'a file', kindOf(there));
+  if (file === '') throw fileError(option, 'a file', 'nothing');
   // Also where a file has the name of a folder.
   await access(`${dirname(file)}/.`, constants.W_OK).catch((error: unknown) => {
-    throw fileError(`--output ${file}`, 'a file in a folder that can be written', error);
+    throw fileError(`${option} ${file}`, 'a file in a folder that can be written', error);
   });
 }
 

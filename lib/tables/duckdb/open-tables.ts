@@ -24,7 +24,7 @@ type TablesOptions = {
   readonly load?: () => Promise<DuckDb>;
 };
 
-type QueryOptions = {
+export type QueryOptions = {
   /** Stops the query, which then throws its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Stops the query with `QueryError` of kind `too-long`. Default: no limit. */

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { errorText, shortened } from '../../base/index.ts';
+import {
+  ifUnchanged,
+  parseStored,
+  printStored,
+  type Store,
+  StoreError,
+  unlessDamaged,
+} from '../../store/index.ts';
+import type { ExactValue } from '../duckdb/exact-value.ts';
+import type { QueryResult } from '../duckdb/open-query.ts';
+import type { QueryOptions, Tables } from '../duckdb/open-tables.ts';
+import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
+
+/** A rule of the user's own, which is SQL whose rows are violations, and what it found. */
+export type CheckedRule = {
+  readonly file: string;
+  /** The first comment of the file; its name where it has none, or is no rule. */
+  readonly title: string;
+  readonly severity: Severity | null;
+  readonly status: 'passed' | 'violated' | 'not-run';
+  /** Why it was not run, or not over everything. */
+  readonly fault: string | null;
+  readonly columns: readonly string[];
+  readonly rows: number | null;
+  /** How many rows the check before did not have, and how many of its rows are gone; null if that is not known. */
+  readonly new: number | null;
+  readonly gone: number | null;
+  /** When the check before was, as ISO text; null for the first one. */
+  readonly since: string | null;
+  readonly notes: readonly string[];
+  /** Some of the rows, the new ones first. */
+  readonly listed: readonly { readonly new: boolean; readonly row: Readonly<Record<string, ExactValue>> }[];
+  readonly seconds: number;
+};
+
+const severities = ['error', 'warn'] as const;
+type Severity = (typeof severities)[number];
+
+type RuleToCheck = QueryOptions & {
+  /** The name of its folder and of its file: by these it is known from one check to the next. */
+  readonly name: string;
+  readonly file: string;
+  readonly read: () => Promise<string>;
+  readonly store: Pick<Store, 'get' | 'put'>;
+  readonly tables: Pick<Tables, 'query'>;
+  readonly now: () => number;
+  /** Maximum rows to list. All are counted. */
+  readonly maxListed: number;
+};
+
+/**
+ * Runs a rule, and compares its rows with those of the check before. Memory: the keys of 100,000 rows, and what is listed.
+ * `save` stores the rows' keys for the next check, unless another check has stored its own since. Both throw `StoreError`.
+ */
+export async function checkRule(options: RuleToCheck) {
+  const { file, read, store, tables, now, maxListed, signal } = options;
+  const startMs = now();
+  const none = { columns: [], rows: null, new: null, gone: null, since: null, notes: [], listed: [] };
+  let rule: Pick<CheckedRule, 'title' | 'severity'> = { title: file, severity: null };
+  let found: Omit<CheckedRule, 'file' | 'title' | 'severity' | 'seconds'>;
+  let save = async () => {};
+  try {
+    const { key: named, sql, sha256, ...said } = parseRule(file, await read());
+    rule = said;
+    const path = keyOfRule(options);
+    const stored = await store.get(path);
+    const parsed = Promise.try(() => stored && parseStored(path, stored.body, storedCheck));
+    const before = await parsed.catch(unlessDamaged());
+    await using result = await tables.query(sql, options);
+    const { rows, faults } = result;
+    const key = keyColumns(named, result);
+    const known = before?.key.join() === key.join() ? keysIn(before.keys) : undefined;
+    const { keys, ...compared } = await compareRows(result, { key, known, maxListed });
+    const notes = [...result.notes, ...notesOn(before, key, sha256)];
+    const about = { columns: namesOf(result), rows, since: before?.checkedAt ?? null, notes };
+    const status = rows === 0 ? 'passed' : 'violated';
+    found = { ...about, ...compared, status, fault: null };
+    // What is missing in a damaged store is neither gone, nor will it be new.
+    if (faults.length > 0)
+      found = { ...found, status: 'not-run', fault: `not in the result: ${faults.join('; ')}` };
+    else
+      save = async () => {
+        const checkedAt = new Date(startMs).toISOString();
+        const body = printStored({ version: 1, rule: options.name, checkedAt, sha256, key, rows, keys });
+        await store.put(path, body, { condition: ifUnchanged(stored?.etag) });
+      };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StoreError) throw error;
+    found = { ...none, status: 'not-run', fault: errorText(error) };
+  }
+  const seconds = Math.max(0, now() - startMs) / 1_000;
+  return { checked: { file, ...rule, ...found, seconds } satisfies CheckedRule, save };
+}
+
+/** The comments before the SQL. */
+const COMMENTS = /^(?:\s*(?:--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/))*/;
+
+/**
+ * Reads the text of a rule's file. The comments at its start have its title and `severity: error|warn`, which is error
+ * without them, and may name the columns of its `key: COLUMN, …`. Throws `QueryError` unless the rest is one SELECT.
+ */
+function parseRule(file: string, text: string) {
+  const [comments = ''] = COMMENTS.exec(text) ?? [];
+  let title = '';
+  let said = 'error';
+  let key: readonly string[] = [];
+  for (const line of comments.split('\n')) {
+    const words = line.replace(/^\s*(?:--+|\/\*+|\*(?!\/))?/, '').replace(/\*\/\s*$/, '');
+    const [, before = words, severity = said] = /^(.*?)\bseverity\s*:\s*(.*?)[\s.)]*$/i.exec(words) ?? [];
+    said = severity;
+    const [, columns] = /^\s*key\s*:(.*)$/i.exec(before) ?? [];
+    if (columns !== undefined) key = columns.split(',').map((column) => column.trim());
+    else title ||= before.replace(/[\s;,(]+$/, '').trim();
+  }
+  const severity = severities.find((each) => each === said.toLowerCase());
+  if (severity === undefined)
+    throw wrong(`severity: expected ${severities.join(' or ')}, got ${quoted(said)}`);
+  const sha256 = hash('sha256', text.slice(comments.length));
+  return { title: title || file, severity, key, sql: onlyQuery(text), sha256 };
+}
+
+const wrong = (message: string) => new QueryError(message, { kind: 'sql' });
+const quoted = (text: string) => JSON.stringify(shortened(text, 100));
+
+const storedCheck = z.object({
+  version: z.literal(1),
+  rule: z.string(),
+  /** When it was checked: ISO text. */
+  checkedAt: z.string(),
+  /** Of its SQL without the comments at its start. */
+  sha256: z.string(),
+  /** The columns by which its rows are known. */
+  key: z.array(z.string()),
+  rows: z.number(),
+  /** Eight bytes for each row, of the hash of its key; null if there were more than `MAX_KEYS`. */
+  keys: z.nullable(z.base64()),
+});
+
+const MAX_KEYS = 100_000;
+const HEX_DIGITS = 16;
+
+/** The object of a rule. The name of a file may have any characters, and the same ones in several forms. */
+const keyOfRule = ({ name }: Pick<RuleToCheck, 'name'>) =>
+  `checks/${hash('sha256', name.normalize('NFC')).slice(0, 32)}.json`;
+
+function* notesOn(before: z.infer<typeof storedCheck> | undefined, key: readonly string[], sha256: string) {
+  if (before === undefined) return;
+  if (before.key.join() !== key.join())
+    yield `its rows were known by ${before.key.join(', ')} then, and now by ${key.join(', ')}: which are new is unknown`;
+  else if (before.keys === null)
+    yield `there were more than ${MAX_KEYS.toLocaleString('en')} rows then: which are new is unknown`;
+  else if (before.sha256 !== sha256) yield 'its SQL has changed since then: a new row may be an old fault';
+}
+
+const namesOf = ({ columns }: QueryResult) => columns.map(({ name }) => name);
+
+/** The columns by which a row is known again: those that the rule names, or that hold ids, or all. Throws `QueryError`. */
+function keyColumns(named: readonly string[], result: QueryResult): readonly string[] {
+  const names = namesOf(result);
+  for (const each of named)
+    if (!names.includes(each))
+      throw wrong(`key: expected columns of the rule (${names.join(', ')}), got ${quoted(each)}`);
+  const ids = names.filter((name) => /(?:^|_)id$/i.test(name));
+  return [named, ids, names].find(({ length }) => length > 0) ?? [];
+}
+
+const keysIn = (keys: string | null): ReadonlySet<string> | undefined =>
+  keys === null ? undefined : new Set(Buffer.from(keys, 'base64').toString('hex').match(/.{16}/g));
+
+type ToCompare = Pick<RuleToCheck, 'maxListed'> & {
+  readonly key: readonly string[];
+  /** The keys of the check before; undefined if they are not known. */
+  readonly known: ReadonlySet<string> | undefined;
+};
+
+async function compareRows(result: QueryResult, { key, known, maxListed }: ToCompare) {
+  const names = namesOf(result);
+  const places = key.map((name) => names.indexOf(name));
+  const isSmall = result.rows <= MAX_KEYS;
+  const keys = new Set<string>();
+  const gone = new Set(known);
+  const lists: Record<'added' | 'others', CheckedRule['listed'][number][]> = { added: [], others: [] };
+  let added = 0;
+  for await (const batch of result.batches())
+    for (const values of batch) {
+      const digest = hash('sha256', JSON.stringify(places.map((place) => values[place]))).slice(
+        0,
+        HEX_DIGITS,
+      );
+      if (isSmall) keys.add(digest);
+      gone.delete(digest);
+      const isAdded = known !== undefined && !known.has(digest);
+      if (isAdded) added += 1;
+      const list = lists[isAdded ? 'added' : 'others'];
+      if (list.length < maxListed)
+        list.push({
+          new: isAdded,
+          row: Object.fromEntries(names.map((name, at) => [name, values[at] ?? null])),
+        });
+    }
+  return {
+    keys: isSmall ? Buffer.from([...keys].sort().join(''), 'hex').toString('base64') : null,
+    new: known === undefined ? null : added,
+    gone: known === undefined ? null : gone.size,
+    listed: [...lists.added, ...lists.others].slice(0, maxListed),
+  };
+}
