@@ -5,6 +5,7 @@ import type { Engine } from '../engines/engine.ts';
 import { miniStack } from '../engines/ministack.ts';
 import { moto, motoObjects } from '../engines/moto.ts';
 import { nodes } from '../engines/nodes.ts';
+import { porcupine } from '../engines/porcupine.ts';
 import {
   cfnLint,
   cronValidator,
@@ -103,6 +104,11 @@ const suites = {
       'test/infra/event-rules.conformance.ts',
       'test/conformance/services/partitions.conformance.ts',
     ),
+  ],
+  /** Job rows, text rows and the budget under many clients, judged by a model that shares no code with them. */
+  histories: [
+    on([porcupine], 'test/conformance/histories/histories.conformance.ts'),
+    on([porcupine, dynamoDbLocal], 'test/conformance/histories/histories.conformance.ts'),
   ],
   /** What synth accepts as patterns and crons, and which events match. */
   events: [

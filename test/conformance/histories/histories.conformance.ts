@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposableSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { sleep } from '../../../lib/base/async.ts';
+import { enginesOf } from '../../base/aws/engines.ts';
+import { startDynamo } from '../../table/start-dynamo.ts';
+import { type Fault, faults } from './faults.ts';
+
+/*
+ * Clients in processes of their own take random steps on the same rows: of jobs, of texts, of the budget. Requests get lost
+ * or late, clocks differ by seconds, a process is killed and another takes its place. Then porcupine looks for an order in
+ * which one row, asked step by step, would have given the same responses. `HISTORIES=10000` takes more than the default.
+ */
+
+const { porcupine, dynamoDb } = enginesOf(process.env);
+
+/** Histories at the same time; each takes a connection's turn, and a batch a few seconds. */
+const BATCH = 250;
+
+const BATCHES = Math.ceil(Number(process.env['HISTORIES'] ?? 1_000) / BATCH);
+
+type Verdict = {
+  readonly histories: number;
+  readonly operations: number;
+  readonly violations: readonly string[];
+  readonly undecided: readonly string[];
+};
+
+test(
+  `${BATCHES * BATCH} histories with lost and late requests, clocks seconds off and killed processes are those of single rows`,
+  async () => {
+    for (let batch = 0; batch < BATCHES; batch += 1) {
+      const { violations, undecided, histories, operations } = await judged({ seed: 1_000 * (batch + 1) });
+      expect({ batch, violations, undecided, histories }).toEqual({
+        ...{ batch, violations: [], undecided: [], histories: BATCH },
+      });
+      expect(operations).toBeGreaterThan(20 * BATCH);
+    }
+  },
+  BATCHES * 120_000,
+);
+
+test.each(faults)(
+  'finds the fault %s of one client',
+  async (fault) => {
+    const { violations } = await judged({ seed: 77, fault });
+
+    const found = new Set(violations.map((name) => name.split('-')[0]));
+    const kind = { 'held-text': 'text', 'stale-line': 'pace' }[fault as string] ?? 'job';
+    expect([...found]).toEqual([kind]);
+  },
+  120_000,
+);
+
+async function judged({ seed, fault }: { readonly seed: number; readonly fault?: Fault }): Promise<Verdict> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'histories-'));
+  await using table = await openTable(folder.path);
+  const began = String(Date.now());
+  const start = (name: string, own: number) =>
+    client({
+      ...table,
+      folder: folder.path,
+      name,
+      began,
+      seed: seed + own,
+      fault: name === 'a' ? fault : undefined,
+    });
+  const clients = [start('a', 1), start('b', 2), start('c', 3)] as const;
+  const [first, second, third] = clients;
+  await untilWritten(join(folder.path, 'c.ndjson'), 40_000);
+  third.child.kill('SIGKILL');
+  const fourth = start('d', 4);
+  await Promise.all([first.ended, second.ended, fourth.ended]);
+  return await check(folder.path);
+}
+
+async function openTable(folder: string) {
+  if (dynamoDb === undefined)
+    return { table: `sqlite:${join(folder, 'table.db')}`, environment: {}, async [Symbol.asyncDispose]() {} };
+  const dynamo = await startDynamo();
+  await dynamo.createTable('histories');
+  return {
+    table: 'histories',
+    environment: dynamo.environment,
+    [Symbol.asyncDispose]: () => dynamo.close(),
+  };
+}
+
+type Client = {
+  readonly table: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly name: string;
+  readonly began: string;
+  readonly seed: number;
+  readonly fault: Fault | undefined;
+};
+
+function client({ table, environment, folder, name, began, seed, fault }: Client) {
+  const script = join(import.meta.dirname, 'history-process.ts');
+  const options = { table, folder, name, began, seed: String(seed), to: String(BATCH), fault };
+  const words = Object.entries(options).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option}=${value}`],
+  );
+  const child = spawn(process.execPath, [script, ...words], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error(`client ${name} ended with ${code}`);
+  });
+  ended.catch(() => {});
+  return { child, ended };
+}
+
+async function untilWritten(file: string, bytes: number): Promise<void> {
+  for (;;) {
+    const written = await stat(file).catch(() => undefined);
+    if ((written?.size ?? 0) >= bytes) return;
+    await sleep(20);
+  }
+}
+
+async function check(folder: string): Promise<Verdict> {
+  const [command, ...args] = porcupine?.command ?? [''];
+  const checker = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.ndjson'));
+  // What a killed process wrote last may lack its end.
+  for (const file of files) checker.stdin.write(`${await readFile(join(folder, file), 'utf8')}\n`);
+  checker.stdin.end();
+  return JSON.parse(await text(checker.stdout));
+}
