@@ -30,6 +30,7 @@ export { platformLink, type SettingName, settingNames, tokenHeader } from './set
 export type { ExpectedSnapshot } from './snapshot/history/index.ts';
 export {
   type Columns,
+  gatesSchema,
   latestParquetFolder,
   linkedSource,
   narrowings,

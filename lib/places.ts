@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type * as z from 'zod/mini';
+import { faultsOf } from './base/index.ts';
+import { checkedBy, parseJson } from './base/json/index.ts';
 import { RESERVED_FOLDER } from './store/index.ts';
 
 /** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
@@ -11,6 +14,22 @@ export class SettingsError extends Error {
   constructor(faults: readonly string[]) {
     super(`wrong settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.faults = faults;
+  }
+}
+
+/** The value of a setting that is JSON. Throws `SettingsError` with every fault, each with its place in the value. */
+export function jsonSetting<T>(name: string, text: string, schema: z.ZodMiniType<T>): T {
+  const given = jsonIn(name, text);
+  const parsed = checkedBy(schema, given);
+  if (parsed.success) return parsed.data;
+  throw new SettingsError(faultsOf(parsed.error, given, { place: (path) => [name, ...path].join('.') }));
+}
+
+function jsonIn(name: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new SettingsError([`${name}: expected JSON, got ${text.length} characters that are not JSON`]);
   }
 }
 

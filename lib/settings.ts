@@ -237,6 +237,7 @@ const settingsSchema = z.object({
       .check(z.regex(QUALIFIED_FUNCTION, { error: 'a function’s ARN or name with its version or alias' })),
   ),
   SYNC_FOLLOWERS: z.optional(z.string()),
+  SYNC_GATES: z.optional(z.string()),
   SYNC_DIGEST_URL: z.optional(
     z.string().check(z.refine(isSecureUrl, { error: 'an address over https (or http on loopback)' })),
   ),
@@ -263,6 +264,7 @@ const syncSchema = z.pick(settingsSchema, {
   SYNC_ENCRYPTION: true,
   SYNC_GLUE_DATABASE: true,
   SYNC_ALLOW: true,
+  SYNC_GATES: true,
   SYNC_DIGEST_URL: true,
 });
 

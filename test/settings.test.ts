@@ -322,6 +322,7 @@ test('the contract names exactly the settings that are read', () => {
     SYNC_ALLOW: '{}',
     SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',
     SYNC_FOLLOWERS: '[]',
+    SYNC_GATES: '{}',
     SYNC_DIGEST_URL: 'https://hooks.example.com/x',
     SYNC_STORE: 's3://bucket',
     SYNC_GLUE_DATABASE: 'platform_sync',

@@ -22,6 +22,7 @@ const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>
   allow: ['infra/config-schema.ts', 'allowFields'],
   vpc: ['infra/config-schema.ts', 'vpcFields'],
   links: ['infra/config-schema.ts', 'linksFields'],
+  gates: ['lib/snapshot/publish/gates.ts', 'gateFields'],
 };
 
 /** What a field means, by its path in an instance. Throws if nothing says it. */
@@ -132,5 +133,6 @@ function nested([name = '', ...inside]: readonly string[], value: unknown, sourc
   if (inside.length === 0) return { [name]: value };
   if (name === 'schedules') return { [name]: [Object.assign({ source }, inner)] };
   if (name === 'eventRules') return { [name]: [inner] };
-  return { [name]: name === 'overrides' ? { any: inner } : inner };
+  const of = ({ overrides: 'any', gates: 'calculations' } as Readonly<Record<string, string>>)[name];
+  return { [name]: of === undefined ? inner : { [of]: inner } };
 }

@@ -66,6 +66,10 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'none: in the worker’s process',
   ],
   SYNC_FOLLOWERS: ['JSON: cards jobs that follow each published run of all calculations', 'none'],
+  SYNC_GATES: [
+    'JSON by place: the share of the last run’s records below which a run is refused as `shrunk`, `null` for never: `{"calculations": {"shrunk": 0.8}}`',
+    '0.5',
+  ],
   SYNC_DIGEST_URL: ['the webhook of Slack or Teams that `digest --to` posts to: a secret', 'none'],
   LOG_LEVEL: 'pino’s',
 };

@@ -10,6 +10,7 @@ import {
   takeDurableSnapshot,
   timesOf,
 } from '../../lib/snapshot/index.ts';
+import { readGates } from '../../lib/snapshot/sources/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
@@ -84,6 +85,7 @@ async function open() {
     store,
     compression: settings.SYNC_COMPRESSION,
     partMs: settings.SYNC_PART_SECONDS * 1_000,
+    gates: readGates(settings.SYNC_GATES),
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
     paceCounts,

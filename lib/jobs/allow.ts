@@ -1,7 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../base/index.ts';
-import { checkedBy, parseJson } from '../base/json/index.ts';
-import { SettingsError } from '../settings.ts';
+import { jsonSetting } from '../places.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { definitionOf, type Job, jobType } from './types/job-types.ts';
 
@@ -25,23 +23,8 @@ const allowSchema = z.strictObject(
 export type Allow = z.infer<typeof allowSchema>;
 
 /** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `SettingsError` with every fault. */
-export function readAllow(text: string | undefined): Allow {
-  if (text === undefined) return {};
-  const given = jsonOf(text);
-  const parsed = checkedBy(allowSchema, given);
-  if (parsed.success) return parsed.data;
-  throw new SettingsError(
-    faultsOf(parsed.error, given, { place: (path) => ['SYNC_ALLOW', ...path].join('.') }),
-  );
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new SettingsError([`SYNC_ALLOW: expected JSON, got ${text.length} characters that are not JSON`]);
-  }
-}
+export const readAllow = (text: string | undefined): Allow =>
+  text === undefined ? {} : jsonSetting('SYNC_ALLOW', text, allowSchema);
 
 export const allowFault = ({ types, ...lists }: Allow, job: Job): string | undefined =>
   types === undefined || types.includes(job.type)

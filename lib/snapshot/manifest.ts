@@ -82,6 +82,10 @@ const manifestSchema = z.object({
   ),
   /** The run that was published when this one began; null if none was, empty if that could not be read. */
   begunAfter: z.nullable(z.string()),
+  /** If it is `empty` or `shrunk`: the records of the runs published before, newest first, at most ten. */
+  lastSizes: z.optional(z.array(z.number())),
+  /** If it is `shrunk`: the share of the last run's records that it had to have. */
+  leastShare: z.optional(z.number()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
   /** Reasons to refuse the run that its request accepts. */

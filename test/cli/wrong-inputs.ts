@@ -174,6 +174,8 @@ export const wrongInputs: readonly WrongUse[] = [
     'PLATFORM_BASE_URL: expected an origin over https',
     1,
   ),
+  settings('doctor', { SYNC_GATES: '{' }, 'SYNC_GATES: expected JSON', 1),
+  settings('work --drain', { SYNC_GATES: '[1]' }, 'SYNC_GATES: expected an object by place'),
   settings('work --drain', { SYNC_FOLLOWERS: '{' }, 'SYNC_FOLLOWERS: expected JSON'),
   settings(
     'work --drain',

@@ -4,7 +4,12 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { type DurableRunOptions, takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import {
+  type DurableRunOptions,
+  type RunEnd,
+  takeDurableSnapshot,
+} from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { readGates } from '../../lib/snapshot/publish/gates.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
@@ -145,4 +150,26 @@ test('failed steps are retried, and what each step stores is small', async () =>
   expect(Math.max(...steps.map((step) => step?.attempt ?? 1))).toBeGreaterThan(1);
   expect(Math.max(...steps.map((step) => JSON.stringify(step?.result ?? '').length))).toBeLessThan(1_000);
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
+});
+
+test('the deployed function judges by the gates of its settings, and its line says the sizes before', async () => {
+  const more = await startPlatform({ calculations: 700, datasets: 6, cards: 0, fileSets: 0, dataFiles: 0 });
+  const gates = readGates('{"calculations.gated":{"shrunk":0.9}}');
+  const gated = { ...job, as: 'gated' };
+  await run(functionOf({ call: callOf(more) }), gated);
+  await more.close();
+  const ended: RunEnd[] = [];
+
+  const execution = await run(functionOf({ gates, onEnded: (end) => ended.push(end) }), gated);
+
+  expect(execution.getResult()).toMatchObject({ kind: 'refused', refused: ['shrunk'] });
+  expect(ended).toMatchObject([
+    {
+      kind: 'refused',
+      reasons: [
+        'shrunk: fewer than 90% of the last run’s records (SYNC_GATES); the last run had 700 records',
+        expect.any(String),
+      ],
+    },
+  ]);
 });

@@ -19,6 +19,7 @@ export const full = {
   tokenSecretArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme/token-AbCdEf',
   tokenHeader: 'X-Token',
   links: { card: 'https://acme.example.com/cards/{id}' },
+  gates: { calculations: { shrunk: 0.8 }, 'cards.few': { shrunk: null } },
   rate: 20,
   rateCeiling: 25,
   concurrency: 4,

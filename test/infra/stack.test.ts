@@ -429,6 +429,7 @@ test('the outputs that are settings, as `env --stack` finds them, are those of a
     'PLATFORM_TOKEN_SECRET',
     'SYNC_COMPRESSION',
     'SYNC_DEAD_LETTER_URL',
+    'SYNC_GATES',
     'SYNC_GLUE_DATABASE',
     'SYNC_QUEUE_URL',
     'SYNC_SNAPSHOT_FUNCTION',

@@ -211,7 +211,7 @@ function snapshot(place: string, records: number, random: () => number): ReportF
       place === 'files'
         ? {
             run: '20261122T200000Z-c0ffee',
-            reasons: ['shrunk: fewer than half of the last run’s records'],
+            reasons: ['shrunk: fewer than 50% of the last run’s records (SYNC_GATES)'],
           }
         : undefined,
     history,

@@ -3,6 +3,7 @@ import { readAllow, readFollowers } from '../../jobs/types/index.ts';
 import { operations } from '../../platform/operations/index.ts';
 import { openSession } from '../../session.ts';
 import { readSettings, SettingsError, settingNames } from '../../settings.ts';
+import { readGates } from '../../snapshot/sources/index.ts';
 import type { Run } from '../command.ts';
 import {
   type Check,
@@ -78,9 +79,10 @@ export async function examine(
 
 function settingsOf(environment: Terminal['environment']): Finding {
   try {
-    const { SYNC_ALLOW, SYNC_FOLLOWERS } = readSettings(environment);
+    const { SYNC_ALLOW, SYNC_FOLLOWERS, SYNC_GATES } = readSettings(environment);
     readAllow(SYNC_ALLOW);
     readFollowers(SYNC_FOLLOWERS);
+    readGates(SYNC_GATES);
     return ok(`${settingNames.filter((name) => environment[name]).length} set, the others by default`);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;

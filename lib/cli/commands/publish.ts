@@ -1,4 +1,6 @@
+import { readSyncSettings } from '../../settings.ts';
 import { findPublished, publishRun, readFinishedRun } from '../../snapshot/index.ts';
+import { readGates } from '../../snapshot/sources/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { asUsage, withWayOut } from '../errors/usage-error.ts';
@@ -8,6 +10,7 @@ import { endWith } from '../snapshots/show-publication.ts';
 
 /** Publishes a finished run that was refused. */
 export default (async ([source, id], flags, terminal) => {
+  const gates = readGates(readSyncSettings(terminal.environment).SYNC_GATES);
   const store = await openStoreOf(terminal);
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source, id)}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, id));
@@ -19,7 +22,7 @@ export default (async ([source, id], flags, terminal) => {
   // In a directory nothing else remains of it.
   if ('kind' in finished) return await endWith(finished, store, flags, terminal);
   const run = { id, startedAt: finished.startedAt };
-  const publishing = publishRun({ store, source, run, finished, force: flags.force === true });
+  const publishing = publishRun({ store, source, run, finished, force: flags.force === true, gates });
   const newRun = `if it is lost, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
   return await endWith(publication, store, flags, terminal);

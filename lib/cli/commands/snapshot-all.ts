@@ -1,5 +1,6 @@
 import { openSession, type Session } from '../../session.ts';
 import { beginRun, isNamedAfter, placesToTake } from '../../snapshot/index.ts';
+import { readGates } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { explain } from '../errors/explain.ts';
@@ -10,6 +11,8 @@ import { type Ended, type Found, printFound, type Terminal } from '../terminal/t
 /** Takes a new run of every published place, one after the other; one that fails does not stop the next. */
 export default (async (_, { json, tables }, terminal) => {
   const session = openSession({ ...terminal, reserve: 'single' });
+  // Here too, so that no run with wrong ones begins.
+  readGates(session.settings.SYNC_GATES);
   const store = await session.store();
   const outcomes: unknown[] = [];
   const print = (found: Found): Ended => {

@@ -9,7 +9,7 @@ import {
   resumeRun,
   type Saved,
 } from '../../snapshot/index.ts';
-import type { Source } from '../../snapshot/sources/index.ts';
+import { readGates, type Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
@@ -26,6 +26,8 @@ export default (async (_, given, terminal, command) => {
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, reserve: 'single' });
   const { settings } = session;
+  // Here too, so that a run with wrong ones does not begin.
+  readGates(settings.SYNC_GATES);
   const store = await session.store();
   const force = given.force === true;
   const platform = new URL(settings.PLATFORM_BASE_URL).host;

@@ -9,7 +9,7 @@ import {
   scanOfRun,
   takeRun,
 } from '../../snapshot/index.ts';
-import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';
+import { readGates, SnapshotStoppedError } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -40,6 +40,7 @@ export async function takeHere(
     return await takeRun(saved, scan, {
       store,
       force,
+      gates: readGates(settings.SYNC_GATES),
       callCounts,
       paceCounts,
       now: Date.now,

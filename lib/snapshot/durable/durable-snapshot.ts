@@ -4,7 +4,7 @@ import { type Call, decideRetry, isStatus, PlatformError, type RetryLimits } fro
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import type { Compression, Place } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
-import { checkPlatform, OtherPlatformError } from '../publish/gates.ts';
+import { checkPlatform, OtherPlatformError, refusalWords } from '../publish/gates.ts';
 import type { Publication } from '../publish/publish.ts';
 import { beginRun, KnownRefusalError, scanOfRun } from '../run/begin-run.ts';
 import { type Checkpoint, CheckpointConflictError, readCheckpoint } from '../run/checkpoint.ts';
@@ -31,7 +31,7 @@ export type DurableSteps = {
 
 export type DurableRunOptions = Pick<
   SnapshotOptions,
-  'store' | 'callCounts' | 'paceCounts' | 'now' | 'random' | 'partBytes' | 'partMs'
+  'store' | 'callCounts' | 'paceCounts' | 'gates' | 'now' | 'random' | 'partBytes' | 'partMs'
 > &
   Pick<RunToScan, 'sleep' | 'pageRows'> & {
     /** Its waits are short (`timesOf`): longer ones take place between steps. */
@@ -63,6 +63,8 @@ export type RunEnd =
       readonly parts: number;
       readonly missing: number;
       readonly changes: Manifest['changes'];
+      /** Why it was refused, in words. */
+      readonly reasons?: readonly string[];
       /** What is missing or damaged of the last published run, in words. */
       readonly broken?: string | undefined;
     })
@@ -218,7 +220,9 @@ async function publish(request: SnapshotRequest, run: string, options: DurableRu
     parts: manifest.parts.length,
     missing: manifest.missing.length,
     changes: manifest.changes,
-    ...(publication.kind === 'refused' ? { broken: publication.broken } : {}),
+    ...(publication.kind === 'refused'
+      ? { reasons: refusalWords(manifest), broken: publication.broken }
+      : {}),
   });
   return ended;
 }

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import { canonicalJson, own } from '../../base/json/index.ts';
-import { type Place, runOfKey, sourceOf } from '../keys.ts';
+import { jsonSetting } from '../../places.ts';
+import { type Place, placeSchema, runOfKey, sourceOf } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';
 import { linkedTo } from '../sources/request.ts';
@@ -11,6 +13,30 @@ export type GatedRun = Pick<
   /** The gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly scanRefused: readonly GateName[];
 };
+
+const SHARE = { error: 'a share of the last run’s records from 0 to 1, or null for never' };
+
+const gateFields = {
+  /** The share of the last run's records, 0 to 1, below which a run is refused as shrunk; null for never. Default, without an entry for the place: 0.5. */
+  shrunk: z.nullable(z.number(SHARE).check(z.minimum(0, SHARE), z.maximum(1, SHARE))),
+};
+
+/** The gates that are configured, by place: that of a source is not that of its narrowed snapshots. */
+export const gatesSchema = z.partialRecord(
+  placeSchema,
+  z.strictObject(gateFields, { error: 'an object of shrunk' }),
+  { error: 'an object by place: SOURCE or SOURCE.NAME' },
+);
+
+export type Gates = z.infer<typeof gatesSchema>;
+
+/** Reads the setting SYNC_GATES; without a value, every place has the default. Throws `SettingsError` with every fault. */
+export const readGates = (text: string | undefined): Gates =>
+  text === undefined ? {} : jsonSetting('SYNC_GATES', text, gatesSchema);
+
+/** The share of the last run's records that a run of a place must have; null if any number will do. */
+export const leastShareOf = (gates: Gates, place: Place): number | null =>
+  (own(gates, place) ?? { shrunk: 0.5 }).shrunk;
 
 const CLOCKS_APART_MS = 300_000;
 
@@ -51,17 +77,21 @@ export function knownRefusals(
 
 /**
  * The reasons not to publish a run, in a fixed order. `last`: the published run; `isBroken`: something of it is missing
- * or damaged.
+ * or damaged; `leastShare`: as of `leastShareOf`.
  */
 export function refusals(
   run: GatedRun,
   last: Manifest | undefined,
-  { isBroken, nowMs }: { readonly isBroken: boolean; readonly nowMs: number },
+  {
+    isBroken,
+    nowMs,
+    leastShare,
+  }: { readonly isBroken: boolean; readonly nowMs: number; readonly leastShare: number | null },
 ): readonly GateName[] {
   const known = knownRefusals(run, last);
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,
-    shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
+    shrunk: last !== undefined && run.records > 0 && run.records < last.records * (leastShare ?? 0),
     degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
     selection: known.includes('selection'),
@@ -88,7 +118,16 @@ function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boole
 
 type Refused = Pick<
   Manifest,
-  'refused' | 'records' | 'totals' | 'passes' | 'degradedPages' | 'order' | 'calls' | 'missing'
+  | 'refused'
+  | 'records'
+  | 'totals'
+  | 'passes'
+  | 'degradedPages'
+  | 'order'
+  | 'calls'
+  | 'missing'
+  | 'lastSizes'
+  | 'leastShare'
 >;
 
 /** The reasons by name in one line, with the number of pages that stayed degraded: `degraded (3 pages), shrunk`. */
@@ -111,7 +150,10 @@ export const degradedWords = (degradedPages = 0): readonly string[] =>
 /** Why a run was refused, a line a reason, and what was read, in numbers, if that is why. None for a run that was not. */
 export function refusalWords(manifest: Refused): readonly string[] {
   const { refused } = manifest;
-  const reasons = refused.map((reason) => REASONS[reason as GateName] ?? reason);
+  const reasons = refused.map((reason) => {
+    const words = REASONS[reason as GateName] ?? reason;
+    return typeof words === 'string' ? words : words(manifest);
+  });
   const isOfWhatWasRead = refused.some((reason) => OF_WHAT_WAS_READ.includes(reason as GateName));
   return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
@@ -138,9 +180,20 @@ function readWords({ records, totals, passes, degradedPages, order, calls, missi
 
 const count = (value: number): string => value.toLocaleString('en');
 
+/** `; the last 3 runs had 20,010, 20,000 and …`; empty if they could not be read. */
+function sizeWords({ lastSizes = [] }: Refused): string {
+  if (lastSizes.length === 0) return '';
+  const runs = lastSizes.length === 1 ? 'the last run' : `the last ${lastSizes.length} runs, newest first,`;
+  return `; ${runs} had ${lastSizes.map(count).join(' · ')} records`;
+}
+
+const percent = (share: number): string =>
+  share.toLocaleString('en', { style: 'percent', maximumFractionDigits: 2 });
+
 const REASONS = {
-  empty: 'empty: no records, although the last run had some',
-  shrunk: 'shrunk: fewer than half of the last run’s records',
+  empty: (run) => `empty: no records, although the last run had some${sizeWords(run)}`,
+  shrunk: (run) =>
+    `shrunk: fewer than ${percent(run.leastShare ?? 0.5)} of the last run’s records (SYNC_GATES)${sizeWords(run)}`,
   degraded:
     'degraded: the platform kept reporting that its responses may lack rows, each time that such a page was read again',
   type: 'type: a field has none of the JSON types that it had in the last run',
@@ -150,7 +203,7 @@ const REASONS = {
   future: 'future: the run started in the future, so the clock of the machine that began it was wrong',
   broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
-} as const satisfies Record<GateName, string>;
+} as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 
 /** An id that a run could not read, and the start of the first of the runs since which it is missing with this status. */
 type KnownMissing = Manifest['missing'][number];

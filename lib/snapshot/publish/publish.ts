@@ -25,9 +25,9 @@ import {
   sourceOf,
   workFolder,
 } from '../keys.ts';
-import { type Latest, latestSchema, type Manifest, manifestOf } from '../manifest.ts';
+import { type Latest, latestSchema, type Manifest, manifestOf, publishedRuns } from '../manifest.ts';
 import type { GateName, MissingId } from '../scan.ts';
-import { type GatedRun, isSuperseded, missingSince, refusals } from './gates.ts';
+import { type GatedRun, type Gates, isSuperseded, leastShareOf, missingSince, refusals } from './gates.ts';
 import { type LastPublication, publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
@@ -56,6 +56,8 @@ type PublishOptions = {
   readonly finished: FinishedRun;
   readonly force: boolean;
   readonly accept?: readonly GateName[] | undefined;
+  /** The setting SYNC_GATES. Default: none are configured. */
+  readonly gates?: Gates | undefined;
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -64,7 +66,7 @@ type PublishOptions = {
 /** A manifest before the gates have decided. */
 export type FinishedRun = Omit<
   Manifest,
-  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing'
+  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
 > &
   Pick<GatedRun, 'scanRefused'> & { readonly missing: readonly MissingId[] };
 
@@ -103,7 +105,7 @@ async function publishAfter(
   if (latest?.run === run.id && before !== undefined)
     return { kind: 'published', manifest: before, key: latest.manifest };
   const isLate = latest !== undefined && isSuperseded(finished, latest);
-  const manifest = judge(options, last, isLate);
+  const manifest = await judge(options, last, isLate);
   const key = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(key, printBounded(key, manifest, MAX_LIST_BYTES));
   if (isLate && !force) return { kind: 'superseded', manifest, key, latest };
@@ -137,13 +139,14 @@ async function storeRun(
   return { ...published, changes: { against: last.run, ...counts, key } };
 }
 
-function judge(
+async function judge(
   options: PublishOptions,
   { manifest: last, broken }: LastPublication,
   isLate: boolean,
-): Manifest {
-  const { finished, force, accept = [], now = Date.now } = options;
-  const reasons = refusals(finished, last, { isBroken: broken !== undefined, nowMs: now() });
+): Promise<Manifest> {
+  const { source, finished, force, accept = [], gates = {}, now = Date.now } = options;
+  const leastShare = leastShareOf(gates, source);
+  const reasons = refusals(finished, last, { isBroken: broken !== undefined, nowMs: now(), leastShare });
   const refused = reasons.filter((reason) => !accept.includes(reason));
   const accepted = reasons.filter((reason) => accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
@@ -153,11 +156,29 @@ function judge(
     ...found,
     missing: missingSince(finished, last),
     changes: null,
+    ...(reasons.some((each) => each === 'empty' || each === 'shrunk')
+      ? { lastSizes: await lastSizes(options) }
+      : {}),
+    ...(reasons.includes('shrunk') && leastShare !== null ? { leastShare } : {}),
     publishable,
     refused: [...refused, ...late],
     accepted,
     forced: force && (!publishable || isLate),
   };
+}
+
+/** What a person compares the size of a refused run with. */
+const MAX_SIZES = 10;
+
+/** The records of the last published runs, newest first; of a damaged one, or one that is being pruned, nothing. */
+async function lastSizes({ store, source, signal }: PublishOptions): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const { run, manifest } of await publishedRuns(store, source, { signal })) {
+    if (sizes.length === MAX_SIZES) break;
+    const found = await manifestOf(store, manifest, { place: source, run }).catch(unlessDamaged());
+    if (found !== undefined) sizes.push(found.records);
+  }
+  return sizes;
 }
 
 /** Moves `latest.json` to the run, on condition that it still names what it named as it was read. */
@@ -251,6 +272,8 @@ export async function readFinishedRun(store: Store, source: Place, run: string):
     accepted,
     forced: _f,
     changes: _c,
+    lastSizes: _s,
+    leastShare: _l,
     ...found
   } = await manifestOf(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`, { place: source, run });
   const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) =>

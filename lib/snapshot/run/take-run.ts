@@ -7,7 +7,7 @@ import { createRun, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { FieldTypes } from '../page/record-batch.ts';
 import { countNames } from '../page/record-fields.ts';
-import { checkPlatform } from '../publish/gates.ts';
+import { checkPlatform, type Gates } from '../publish/gates.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
@@ -23,6 +23,8 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
   readonly force: boolean;
   /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
+  /** The setting SYNC_GATES. Default: none are configured. */
+  readonly gates?: Gates | undefined;
   /** Called once everything has been read, before it is published. */
   readonly onRead?: (() => void) | undefined;
   readonly now: () => number;
@@ -87,13 +89,13 @@ export async function takeRun(
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
 export async function publishTaken(
   checkpoint: Checkpoint,
-  options: Pick<SnapshotOptions, 'store' | 'now' | 'force' | 'accept' | 'paceCounts' | 'signal'>,
+  options: Pick<SnapshotOptions, 'store' | 'now' | 'force' | 'accept' | 'gates' | 'paceCounts' | 'signal'>,
 ): Promise<Publication> {
-  const { store, force, accept, now, signal } = options;
+  const { store, force, accept, gates, now, signal } = options;
   const { source, startedAt } = checkpoint;
   const run = { id: checkpoint.run, startedAt };
   const finished = await finishedRun(checkpoint, options);
-  return publishRun({ store, source, run, finished, force, accept, now, signal });
+  return publishRun({ store, source, run, finished, force, accept, gates, now, signal });
 }
 
 async function finishedRun(

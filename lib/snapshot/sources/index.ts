@@ -20,6 +20,7 @@ export {
   runOfId,
   sourceOf,
 } from '../keys.ts';
+export { gatesSchema, readGates } from '../publish/gates.ts';
 export { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 export type { SnapshotProgress } from '../run/take-run.ts';
 export { consistencies } from '../scan.ts';

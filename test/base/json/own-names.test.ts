@@ -29,11 +29,11 @@ test.each(names)('a run may have a field called %s that the last one did not hav
   const last = publishedManifest({ records: 100, fields: {} });
   const run = { ...last, fields, scanRefused: [] };
 
-  expect(refusals(run, last, { isBroken: false, nowMs: Date.now() })).toEqual([]);
+  expect(refusals(run, last, NOW)).toEqual([]);
   expect(refusals(run, { ...last, fields: Object.fromEntries([[name, ['number']]]) }, NOW)).toEqual(['type']);
 });
 
-const NOW = { isBroken: false, nowMs: Date.now() };
+const NOW = { isBroken: false, nowMs: Date.now(), leastShare: 0.5 };
 
 test.each(names)('a function gets an input variable called %s', (name) => {
   const message = `{"version":1,"type":"run-function","packageId":"0f8fad5b-d9cb-469f-a165-70867728950e","packageVersion":"1","functionName":"f","inputVariables":{"${name}":[1]}}`;

@@ -1,12 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
-import { type GatedRun, isSuperseded, refusals as refusalsIn } from '../../../lib/snapshot/publish/gates.ts';
+import {
+  type GatedRun,
+  type Gates,
+  isSuperseded,
+  leastShareOf,
+  readGates,
+  refusals as refusalsIn,
+} from '../../../lib/snapshot/publish/gates.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 const NOW = '2026-11-21T09:00:00.000Z';
 
-const refusals = (judged: GatedRun, last: Manifest | undefined, isBroken = false) =>
-  refusalsIn(judged, last, { isBroken, nowMs: Date.parse(NOW) });
+const refusals = (judged: GatedRun, last: Manifest | undefined, isBroken = false, gates: Gates = {}) =>
+  refusalsIn(judged, last, {
+    isBroken,
+    nowMs: Date.parse(NOW),
+    leastShare: leastShareOf(gates, 'calculations'),
+  });
 
 const run: GatedRun = {
   startedAt: NOW,
@@ -117,4 +128,72 @@ test('selections are equal whatever the order of their names', () => {
   const last = publishedManifest({ records: 100, selection: { a: 1, b: { c: 2, d: 3 } } });
 
   expect(refusals({ ...run, selection: { b: { d: 3, c: 2 }, a: 1 } }, last)).toEqual([]);
+});
+
+describe('with a configured gate, a run after one of 100 records', () => {
+  const last = publishedManifest({ records: 100 });
+
+  test.each<[string, Gates, number, readonly string[]]>([
+    ['of 79 is refused below 0.8', { calculations: { shrunk: 0.8 } }, 79, ['shrunk']],
+    ['of 80 is published at 0.8', { calculations: { shrunk: 0.8 } }, 80, []],
+    ['of 99 is refused below 1', { calculations: { shrunk: 1 } }, 99, ['shrunk']],
+    ['of 1 is published at 0', { calculations: { shrunk: 0 } }, 1, []],
+    ['of 1 is published with null', { calculations: { shrunk: null } }, 1, []],
+    ['of none stays empty with null', { calculations: { shrunk: null } }, 0, ['empty']],
+    ['of 49 has the default where another place is configured', { cards: { shrunk: null } }, 49, ['shrunk']],
+    [
+      'of 49 has the default where a narrowed snapshot is configured',
+      { 'calculations.x': { shrunk: null } },
+      49,
+      ['shrunk'],
+    ],
+  ])('%s', (_, gates, records, reasons) => {
+    expect(refusals({ ...run, records }, last, false, gates)).toEqual(reasons);
+  });
+});
+
+describe('SYNC_GATES', () => {
+  const faultsOf = (text: string) => {
+    try {
+      return readGates(text);
+    } catch (error) {
+      return Object(error).faults;
+    }
+  };
+
+  test('configures places, of sources and of narrowed snapshots', () => {
+    expect(readGates(undefined)).toEqual({});
+    expect(readGates('{"calculations":{"shrunk":0.8},"files.daily":{"shrunk":null}}')).toEqual({
+      calculations: { shrunk: 0.8 },
+      'files.daily': { shrunk: null },
+    });
+  });
+
+  test.each<[string, readonly unknown[]]>([
+    ['{', ['SYNC_GATES: expected JSON, got 1 characters that are not JSON']],
+    ['[]', ['SYNC_GATES: expected an object by place: SOURCE or SOURCE.NAME, got a list of 0']],
+    ['0.8', ['SYNC_GATES: expected an object by place: SOURCE or SOURCE.NAME, got 0.8']],
+    [
+      '{"calculation":{"shrunk":0.8}}',
+      [expect.stringMatching(/^SYNC_GATES\.calculation: expected .*SOURCE or SOURCE\.NAME/)],
+    ],
+    ['{"cards":0.8}', ['SYNC_GATES.cards: expected an object of shrunk, got 0.8']],
+    [
+      '{"cards":{}}',
+      [
+        'SYNC_GATES.cards.shrunk: expected a share of the last run’s records from 0 to 1, or null for never, got nothing',
+      ],
+    ],
+    ['{"cards":{"shrunk":0.8,"empty":1}}', ['SYNC_GATES.cards.empty: not a known name']],
+  ])('%s is refused with what was expected', (text, faults) => {
+    expect(faultsOf(text)).toEqual(faults);
+  });
+
+  test.each(['1.5', '-0.1', '"0.8"', '80', '{"a":1}'])('%s is no share', (share) => {
+    expect(faultsOf(`{"cards":{"shrunk":${share}}}`)).toEqual([
+      expect.stringContaining(
+        'expected a share of the last run’s records from 0 to 1, or null for never, got',
+      ),
+    ]);
+  });
 });

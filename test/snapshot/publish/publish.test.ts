@@ -104,6 +104,33 @@ test('a refused run stays under work/, and the last one stays published', async 
   await expect(store.get(`work/calculations/${tuesday.id}/_manifest.json`)).resolves.toBeDefined();
 });
 
+test('a run that is refused for its size has the sizes of the last ten runs, newest first, without a damaged one', async () => {
+  const at = (day: number): Run => ({
+    id: `202610${day}T090000Z-aaaaaa`,
+    startedAt: `2026-10-${day}T09:00:00.000Z`,
+  });
+  for (let day = 10; day < 22; day += 1) await publish(at(day), { records: 100 + day });
+  store.objects.delete(`calculations/dt=2026-10-20/run=${at(20).id}/_manifest.json`);
+  await store.put(`calculations/dt=2026-10-19/run=${at(19).id}/_manifest.json`, Buffer.from('{'));
+
+  const { manifest } = await publishFinished(store, tuesday, {
+    differences: { records: 90 },
+    gates: { calculations: { shrunk: 0.8 } },
+  });
+  const { manifest: empty } = await publish(wednesday, { records: 0, parts: [] });
+  const { manifest: ordinary } = await publishFinished(store, tuesday, {
+    differences: { records: 90 },
+    gates: { calculations: { shrunk: null } },
+  });
+
+  const lastSizes = [121, 118, 117, 116, 115, 114, 113, 112, 111, 110];
+  expect(manifest).toMatchObject({ refused: ['shrunk'], leastShare: 0.8, lastSizes });
+  expect(empty).toMatchObject({ refused: ['empty'], lastSizes });
+  expect(empty).not.toHaveProperty('leastShare');
+  expect(ordinary).toMatchObject({ refused: [], publishable: true });
+  expect(ordinary).not.toHaveProperty('lastSizes');
+});
+
 test('a refused run can be published by force, and its manifest says so', async () => {
   await publish(monday);
 

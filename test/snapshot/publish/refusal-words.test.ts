@@ -19,6 +19,21 @@ test('a run that was refused says why, and with which numbers', () => {
   ]);
 });
 
+test('a run that was refused for its size says what the gate demanded, and how large the runs before were', () => {
+  const words = (differences: object) =>
+    refusalWords(publishedManifest({ refused: ['shrunk'], ...differences }))[0];
+
+  expect(words({ leastShare: 0.825, lastSizes: [20_010, 20_000, 19_990] })).toBe(
+    'shrunk: fewer than 82.5% of the last run’s records (SYNC_GATES); the last 3 runs, newest first, had 20,010 · 20,000 · 19,990 records',
+  );
+  expect(words({ leastShare: 0.5, lastSizes: [100] })).toBe(
+    'shrunk: fewer than 50% of the last run’s records (SYNC_GATES); the last run had 100 records',
+  );
+  expect(words({ refused: ['empty'], lastSizes: [7, 8] })).toBe(
+    'empty: no records, although the last run had some; the last 2 runs, newest first, had 7 · 8 records',
+  );
+});
+
 test('in one line, the reasons have how many pages stayed degraded', () => {
   expect(refusedAs({ refused: ['degraded', 'shrunk'], degradedPages: 1 })).toBe('degraded (1 page), shrunk');
   expect(refusedAs({ refused: ['shrunk'] })).toBe('shrunk');

@@ -4,13 +4,13 @@ import { parseJson, printJson } from '../../../base/json/index.ts';
 import type { Session } from '../../../session.ts';
 import { SettingsError } from '../../../settings.ts';
 import type { SnapshotAndFollowers, StartExecution } from '../../../snapshot/index.ts';
-import { linkedSource, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
+import { linkedSource, readGates, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
 import type { JobStorage } from '../../job-storage.ts';
 import { isObject, readJob } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
-/** Starts durable executions if there is a function for them. Throws `SettingsError` for SYNC_FOLLOWERS. */
+/** Starts durable executions if there is a function for them. Throws `SettingsError` for SYNC_FOLLOWERS and SYNC_GATES. */
 export async function openSnapshots(
   session: Session,
   { store, host }: Pick<JobStorage, 'store' | 'host'>,
@@ -18,6 +18,7 @@ export async function openSnapshots(
   const { settings, call, logger, environment, callCounts, paceCounts } = session;
   const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
   const followers = readFollowers(SYNC_FOLLOWERS);
+  const gates = readGates(settings.SYNC_GATES);
   if (functionName !== undefined) {
     // The SDK is loaded with the first execution.
     const start = once(async () => {
@@ -37,6 +38,7 @@ export async function openSnapshots(
     host,
     compression: settings.SYNC_COMPRESSION,
     partMs: settings.SYNC_PART_SECONDS * 1_000,
+    gates,
     callCounts,
     paceCounts,
     warn: (what, err) => logger.warn({ what, err }, 'published with a fault'),

@@ -3,6 +3,7 @@ import { ServiceError } from '../../../base/aws/index.ts';
 import { printJson } from '../../../base/json/index.ts';
 import type { PaceCounts } from '../../../pace/index.ts';
 import { type Call, type CallCounts, PlatformError } from '../../../platform/index.ts';
+import { refusalWords } from '../../../snapshot/history/index.ts';
 import {
   beginRun,
   clearAfter,
@@ -17,6 +18,7 @@ import {
   type Compression,
   type Place,
   placeOfRequest,
+  type readGates,
   SnapshotStoppedError,
 } from '../../../snapshot/sources/index.ts';
 import { findStored, keySegment, printStored, type Store, StoredObjectError } from '../../../store/index.ts';
@@ -32,6 +34,8 @@ export function snapshotRunner(
     readonly compression: Compression;
     readonly partMs?: number | undefined;
     readonly host: string;
+    /** Default: none are configured. */
+    readonly gates?: ReturnType<typeof readGates>;
     readonly callCounts: () => CallCounts;
     readonly paceCounts?: () => PaceCounts;
     /** Called with what a publication could not do, although it ended as it should. */
@@ -99,6 +103,6 @@ function outcomeOf({ kind, manifest }: Publication, place: Place): Outcome {
   const { run, records, refused } = manifest;
   const response = printJson({ kind, place, run, records, refused });
   if (kind !== 'refused') return { status: 'done', response };
-  const message = `run ${run} of ${place} was refused publication: ${refused.join(', ')}`;
+  const message = `run ${run} of ${place} was refused publication: ${refusalWords(manifest).join('; ')}`;
   return { status: 'failed', error: { kind, message }, response };
 }
