@@ -10,6 +10,7 @@ import {
   SettingsError,
   settingNames,
 } from '../../../../lib/settings.ts';
+import { readGates } from '../../../../lib/snapshot/sources/index.ts';
 import { defineTarget, Finding, must } from '../target.ts';
 
 /* Environments: each is settings as given, or one error that names every wrong variable and shows no secret. */
@@ -50,6 +51,7 @@ const GOOD: Readonly<Partial<Record<string, readonly string[]>>> = {
   ],
   SYNC_GLUE_DATABASE: ['acme_catalog'],
   SYNC_ALLOW: ['{"types":["score"],"functions":["greet"]}'],
+  SYNC_GATES: ['{"calculations":{"shrunk":0.8}}', '{"cards":{"shrunk":null}}'],
   SYNC_SNAPSHOT_FUNCTION: ['snapshot:live'],
   LOG_LEVEL: ['debug', 'silent'],
   HTTPS_PROXY: ['http://proxy:3128', `https://user:${SECRET}@proxy.example.com`],
@@ -198,10 +200,12 @@ const ACCEPTED = {
 };
 
 /** The settings that are JSON: read, or refused by their own errors. */
-function jsonOutcomes({ SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers }: Environment): readonly string[] {
+function jsonOutcomes(given: Environment): readonly string[] {
+  const { SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers, SYNC_GATES: gates } = given;
   return [
     refusalOf(() => readAllow(allow), SettingsError),
     refusalOf(() => readFollowers(followers), SettingsError),
+    refusalOf(() => readGates(gates), SettingsError),
   ];
 }
 
