@@ -13,8 +13,8 @@ const zodRecords = (sources: readonly { readonly file: string; readonly source: 
   sources.filter(({ source }) => /\bz\.(?:partialR|r)ecord\(/.test(source)).map(({ file }) => file);
 
 test('objects with names from outside keep all of them', () => {
-  // What tools return is described by their schemas, not parsed.
-  const described = ['lib/report/mcp/tools/records.ts', 'lib/report/mcp/tools/records.ts'];
+  // What tools return is described by their schemas, not parsed; the names of gates are places, in an editor's schema too.
+  const described = ['lib/report/mcp/tools/records.ts', 'lib/snapshot/publish/gates.ts'];
   const lib = sources.filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'));
 
   expect(zodRecords(lib).filter((file) => !described.includes(file))).toEqual([]);
