@@ -40,6 +40,8 @@ export const flagWords = {
  */
 export type ReportFacts = {
   readonly writtenAt: number;
+  /** True if it says what was known then, and was written later. */
+  readonly isPast: boolean;
   /** The platform's host, from the newest run. */
   readonly platform: string | undefined;
   readonly links: PlatformLinks;

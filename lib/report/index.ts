@@ -14,6 +14,10 @@ type Print = typeof import('./print-report.ts');
 export const whereUsed = async (...given: Given<typeof import('./where-used.ts').whereUsed>) =>
   (await import('./where-used.ts')).whereUsed(...given);
 
+/** A store as it was at a moment, to be read. Throws `StoredObjectError`. */
+export const storeAsOf = async (...given: Given<typeof import('./as-of.ts').storeAsOf>) =>
+  (await import('./as-of.ts')).storeAsOf(...given);
+
 /** Collects what the report shows, and prints its page and its figures. */
 export const printReport = async (...given: Given<Print['printReport']>) =>
   (await import('./print-report.ts')).printReport(...given);

@@ -21,6 +21,8 @@ export type ReportToWrite = {
   readonly links?: PlatformLinks | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** True if the store, and `now`, are as of a moment. Default: false. */
+  readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
 };
 

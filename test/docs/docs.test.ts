@@ -8,8 +8,10 @@ import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { parseInboxRequest } from '../../lib/jobs/split-inbox.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { settingNames } from '../../lib/settings.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { settingsOf } from '../cli/run-command.ts';
 import { example } from '../package/examples.ts';
+import { publishLines } from '../snapshot/changes/publish-lines.ts';
 import { type Block, blocks, blocksOf } from './blocks.ts';
 import { checkElsewhere, REASON } from './check-elsewhere.ts';
 import { runLine } from './run-line.ts';
@@ -32,6 +34,13 @@ beforeAll(async () => {
     await startPlatform({ calculations: 200, datasets: 5, cards: 20, filesPerSet: 30, dataFiles: 20 }),
   );
   environment = { ...settingsOf(platform, join(folder, 'store')), LOG_LEVEL: 'silent' };
+  await publishLines(createDirectoryStore(join(folder, 'store')), {
+    run: { id: '20251201T020000Z-aaaaaa', startedAt: '2025-12-01T02:00:00.000Z' },
+    lines: [
+      '{"id":1008,"name":"Revenue","links":[{"resource":{"type":"DATA_SOURCE","id":"cd27b9a0-a9d4-446b-9b16-02103df7f112"}}]}',
+    ],
+    manifest: { platform: new URL(platform.url).host, fields: { id: ['number'] } },
+  });
   // What pages look at: two runs with changes between them, as any reader has who comes back.
   for (const line of [
     'npx platform-sync snapshot calculations',

@@ -8,6 +8,7 @@ export {
   filledText,
   type ListOf,
   own,
+  pastMoment,
   pathSegment,
   recordOf,
   urlText,

@@ -60,6 +60,19 @@ export const utcTime = z.pipe(
   z.transform((text: string) => new Date(text).toISOString()),
 );
 
+const PAST = 'a day that has begun, such as 2026-11-21, or a time such as 2026-11-21T09:15:00Z';
+
+/** A day, meaning its last millisecond in UTC, or a time; the output is epoch milliseconds. It has begun by the clock. */
+export const pastMoment = z.pipe(
+  z
+    .string({ error: PAST })
+    .check(z.refine((text) => isDate(text) && Date.parse(text) <= Date.now(), { error: PAST })),
+  z.transform((text: string) => Date.parse(text) + (text.length === DAY_LENGTH ? DAY_MS - 1 : 0)),
+);
+
+const DAY_LENGTH = '2026-11-21'.length;
+const DAY_MS = 86_400_000;
+
 /** A rule for a list as a whole, reported together with the faults of its entries. */
 export const whole = (error: string, holds: (list: readonly unknown[]) => boolean) =>
   z.refine((list) => holds(list as readonly unknown[]), {

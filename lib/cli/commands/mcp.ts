@@ -1,6 +1,7 @@
 import { once } from '../../base/index.ts';
 import { checkJobFile, openJobState, submitJobs } from '../../jobs/index.ts';
 import { readAllow } from '../../jobs/types/index.ts';
+import { storeAsOf } from '../../report/index.ts';
 import { type McpContext, type Submission, serve } from '../../report/mcp/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openTables } from '../../tables/index.ts';
@@ -37,13 +38,19 @@ export default (async (_, { allowSubmit }, terminal, { parent }) => {
 function contextOf(terminal: Terminal, opened: AsyncDisposableStack): McpContext {
   const { environment } = terminal;
   const store = once(() => openStoreOf(terminal));
+  const tablesAt = new Map<number | undefined, McpContext['tables']>();
   return {
     store,
-    tables: once(async () => {
-      const tables = await openTables(await store(), QUERY_LIMITS);
-      opened.use(tables);
-      return tables;
-    }),
+    async tables(atMs) {
+      const known = tablesAt.get(atMs);
+      if (known !== undefined) return known();
+      const tables = once(async () => {
+        const at = atMs === undefined ? await store() : await storeAsOf(await store(), atMs);
+        return opened.use(await openTables(at, { ...QUERY_LIMITS, atMs }));
+      });
+      tablesAt.set(atMs, tables);
+      return tables();
+    },
     ledger: once(async () => {
       if (readSyncSettings(environment).SYNC_TABLE === undefined) return undefined;
       return (await openJobState(environment, await store())).ledger;

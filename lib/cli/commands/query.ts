@@ -20,8 +20,9 @@ export default (async ([words], typed, terminal) => {
   checkFlags(given, flags);
   if (flags.saved === true) return { json: savedQueries(), words: listSaved() };
   const sql = await sqlOf(given, flags, terminal);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreOf(terminal, flags.at);
   await using tables = await openTables(store, {
+    atMs: flags.at,
     memoryMb: flags.memory,
     diskBytes: flags.disk * 1e9,
   });

@@ -18,6 +18,7 @@ import { throttledNow } from '../texts/current-rate.ts';
 export default (async (_, { link, hours, ...flags }, terminal) => {
   oneGiven({ '--link': link, '--open': flags.open });
   oneGiven({ '--link': link, '--output': flags.output });
+  oneGiven({ '--link': link, '--at': flags.at });
   if (hours !== undefined && !link) throw new UsageError('--hours: expected only with --link');
   return link
     ? linkToReport({ hours: hours ?? LINK_HOURS, json: flags.json }, terminal)
@@ -26,7 +27,7 @@ export default (async (_, { link, hours, ...flags }, terminal) => {
 
 /** Writes the report to a file; incomplete if something could not be read. */
 export async function writeReport(
-  { open, output = 'report.html', json }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json'>,
+  { open, output = 'report.html', json, at }: Pick<FlagsOf<'report'>, 'open' | 'output' | 'json' | 'at'>,
   terminal: Terminal,
   opener: typeof openFile = openFile,
 ): Promise<Ended | Found> {
@@ -37,11 +38,12 @@ export async function writeReport(
       `--output -: expected a file with ${open ? '--open' : '--json'}, got standard output`,
     );
   if (!isPrinted) await checkWritable(output);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreOf(terminal, at);
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
   // The report is about the store, so it can be written without the table.
-  const throttled = () => throttledNow(environment).catch(() => []);
-  const report = await printReport({ store, links, now: Date.now, signal, throttled });
+  const throttled = async () => (at === undefined ? await throttledNow(environment).catch(() => []) : []);
+  const now = () => at ?? Date.now();
+  const report = await printReport({ store, links, now, isPast: at !== undefined, signal, throttled });
   const { page, facts } = report;
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));

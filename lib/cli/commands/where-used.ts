@@ -1,24 +1,28 @@
 import { shortened } from '../../base/index.ts';
 import { type FindableKind, type WhereUsed, whereUsed } from '../../report/index.ts';
 import type { Run } from '../command.ts';
-import { UsageError } from '../errors/usage-error.ts';
+import { asUsage, UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
 import { counted, duration, number } from '../terminal/terminal.ts';
 
 /** Shows what depends on a thing or a column, by the last published runs. */
-export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => {
+export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal) => {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   if (dataset?.trim() === '') throw new UsageError('--dataset: expected the id of a dataset, got nothing');
   if (dataset !== undefined && kind !== undefined && kind !== 'column')
     throw new UsageError(`--dataset: expected the name of a column with it, got --kind ${kind}`);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreOf(terminal, at);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
-  const outcome = await whereUsed({ store, id, kind, dataset, hops, most, signal: terminal.signal });
+  const asked = { store, id, kind, dataset, hops, most, signal: terminal.signal };
+  const answer = await whereUsed(asked).catch((error: unknown) => {
+    throw at === undefined ? error : asUsage('--at', error);
+  });
+  const outcome = withAges(answer, at ?? Date.now());
   const { found, searched, formulas } = outcome;
-  const asked = dataset === undefined ? kind : 'column';
-  if (searched.length === 0) throw new Error(`${notFound(id, asked, outcome)} (${store.location})`);
-  if (found.length === 0) throw new UsageError(notFound(id, asked, outcome));
+  const askedKind = dataset === undefined ? kind : 'column';
+  if (searched.length === 0) throw new Error(`${notFound(id, askedKind, outcome)} (${store.location})`);
+  if (found.length === 0) throw new UsageError(notFound(id, askedKind, outcome));
   const words = [
     ...found.flatMap(describeThing),
     ...knownFormulas(
@@ -32,7 +36,7 @@ export default (async ([id], { kind, dataset, hops, limit, json }, terminal) => 
       id,
       found,
       formulas: formulas ?? null,
-      searched: searched.map(aged),
+      searched,
       unpublished: outcome.unpublished,
     },
     words,
@@ -48,12 +52,18 @@ const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly 
 type UsedThing = WhereUsed['found'][number];
 type Dependent = UsedThing['dependents'][number];
 
-const aged = (each: WhereUsed['searched'][number]) => ({
-  ...each,
-  ageSeconds: Math.max(0, Math.round((Date.now() - Date.parse(each.startedAt)) / 1_000)),
+type Outcome = ReturnType<typeof withAges>;
+
+/** How old what was searched is, or was at the moment that was asked for. */
+const withAges = (outcome: WhereUsed, nowMs: number) => ({
+  ...outcome,
+  searched: outcome.searched.map((each) => ({
+    ...each,
+    ageSeconds: Math.max(0, Math.round((nowMs - Date.parse(each.startedAt)) / 1_000)),
+  })),
 });
 
-function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed): string {
+function notFound(id: string, kind: FindableKind | undefined, outcome: Outcome): string {
   const { searched, hints } = outcome;
   if (searched.length === 0) return `${id}: nothing has been published that could name it`;
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
@@ -65,8 +75,8 @@ function notFound(id: string, kind: FindableKind | undefined, outcome: WhereUsed
 }
 
 /** What was searched, and how old it is: a run each. */
-function describeSearch({ searched, unpublished }: WhereUsed): string {
-  const runs = searched.map(aged).map(({ place, run, ageSeconds, records, missing }) => {
+function describeSearch({ searched, unpublished }: Outcome): string {
+  const runs = searched.map(({ place, run, ageSeconds, records, missing }) => {
     const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
     return `${place} (run ${run}, ${duration(ageSeconds)} old, ${counted(records, 'record')}${lacks})`;
   });

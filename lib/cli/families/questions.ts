@@ -1,6 +1,7 @@
 import { findableKinds } from '../../report/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
+  AT,
   CSV_STYLE,
   choiceOption,
   decimalOption,
@@ -31,6 +32,7 @@ export const questions = {
       ],
       ...CSV_STYLE,
       ['--parquet <file>', 'write the rows to a Parquet file'],
+      AT,
       ['--seconds <n>', 'stop the query after this many seconds', numberOption(1, 1e6)],
       ['--memory <mb>', 'megabytes of memory for DuckDB', numberOption(100, 1e6), 1_000],
       ['--disk <gb>', 'gigabytes for temporary files', decimalOption(0.1, 1e5), 20],
@@ -38,6 +40,7 @@ export const questions = {
     examples: [
       'query "SELECT status, count(*) FROM calculations GROUP BY status"',
       'query --saved cleanup-by-owner --csv cleanup.csv',
+      'query --saved unused-calculations --at 2026-11-21',
       'query --saved',
     ],
     load: () => import('../commands/query.ts'),
@@ -67,6 +70,7 @@ export const questions = {
         'follow uses over at most this many steps (default: any number)',
         numberOption(1, 1_000_000),
       ],
+      AT,
       limitOf(LISTED_DEPENDENTS),
     ],
     examples: [
@@ -81,6 +85,7 @@ export const questions = {
   report: {
     description: 'Write one HTML page about the last published runs, what changed, batches and jobs.',
     options: [
+      AT,
       ['--open', 'open the page with the default program for HTML'],
       ['--output <file>', 'where to write it, or - for standard output (default: report.html)'],
       ['--link', 'print a link to the report in the store, for people without credentials'],
@@ -90,7 +95,13 @@ export const questions = {
         numberOption(1, MAX_LINK_HOURS),
       ],
     ],
-    examples: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
+    examples: [
+      'report --open',
+      'report --output weekly.html',
+      'report --at 2026-11-21',
+      'report --json',
+      'report --link --hours 168',
+    ],
     load: () => import('../commands/report.ts'),
   },
   digest: {

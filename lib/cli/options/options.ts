@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened } from '../../base/index.ts';
-import { utcTime } from '../../base/json/index.ts';
+import { pastMoment, utcTime } from '../../base/json/index.ts';
 import { isBatchName, jobId, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { idDigits } from '../../platform/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
@@ -182,6 +182,17 @@ export const CSV_STYLE = [
 /** The option `--since`, whose use is `help`. */
 export const sinceOf = (help: string) =>
   ['--since <time>', `${help}: an age (12h, 7d, 4w) or a date`, momentOption()] as const;
+
+/** The option `--at`: answers as of a moment, in epoch milliseconds. */
+export const AT = [
+  '--at <date>',
+  'as the last runs of this day (UTC) said, or those at a time such as 2026-11-21T09:15:00Z',
+  (text: string): number => {
+    const { data, error } = pastMoment.safeParse(text);
+    if (data !== undefined) return data;
+    throw notRead(error?.issues[0]?.message ?? '', text);
+  },
+] as const;
 
 /** The option `--limit`, by default `listed` for people. */
 export const limitOf = (listed: number) =>

@@ -42,6 +42,8 @@ type FactsToCollect = {
   readonly store: Store;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** True if the store, and `now`, are as of a moment. Default: false. */
+  readonly isPast?: boolean | undefined;
   readonly signal: AbortSignal;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
@@ -76,6 +78,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const newest = snapshots.toSorted((a, b) => b.facts.startedAt - a.facts.startedAt)[0];
   return {
     writtenAt: now(),
+    isPast: options.isPast === true,
     platform: newest?.manifest.platform,
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,

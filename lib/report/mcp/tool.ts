@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { faultsOf } from '../../base/index.ts';
+import { pastMoment } from '../../base/json/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
@@ -168,6 +169,12 @@ export function wholeInput(least: number, most = Number.MAX_SAFE_INTEGER) {
 export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
 
+/** The argument `at`. */
+export const atInput = described(
+  z.optional(pastMoment),
+  'as the last runs of this day (UTC) said; default: now',
+);
+
 /** Adds a description for the client to a schema. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
   return schema.check(z.describe(description)) as S;
@@ -189,8 +196,8 @@ export const nothingPublished = ({ location }: Store, what: string, source = 'ca
 export type McpContext = {
   /** The store in the settings. Each call throws what opening it throws. */
   readonly store: () => Promise<Store>;
-  /** SQL over it. Throws `PeerMissingError`. */
-  readonly tables: () => Promise<Tables>;
+  /** SQL over it, or over the store as of a moment, epoch milliseconds. Throws `PeerMissingError`. */
+  readonly tables: (atMs?: number) => Promise<Tables>;
   /** The ledger, if a table is set. */
   readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
   /** Puts jobs on the queue. Default: the server only reads. */

@@ -91,11 +91,13 @@ function Header({ facts }: { readonly facts: ReportFacts }) {
             </>
           )}
           {counted(facts.snapshots.length, 'snapshot')}
-          {newest > 0 && `, the newest ${age(newest, facts.writtenAt)} before this report`}
+          {newest > 0 &&
+            `, the newest ${age(newest, facts.writtenAt)} before ${facts.isPast ? 'then' : 'this report'}`}
         </p>
       </div>
       <p class="top-written">
-        Written <time dateTime={new Date(facts.writtenAt).toISOString()}>{time(facts.writtenAt)}</time>
+        {facts.isPast ? 'As of' : 'Written'}{' '}
+        <time dateTime={new Date(facts.writtenAt).toISOString()}>{time(facts.writtenAt)}</time>
       </p>
     </header>
   );

@@ -40,6 +40,8 @@ type QueryContext = {
   readonly onReading?: ((words: string) => void) | undefined;
   /** Refuses what reads anything but tables, such as settings. */
   readonly onlyTables: boolean;
+  /** What `now()` is, epoch milliseconds. Default: the clock's. */
+  readonly atMs: number | undefined;
 };
 
 export type QueryResult = ResultRows & {
@@ -95,6 +97,7 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   const asked = new Set<string>();
   const session = {
     ...context,
+    now: () => context.atMs ?? Date.now(),
     report: (fault: string) => void faults.add(fault),
     note: (words: string) => void notes.add(words),
     asks: (column: string) => asked.has(column),
@@ -113,9 +116,11 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   const paths = loaded.flatMap((table) => table.files.map(({ path }) => path));
   try {
     const result = await withInterrupt(database.connection, signal, async () => {
-      await createSchema(database.connection, tables, views, loaded).catch((cause: unknown) => {
-        throw queryErrorOf(cause);
-      });
+      await createSchema(database.connection, { tables, views, loaded, atMs: context.atMs }).catch(
+        (cause: unknown) => {
+          throw queryErrorOf(cause);
+        },
+      );
       await database.lock([...paths, output]);
       return await execute(database, sql, { ...context, output });
     });
@@ -143,7 +148,7 @@ async function planned(
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
-    await createSchema(connection, tables, views);
+    await createSchema(connection, { tables, views, atMs: context.atMs });
     // Reasoning by what is in the tables would leave out all of them, since they are empty.
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");

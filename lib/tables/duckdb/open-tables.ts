@@ -19,6 +19,8 @@ type TablesOptions = {
   readonly diskBytes?: number | undefined;
   /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
   readonly onlyTables?: boolean;
+  /** The moment that a store as of then is of, epoch milliseconds: `now()` and `current_date` are of it. Default: the clock's. */
+  readonly atMs?: number | undefined;
   /** Where the temporary folder is created. Default: the system's. */
   readonly temporary?: string;
   readonly load?: () => Promise<DuckDb>;
@@ -65,7 +67,7 @@ const MAX_THREADS = 8;
 
 /** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `PeerMissingError`. */
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
-  const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false } = options;
+  const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false, atMs } = options;
   const duckDb = await loadDuckDb(options.load);
   // Only this user can read it.
   const path = await mkdtemp(join(options.temporary ?? tmpdir(), 'platform-sync-query-'));
@@ -80,6 +82,7 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
     diskBytes,
     threads,
     onlyTables,
+    atMs,
   };
   let queries = 0;
 

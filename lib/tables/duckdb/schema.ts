@@ -16,12 +16,19 @@ export type LoadedTable = {
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
+type SchemaToCreate = {
+  readonly tables: readonly Table[];
+  readonly views: readonly View[];
+  /** Default: no rows. */
+  readonly loaded?: readonly LoadedTable[];
+  /** What the time is in a query, epoch milliseconds. Default: as it is. */
+  readonly atMs?: number | undefined;
+};
+
 /** Creates the stored tables, with the rows of the files that are loaded, and the views and macros that read them. */
 export async function createSchema(
   connection: DuckDBConnection,
-  tables: readonly Table[],
-  views: readonly View[],
-  loaded: readonly LoadedTable[] = [],
+  { tables, views, loaded = [], atMs }: SchemaToCreate,
 ): Promise<void> {
   const found = new Map(loaded.map((each) => [each.table, each]));
   const stored = tables.flatMap((table) => [
@@ -29,9 +36,20 @@ export async function createSchema(
     createEmpty(valuesName(table), valueColumns(table)),
     createOver(table, inPieces(valuesName(table)), found.get(table)),
   ]);
-  const shown = [...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)];
+  const clock = atMs === undefined ? [] : clockAt(new Date(atMs).toISOString());
+  const shown = [...clock, ...duckDbMacros, ...views.map(createView), ...macros.map(createMacro)];
   await connection.run([`CREATE SCHEMA ${PIECES}`, ...stored, ...shown].join(';\n'));
 }
+
+/** DuckDB's functions that say what time it is, with another time. */
+const clockAt = (time: string): readonly string[] => [
+  ...['current_date', 'today'].map(
+    (name) => `CREATE MACRO ${identifier(name)}() AS DATE ${literal(time.slice(0, 10))}`,
+  ),
+  ...['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp'].map(
+    (name) => `CREATE MACRO ${identifier(name)}() AS TIMESTAMPTZ ${literal(time)}`,
+  ),
+];
 
 const FILE = 'file_of_row';
 

@@ -85,6 +85,8 @@ export type Session = {
   readonly note: (words: string) => void;
   /** True if the query names a column like this, in lower case. */
   readonly asks: (column: string) => boolean;
+  /** Epoch milliseconds: the clock's, or the moment that the store is as of. */
+  readonly now: () => number;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };

@@ -63,10 +63,10 @@ type QueryModel = {
 };
 
 function createQueryModel(session: Session): QueryModel {
-  const { store, report: addFault, signal } = session;
+  const { store, report: addFault, now, signal } = session;
   let found: Promise<CurrentModel | undefined> | undefined;
   const renewed = (damaged?: CurrentModel) =>
-    renewModel({ store, now: Date.now, addFault, signal, damaged }).catch(unlessDamaged(addFault));
+    renewModel({ store, now, addFault, signal, damaged }).catch(unlessDamaged(addFault));
   const current = () => {
     found ??= renewed();
     return found;

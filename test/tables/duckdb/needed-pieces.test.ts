@@ -84,6 +84,7 @@ describe('of hundreds of runs', () => {
     copies: createLocalCopies(tmpdir()),
     report: () => undefined,
     note: () => undefined,
+    now: () => 0,
     asks: () => false,
     signal: AbortSignal.timeout(60_000),
   };
@@ -113,7 +114,10 @@ describe('of hundreds of runs', () => {
       diskBytes: 0,
     });
     const { connection } = database;
-    await createSchema(connection, [...tablesOf(session, sources), table], viewsOver(sources));
+    await createSchema(connection, {
+      tables: [...tablesOf(session, sources), table],
+      views: viewsOver(sources),
+    });
     await connection.run(
       "SET disabled_optimizers = 'statistics_propagation'; SET explain_output = 'optimized_only'",
     );

@@ -4,6 +4,7 @@ import { savedQueries } from '../../../tables/catalog/index.ts';
 import { savedSql, type Tables } from '../../../tables/index.ts';
 import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import {
+  atInput,
   defineTool,
   described,
   MAX_SECONDS,
@@ -26,14 +27,15 @@ export const query = defineTool({
       z.optional(z.string({ error: 'the name of a saved query' })),
       'a saved query, in place of sql',
     ),
+    at: atInput,
     maxRows: z._default(wholeInput(1, MAX_ROWS), 100),
     seconds: z._default(wholeInput(1, MAX_SECONDS.reads), MAX_SECONDS.reads),
   }),
   instead: 'read fewer runs, or run: platform-sync query',
-  async run({ sql: given, saved, ...bounds }, call) {
+  async run({ sql: given, saved, at, ...bounds }, call) {
     if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
     const sql = saved === undefined ? given : savedSql(saved);
-    const tables = await call.tables();
+    const tables = await call.tables(at);
     return sql === undefined ? await listTables(tables) : await rowsOf(tables, { sql, ...bounds }, call);
   },
 });

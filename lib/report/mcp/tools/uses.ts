@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
 import { shortened } from '../../../base/index.ts';
 import { lowerCase } from '../../../model/rules/index.ts';
+import { storeAsOf } from '../../as-of.ts';
 import { findableKinds } from '../../findable-kinds.ts';
 import { whereUsed as findWhereUsed, type WhereUsed } from '../../where-used.ts';
 import { withShortTexts } from '../answer.ts';
 import {
+  atInput,
   defineList,
   defineTool,
   described,
@@ -51,11 +53,13 @@ export const whereUsed = defineList({
       'only a column of this dataset',
     ),
     hops: described(z.optional(wholeInput(1, 1_000)), 'at most so many uses away'),
+    at: atInput,
   },
   list: 'dependents',
   instead: 'run: platform-sync where-used ID',
-  async run(asked, { at, most }, call) {
-    const store = await call.store();
+  async run({ at: atMs, ...asked }, { at, most }, call) {
+    const now = await call.store();
+    const store = atMs === undefined ? now : await storeAsOf(now, atMs);
     const { signal } = call;
     const outcome = await findWhereUsed({ store, ...asked, most, signal });
     const { searched, found, unpublished, formulasNote } = outcome;
