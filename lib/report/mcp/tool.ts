@@ -172,7 +172,7 @@ export const oneOf = <const Name extends string>(names: readonly Name[]) =>
 /** The argument `at`. */
 export const atInput = described(
   z.optional(pastMoment),
-  'as the last runs of this day (UTC) said; default: now',
+  'a day: as of its end (UTC)',
 );
 
 /** Adds a description for the client to a schema. */

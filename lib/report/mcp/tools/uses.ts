@@ -39,7 +39,7 @@ const waysIn = (ways: WhereUsed['found'][number]['dependents'][number]['ways']):
 export const whereUsed = defineList({
   title: 'Where used',
   description:
-    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), by which links, also invalid ones; of a dataset or calculation also the columns read. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
+    'Finds what depends on a dataset, calculation, card, file, FileSet, data file or column, over several hops: what would break if it were deleted (a column: renamed), by which links, valid or not; of a dataset or calculation also the columns read. Nearest first. Of each thing found: how many depend on it (hops: 1, 2, 3 … uses away), by how many links, and inSnapshot, false if only links name it. Of each dependent: of which of the things found, from 0, and ways, RELATION KIND ID (NAME) with what an invalid link says.',
   input: {
     id: described(
       textInput('an id of at most 2000 characters, as text', 2_000).check(
