@@ -170,10 +170,7 @@ export const oneOf = <const Name extends string>(names: readonly Name[]) =>
   z.enum(names, { error: `one of ${names.join(', ')}` });
 
 /** The argument `at`. */
-export const atInput = described(
-  z.optional(pastMoment),
-  'a day: as of its end (UTC)',
-);
+export const atInput = described(z.optional(pastMoment), 'a day: as of its end (UTC)');
 
 /** Adds a description for the client to a schema. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {

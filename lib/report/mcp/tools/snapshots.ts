@@ -19,7 +19,7 @@ const MAX_RUNS = 2_000;
 /** `runs`: the snapshots and their age. */
 export const runs = defineList({
   title: 'Snapshots and their age',
-  description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it) and why they were refused publication; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones. Call it first to learn how old the data are.`,
+  description: `Lists the published runs of a place, newest first, with their age, records, changes, consistency (proved: every record that existed throughout the scan is in it) and why they were refused publication; without a place, the newest ${NEWEST} of each. With all: also unfinished, refused and superseded ones.`,
   input: {
     place: described(
       z.optional(placeSchema),
