@@ -40,10 +40,11 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
     return last && { body: printStored(last), etag: at };
   };
 
-  async function onlyBuilt<T>(key: string, change: () => Promise<T>): Promise<T> {
-    if (BUILT.test(key)) return change();
+  async function refuse(key: string): Promise<never> {
     throw new StoreError(`change ${key} as of ${at}`, { kind: 'read-only', code: 'EROFS' });
   }
+  const onlyBuilt = <T>(key: string, change: () => Promise<T>): Promise<T> =>
+    BUILT.test(key) ? change() : refuse(key);
 
   const { fileOf } = store;
   await expectRuns(store, atMs, lastOf);
@@ -61,7 +62,7 @@ export async function storeAsOf(store: Store, atMs: number): Promise<Store> {
     put: (key, ...rest) => onlyBuilt(key, () => store.put(key, ...rest)),
     putStream: (key, ...rest) => onlyBuilt(key, () => store.putStream(key, ...rest)),
     copy: (from, to, options) => onlyBuilt(to, () => store.copy(from, to, options)),
-    delete: (key, options) => onlyBuilt(key, () => store.delete(key, options)),
+    delete: refuse,
     ...(fileOf && { fileOf: async (key) => (isAhead(key) ? undefined : fileOf(key)) }),
   };
 }
