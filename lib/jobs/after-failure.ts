@@ -8,11 +8,11 @@ type FailureFacts = {
   readonly error: unknown;
   /** Sends of the job that have started, including this one. */
   readonly attempts: number;
-  /** How many earlier ones were certainly not executed. */
+  /** How many earlier sends were certainly not executed. */
   readonly unsentAttempts: number;
   /** Earlier deliveries that failed and executed nothing. */
   readonly unsentTries: number;
-  /** How long ago the job was claimed first, in milliseconds. */
+  /** Milliseconds since the job was claimed first. */
   readonly sinceClaimMs: number;
   readonly requestSent: boolean;
   readonly mayRepeat: boolean;
@@ -23,7 +23,7 @@ type FailureFacts = {
 
 export type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** Requeue the job. `counts`: as an attempt, as a try that executed nothing, or not at all, since it only waited. */
+  /** Requeue the job. `counts`: as an attempt, as a try that executed nothing, or not at all because it only waited. */
   | {
       readonly kind: 'later';
       readonly delayMs: number;
@@ -39,19 +39,20 @@ const MAX_ATTEMPTS = 5;
 const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
 /**
- * How long a job is tried again that was not executed, from its first claim, and how often at least: as often as the longest
- * delays fit into that time. A clock that was set ends no job that was tried for minutes, nor one that only waited.
+ * How long, and how often at least, a job is tried that was never executed, from its first claim: as often as the
+ * longest delays fit into that time. So a clock that was set fails no job that was tried for minutes only, nor one that
+ * only waited.
  */
 const UNSENT_MS = 12 * 60 * 60 * 1_000;
 const MIN_UNSENT_TRIES = UNSENT_MS / BACKOFF.maxDelayMs;
 
-/** Waits during an outage: a minute after it, work continues. The breaker stops the others, so few jobs try. */
+/** Waits during an outage: work continues at most a minute after it. The breaker stops the other jobs, so few try. */
 const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
 
 /** Maximum delay of a job by a `Retry-After`, in milliseconds: the same as for the pace. */
 const MAX_REQUESTED_MS = 900_000;
 
-/** What happens to a job whose runner threw: the whole policy. */
+/** Decides what happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { error, requestSent, mayRepeat } = facts;
   if (error instanceof UnfinishedError) {
@@ -62,7 +63,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof RequeueError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
-  // A failure of our own. What left and got no response is never sent again.
+  // An error of our own. A request that left and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: errorText(error) };
   if (requestSent && !mayRepeat) return unknown(reported);
   if (error instanceof ServiceError) return tryAgain(reported, facts, OUTAGE_BACKOFF);
@@ -76,13 +77,13 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
   if (failure.kind === 'input' || isRefusal(failure)) return failed(reported);
   if (error.sent && !facts.mayRepeat) return unknown(reported);
   const requestedMs = requestedDelayMs(failure);
-  // What failed in an outage may be repeated when it is over, however long it lasts.
+  // A failure during an outage may be repeated when the outage is over, however long it lasts.
   return error.sent && facts.isAway !== true
     ? sendAgain(reported, facts, requestedMs)
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
 
-/** After a send that may have been executed, of a job that may be repeated: so it is never unknown. */
+/** After a send that may have been executed, of a job that may be repeated: it never becomes unknown. */
 function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
   const attempts = facts.attempts - facts.unsentAttempts;
   if (attempts >= MAX_ATTEMPTS) return failed(error);

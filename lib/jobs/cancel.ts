@@ -5,7 +5,7 @@ import { chunkRows, isEnded, readHeader } from './texts/batch/finish-batch.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
 import { sendsMany } from './types/job-types.ts';
 
-/** `isSplit`: false while more chunks may come. `ended`: before. `jobs`: of the other chunks. */
+/** `isSplit`: false while more chunks may come. `ended`: chunks that had ended before. `jobs`: those of the others. */
 type CancelledBatch = {
   readonly batch: string;
   readonly chunks: number;
@@ -14,11 +14,13 @@ type CancelledBatch = {
   readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
 };
 
-/** Cancels a job that has not been sent; one that sends many requests ends between two of them. */
+/** Cancels a job that has not been sent; a job that sends many requests stops between two of them. */
 export const cancelJob = (id: string, ledger: Pick<Ledger, 'cancel'>): Promise<CancelAnswer> =>
   ledger.cancel(id, { stops: sendsMany });
 
-/** Cancels chunks that have not ended. A chunk without a worker ends here and now; one under way is ended by its worker. */
+/**
+ * Cancels the chunks that have not ended. A chunk without a worker ends at once; a running one is ended by its worker.
+ */
 export async function cancelBatch(
   batch: string,
   options: {

@@ -19,7 +19,7 @@ export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
-  /** Until when it is tried to record what came back, in epoch milliseconds; it may change, and be infinite. */
+  /** How long to retry recording the outcome, in epoch milliseconds; it may change, and be infinite. */
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
@@ -31,14 +31,14 @@ export type Lease = {
 export type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
   readonly lost: AbortSignal;
-  /** The job's row as it was stored last; undefined as long as the job is not claimed. */
+  /** The job's row as last stored; undefined before the job is claimed. */
   readonly row: () => Claim | undefined;
-  /** A request has left: until then nothing can have been executed. */
+  /** Whether a request has left: before that, nothing can have been executed. */
   readonly requestSent: () => boolean;
   readonly claim: () => Promise<Claim>;
   /**
-   * Ends the sends, of calls too that come to their turn only now, and waits for a claim that is under way. Returns one
-   * that recorded a send, if no response came: it may have been stored, or be stored yet.
+   * Ends the sends, including calls whose turn comes only now, and waits for a claim in progress. Returns a claim that
+   * recorded a send but got no response: it may have been stored, or be stored yet.
    */
   readonly close: () => Promise<Claim | undefined>;
 };
@@ -61,7 +61,7 @@ export type DeliveryOptions = {
   readonly request: JobRequest;
   /** Hint: the first delivery, so that the claim skips the read. */
   readonly isNew: boolean;
-  /** Where it runs. Default: alone, as a process without places runs nothing else. */
+  /** Where it runs. Default: alone, as in a process without places. */
   readonly place?: Place | undefined;
   readonly worker: {
     readonly ledger: Ledger;
@@ -74,13 +74,15 @@ export type DeliveryOptions = {
   readonly lease: Lease;
 };
 
-/** How old SENT may be when a request leaves that may not be repeated; a worker that is delayed longer takes it back. */
+/**
+ * Maximum age of SENT when a request leaves that may not be repeated; a worker that is delayed longer takes SENT back.
+ */
 const SENT_LASTS_MS = 2_000;
 
-/** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
+/** How often at most a job that sends many requests reads its row to see whether it was cancelled. */
 const LOOK_EVERY_MS = 3_000;
 
-/** A job that is claimed when that is asked for, or by its first send; its lease is held until this is disposed. */
+/** A job that is claimed on request, or by its first send; its lease is held until this is disposed. */
 export function createDelivery(options: DeliveryOptions): JobDelivery {
   const { stop } = options.lease;
   const { sent, hold, ...delivery } = createLazyLease(options);
@@ -88,7 +90,7 @@ export function createDelivery(options: DeliveryOptions): JobDelivery {
   return { ...delivery, ...createSendContext(options, { row: delivery.row, sent, signal, hold }) };
 }
 
-/** What a claim is made with, whether it comes with the first send or before. */
+/** The facts of a claim, with the first send or before it. */
 const claimFacts = ({ job, isNew, place, worker: { ledger, store } }: DeliveryOptions) => ({
   isNew,
   mayRepeat: definitionOf(job).mayRepeat(job),
@@ -106,7 +108,7 @@ function createLazyLease(options: DeliveryOptions) {
   let tried: Claim | undefined;
   let claiming: Promise<Claim> | undefined;
   let isClosed = false;
-  // A job is claimed once: one of its calls may fail while the claim for another one is under way.
+  // A job is claimed once: one of its calls may fail while another one is claiming it.
   const settled = () => claiming?.catch(() => undefined);
 
   const onTry = (trying: Claim) => {
@@ -129,7 +131,7 @@ function createLazyLease(options: DeliveryOptions) {
       await settled();
       return row ?? (await claim(false));
     },
-    /** Records that a request leaves now; a job that is not claimed is claimed by the same write. Undefined: it is lost. */
+    /** Records that a request leaves now; the same write claims an unclaimed job. Undefined: the job is lost. */
     async sent(): Promise<Claim | undefined> {
       if (row === undefined) {
         if (isClosed || leases.disposed) return undefined;
@@ -207,17 +209,17 @@ function createSendContext(
   return { context, requestSent: () => requestSent };
 }
 
-/** After it, no death before counts, and others may run beside the job. */
+/** Resets the count of deaths, and lets other jobs run beside this one. */
 async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
   if (claim === undefined || claim.takeovers === 0) return;
   const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);
   if (kind === 'held') place?.share();
 }
 
-/** How long a failed call of a job waits to learn whether it is the platform that fails. */
+/** How long a failed call waits to learn whether the platform is unavailable. */
 const MAX_LOOK_MS = 30_000;
 
-/** Whether all calls fail, not only those of one job: a harmless read says so, as long as there is time for it. */
+/** Whether all calls fail, not only those of one job: decided by a harmless read, as long as there is time for it. */
 async function isPlatformAway(
   { breaker, now, sleep }: DeliveryOptions['worker'],
   { deadlineMs = Number.POSITIVE_INFINITY, stop }: Lease,
@@ -231,7 +233,7 @@ async function isPlatformAway(
   return awayMs !== undefined;
 }
 
-/** Looks at the row now and then, where the job stops between sends. If the table is unavailable, the next look shows it. */
+/** Reads the row now and then if the job stops between sends. If the table is unavailable, the next read decides. */
 function createCancelCheck({ job, worker: { ledger, now } }: DeliveryOptions, stopsBetween: boolean) {
   let lookedAtMs = now();
   let isCancelled = false;

@@ -5,7 +5,7 @@ import type { JobFinished } from './result.ts';
 /** `platform-sync` / `JobFinished`: `{id, type, status, result, store}`. Throws `AwsError` if it was not accepted. */
 export function sendToEventBridge(options: {
   readonly bus: string;
-  /** Where the results are stored: an event names the key of one. */
+  /** The store of the results: an event has the key of one. */
   readonly store: string;
   readonly environment: AwsEnvironment;
 }) {

@@ -21,12 +21,12 @@ import type { BatchStorage } from './texts/batch/batch.ts';
 import { definitionOf, type Job, type Runners, runBy } from './types/job-types.ts';
 
 export type EndedJob = Omit<JobFinished, 'result'> & {
-  /** Since this worker took it up; undefined if it had ended before. */
+  /** Milliseconds since this worker took the job; undefined if the job had ended before. */
   readonly tookMs?: number | undefined;
   readonly error?: JobError | undefined;
 };
 
-/** What a worker works with. Times are in epoch milliseconds. */
+/** What a worker uses. Times are in epoch milliseconds. */
 export type Worker = JobClock & {
   readonly ledger: Ledger;
   readonly store: Store;
@@ -40,16 +40,16 @@ export type Worker = JobClock & {
   /** Called for each message that is refused, and again if it is delivered again. */
   readonly onRefused?: ((messageId: string) => void) | undefined;
   readonly logger: Logger;
-  /** Holds each message, and each job that runs. Absent: nothing does. */
+  /** Records work in progress: each message, and each job that runs. Absent: not recorded. */
   readonly inHand?: InHand | undefined;
   readonly mustLastMs: (job: Job) => number;
-  /** Where jobs run beside one another, or alone. Absent: each runs as if it were alone. */
+  /** The places in which jobs run beside one another, or alone. Absent: each runs as if it were alone. */
   readonly places?: Places | undefined;
-  /** Stops jobs while the platform is unavailable. Absent: nothing does. */
+  /** Stops jobs while the platform is unavailable. Absent: jobs are never stopped. */
   readonly breaker?: Breakers;
 };
 
-/** What happens to a message: it is done with, comes back after this delay, or is replaced by one with another body. */
+/** The outcome of handling a message: done, redelivered after this delay, or replaced by one with another body. */
 type Handled =
   | { readonly kind: 'done' }
   | { readonly kind: 'later'; readonly delayMs: number }
@@ -63,7 +63,10 @@ const AFTER_LEASE_MS = 1_000;
 /** Maximum time for which a worker holds a message while the platform is unavailable. */
 const MAX_HOLD_MS = 300_000;
 
-/** Ends in one visible result or a refusal, or goes back. Throws if the store or the ledger is unavailable. */
+/**
+ * Handles a message: it ends in one visible result or a refusal, or is requeued. Throws if the store or the ledger is
+ * unavailable.
+ */
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
   const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
@@ -82,7 +85,7 @@ async function handleJob(
 ): Promise<Handled> {
   const { id, type } = job;
   if (lease.stop?.aborted) return { kind: 'later', delayMs: 0 };
-  // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
+  // A worker whose clock is ahead would hold its first jobs for longer by as much.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
   if (!hasExplicitId) return assignId(message, request, worker);
@@ -99,7 +102,7 @@ async function handleJob(
   }
 }
 
-/** `alone`: so many workers died while they had the job that it runs here only with nothing beside it. */
+/** `alone`: so many workers died while they had the job that it may run here only with no job beside it. */
 type Alone = Extract<NotClaimedError['answer'], { readonly kind: 'alone' }>;
 
 async function handleInPlace(
@@ -123,19 +126,19 @@ async function handleInPlace(
     worker,
     lease,
   });
-  const given = { message, job, delivery, sinceMs: worker.now() };
+  const task = { message, job, delivery, sinceMs: worker.now() };
   try {
-    // A job that was received before may have ended: that need not wait for a slot.
+    // A job that was received before may have ended: finding out need not wait for a slot.
     if (definitionOf(job).isClaimedFirst || message.receives > 1) await delivery.claim();
-    return await run(given, worker, lease);
+    return await run(task, worker, lease);
   } catch (error) {
-    if (error instanceof NotClaimedError) return notClaimed(given, error.answer, worker, lease);
+    if (error instanceof NotClaimedError) return notClaimed(task, error.answer, worker, lease);
     throw error;
   }
 }
 
-/** A job that is to be done, and the message that asks for it. */
-type Given = {
+/** A job to do, and its message. */
+type Task = {
   readonly message: QueueMessage;
   readonly job: Job;
   readonly delivery: JobDelivery;
@@ -143,26 +146,27 @@ type Given = {
 };
 
 async function notClaimed(
-  given: Given,
+  task: Task,
   answer: NotClaimedError['answer'],
   worker: Worker,
   { leaseMs }: Lease,
 ): Promise<Handled | Alone> {
-  const { sinceMs: _, ...before } = given;
+  const { sinceMs: _, ...before } = task;
   switch (answer.kind) {
     case 'other-content':
-      return refuse(given.message, worker, [
-        `id: expected an id that no other job has, got ${JSON.stringify(given.job.id)}`,
+      return refuse(task.message, worker, [
+        `id: expected an id that no other job has, got ${JSON.stringify(task.job.id)}`,
       ]);
     case 'busy':
-      // A clock that was set back meanwhile would hide the message for as long: the other lease is most likely like this one.
+      // A clock that was set back would hide the message for too long: the other lease is most likely as long as this
+      // one.
       return {
         kind: 'later',
         delayMs: Math.min(leaseMs, Math.max(0, answer.untilMs - worker.now())) + AFTER_LEASE_MS,
       };
     case 'ended':
-      // Of two deliveries of a new job, one may wait for its slot while the other one runs it.
-      return publishResult(given.message.receives > 1 ? before : given, answer.row, worker);
+      // Of two deliveries of a new job, one may wait for its slot while the other runs it.
+      return publishResult(task.message.receives > 1 ? before : task, answer.row, worker);
     case 'alone':
       return answer;
     default:
@@ -171,8 +175,8 @@ async function notClaimed(
 }
 
 /**
- * False if a send that starts now could take longer than the time left. While the platform is unavailable the message waits
- * here as long as there is time: an invocation that finds it unavailable lasts, so there are few of them.
+ * False if a send that starts now could take longer than the time left. While the platform is unavailable, the message
+ * waits here as long as there is time: longer invocations are fewer.
  */
 async function mayBegin(
   job: Job,
@@ -193,9 +197,8 @@ async function mayBegin(
 }
 
 /**
- * Gives a message that names no job the id that it has on the queue, before anything else is done with it: a copy of it
- * may get another id there, such as when a dead letter is moved back, and would be another job. The ledger remembers
- * who sent it.
+ * Writes its id on the queue into a message without an id, before anything else is done: a copy of it, such as a dead
+ * letter that is moved back, may get another id there, and would be another job. The ledger remembers who sent it.
  */
 async function assignId(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
   const body = withId(message.body, request.id);
@@ -215,10 +218,10 @@ async function refuse(message: QueueMessage, worker: Worker, faults: readonly st
   return DONE;
 }
 
-async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled> {
-  const { job, delivery } = given;
+async function run(task: Task, worker: Worker, lease: Lease): Promise<Handled> {
+  const { job, delivery } = task;
   const { now } = worker;
-  worker.logger.info({ receives: given.message.receives }, 'job started');
+  worker.logger.info({ receives: task.message.receives }, 'job started');
   let outcome: RunOutcome;
   try {
     outcome = await runBy(worker.runners, job, delivery.context);
@@ -226,11 +229,11 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
     const tried = await delivery.close();
     if (tried !== undefined && mayBeStored(tried, thrown)) {
       const released = await releaseClaim(tried, {}, worker, lease);
-      if (released === 'called-unknown') return sendAgain(given.message);
+      if (released === 'called-unknown') return sendAgain(task.message);
       throw thrown;
     }
     if (thrown instanceof NotClaimedError) throw thrown;
-    const error = whyEnded(thrown, given, lease);
+    const error = whyEnded(thrown, task, lease);
     const row = delivery.row();
     const after = afterFailure({
       error,
@@ -240,13 +243,13 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
       sinceClaimMs: row === undefined ? 0 : now() - (row.startedAt ?? row.createdAt),
       requestSent: delivery.requestSent(),
       mayRepeat: definitionOf(job).mayRepeat(job),
-      // Three failures of its own look like an outage: a harmless read shows whether it is one.
+      // Three failures of the job alone look like an outage: a harmless read decides.
       isAway: isSent(error) && (await delivery.context.isPlatformAway?.()),
       random: worker.random(),
     });
-    worker.logger.warn({ after: after.kind, tookMs: now() - given.sinceMs, err: error }, 'job not done');
+    worker.logger.warn({ after: after.kind, tookMs: now() - task.sinceMs, err: error }, 'job not done');
     if (after.kind !== 'end') {
-      const back = await requeueAfterFailure(given, after, worker, lease);
+      const back = await requeueAfterFailure(task, after, worker, lease);
       if (isOfDisk(error)) throw error;
       return back;
     }
@@ -254,21 +257,21 @@ async function run(given: Given, worker: Worker, lease: Lease): Promise<Handled>
   }
   const claim = await delivery.claim();
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
-  // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
-  if (ended.kind === 'called-unknown') return sendAgain(given.message);
+  // Another worker has the job, and its outcome wins; it is reported when the message is delivered again.
+  if (ended.kind === 'called-unknown') return sendAgain(task.message);
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
-  // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
-  return await publishResult(given, ended.row, worker);
+  // Awaited here: an unhandled failure of releasing the lease would end the process.
+  return await publishResult(task, ended.row, worker);
 }
 
-/** Whether a claim that got no response may be stored, now or later, after what its step threw. */
+/** Whether a claim without a response may have been stored, or be stored later, after the error of its step. */
 const mayBeStored = (tried: Claim, thrown: unknown): boolean =>
   !(thrown instanceof NotClaimedError) ||
   (thrown.answer.kind === 'ended' && thrown.answer.row.by === tried.by);
 
-/** What ended a job's turn early, for `afterFailure`. */
-function whyEnded(thrown: unknown, { job, delivery }: Given, { stop }: Lease): unknown {
-  // What the platform responded to a request that had left is known all the same, and is judged as always.
+/** What stopped work on a job early, for `afterFailure`. */
+function whyEnded(thrown: unknown, { job, delivery }: Task, { stop }: Lease): unknown {
+  // A response of the platform to a request that had left is known, and is judged as always.
   if (thrown instanceof PlatformError) return thrown;
   if (delivery.lost.aborted) return new JobLostError(`job ${job.id}: its lease was lost`);
   const error = thrownError(thrown);
@@ -284,7 +287,7 @@ function isSent(error: unknown): boolean {
 const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body });
 
 async function requeueAfterFailure(
-  { message, delivery }: Given,
+  { message, delivery }: Task,
   after: Exclude<AfterFailure, { readonly kind: 'end' }>,
   worker: Worker,
   lease: Lease,
@@ -292,10 +295,10 @@ async function requeueAfterFailure(
   const requestSent = delivery.requestSent();
   const isLost = after.kind === 'leave';
   const later: Handled = { kind: 'later', delayMs: isLost ? lease.leaseMs : after.delayMs };
-  // What has left may have been executed, and the next worker of the job must see that it was sent.
+  // A request that left may have been executed, and the next worker must see that it was sent.
   if (isLost && requestSent) return later;
   const counts = isLost ? 'nothing' : after.counts;
-  // A delivery that only waited left no trace to take back.
+  // A delivery that only waited has nothing to take back.
   if (delivery.row() === undefined && counts === 'nothing') return later;
   const claim = await delivery.claim();
   // Only this worker knows that nothing was executed: without this write the job would become or stay unknown.
@@ -303,7 +306,9 @@ async function requeueAfterFailure(
   return released === 'called-unknown' ? sendAgain(message) : later;
 }
 
-/** Gives a claim up, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left. */
+/**
+ * Releases a claim, as long as there is time; a job that was called unknown meanwhile gets the proof that nothing left.
+ */
 const releaseClaim = (
   claim: Claim,
   options: ReleaseOptions,
@@ -313,16 +318,16 @@ const releaseClaim = (
   retryUntil(
     async () => {
       const { kind } = await worker.ledger.release(claim, options);
-      // Before its message is sent again: its receiver finds the proof.
+      // Before the message is sent again: its receiver finds the proof.
       if (kind === 'called-unknown') await stageLateOutcome(worker.store, claim, neverSent);
       return kind;
     },
     { ...worker, ...WRITE_RETRIES, untilMs },
   );
 
-/** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
+/** Makes an ended job visible. It may be repeated: everything is written from the ledger's row. */
 async function publishResult(
-  { message, job, sinceMs }: Partial<Given> & Pick<Given, 'message' | 'job'>,
+  { message, job, sinceMs }: Partial<Task> & Pick<Task, 'message' | 'job'>,
   ended: EndedJobRow,
   worker: Worker,
 ): Promise<Handled> {
@@ -337,12 +342,12 @@ async function publishResult(
   return runsAgain(ended) ? sendAgain(message) : DONE;
 }
 
-/** What a runner threw as an error that can be logged and recorded: whatever it is, it counts. One that can be read stays. */
+/** The thrown value as an error that can be logged and recorded; a readable error stays as it is. */
 export function thrownError(thrown: unknown): Error {
   try {
     if (!(thrown instanceof Error)) return new Error(String(thrown));
     if (typeof thrown.message !== 'string') return new Error('an error without a text', { cause: thrown });
-    // A getter may throw; whatever logs the error reads them all.
+    // A getter may throw; logging the error reads all of them.
     for (const name of ['name', 'stack', 'cause', ...Object.keys(thrown)]) Reflect.get(thrown, name);
     return thrown;
   } catch {
@@ -350,7 +355,7 @@ export function thrownError(thrown: unknown): Error {
   }
 }
 
-/** Causes of an error that are looked at: errors may be each other's. */
+/** Maximum causes of an error that are followed: errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 function isCausedBy(error: unknown, reason: unknown): boolean {

@@ -1,5 +1,5 @@
 /*
- * What commands and functions do with jobs: work on them, send, list, cancel and redrive them. What a verb needs is large,
+ * What commands and functions do with jobs: run, send, list, cancel and redrive them. The code of each verb is large,
  * and is loaded when the verb is called.
  */
 
@@ -27,7 +27,7 @@ type Limits = typeof import('./queue/queue-limits.ts');
 type Redrive = typeof import('./redrive.ts');
 type Results = typeof import('./results/stored-results.ts');
 
-/** The ledger, and the batches of texts, in the table that is set. */
+/** The ledger, and the batches of texts, in the configured table. */
 export const openJobState = async (...given: Of<Storage['openJobState']>) =>
   (await import('./job-storage.ts')).openJobState(...given);
 
@@ -46,7 +46,7 @@ export const openInvocationWorker = async (
   ...given: Of<typeof import('./open-worker.ts')['openInvocationWorker']>
 ) => (await import('./open-worker.ts')).openInvocationWorker(...given);
 
-/** The queue that a setting names, in SQS or in a file. */
+/** The queue of a setting, in SQS or in a file. */
 export const openQueue = async (...given: Of<Queues['openQueue']>) =>
   (await import('./queue/open-queue.ts')).openQueue(...given);
 
@@ -54,11 +54,11 @@ export const openQueue = async (...given: Of<Queues['openQueue']>) =>
 export const examineLimits = async (...given: Of<Limits['examineLimits']>) =>
   (await import('./queue/queue-limits.ts')).examineLimits(...given);
 
-/** A queue that counts what goes to the dead letters. */
+/** A queue that counts the messages that become dead letters. */
 export const watchDeadLetters = async (...given: Of<Limits['watchDeadLetters']>) =>
   (await import('./queue/queue-limits.ts')).watchDeadLetters(...given);
 
-/** All jobs of a file, checked. */
+/** Checks all jobs of a file. */
 export const checkJobFile = async (...given: Of<typeof import('./file/job-file.ts')['checkJobFile']>) =>
   (await import('./file/job-file.ts')).checkJobFile(...given);
 
@@ -67,7 +67,7 @@ export const endedBeforeHere = async (
   ...given: Of<typeof import('./file/ended-before.ts')['endedBeforeHere']>
 ) => (await import('./file/ended-before.ts')).endedBeforeHere(...given);
 
-/** Sends jobs to the queue that is set. */
+/** Sends jobs to the configured queue. */
 export const submitJobs = async (...given: Of<typeof import('./send-jobs.ts')['submitJobs']>) =>
   (await import('./send-jobs.ts')).submitJobs(...given);
 
@@ -79,7 +79,7 @@ export const cancelJob = async (...given: Of<typeof import('./cancel.ts')['cance
 export const cancelBatch = async (...given: Of<typeof import('./cancel.ts')['cancelBatch']>) =>
   (await import('./cancel.ts')).cancelBatch(...given);
 
-/** Reopens failed jobs on the queue that is set. */
+/** Reopens failed jobs on the configured queue. */
 export const openRedrive = async (...given: Of<typeof import('./open-redrive.ts')['openRedrive']>) =>
   (await import('./open-redrive.ts')).openRedrive(...given);
 
@@ -91,7 +91,7 @@ export const moveDeadLetters = async (...given: Of<Redrive['moveDeadLetters']>) 
 export const findFailedMessage = async (...given: Of<Redrive['findFailedMessage']>) =>
   (await import('./redrive.ts')).findFailedMessage(...given);
 
-/** Settles an unknown job by a person's word. */
+/** Settles an unknown job with the outcome that a person reports. */
 export const resolveJob = async (...given: Of<Redrive['resolveJob']>) =>
   (await import('./redrive.ts')).resolveJob(...given);
 

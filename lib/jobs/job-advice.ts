@@ -5,19 +5,19 @@ import { jobId } from './message/check-message.ts';
 export const LIMITS_ADVICE =
   'set on the queue RedrivePolicy {"deadLetterTargetArn":"…","maxReceiveCount":1000}, and on it and its dead-letter queue MessageRetentionPeriod 1209600 and MaximumMessageSize 262144 (aws sqs set-queue-attributes)';
 
-/** Why a job is not run whose id another one has: its template, or its row, was changed. */
+/** Why a job is not run if another job has its id: its template, or its row, was changed. */
 export const OTHER_CONTENT =
   'another job has this id, with other content: has the template or the row changed since? --name NAME makes these rows another set, whose jobs all run';
 
-/** Why a job is not reopened that the platform executed. */
+/** Why a job that the platform executed is not reopened. */
 export const WAS_EXECUTED = 'executed';
 
 /** The batch of a chunk's job; undefined for any other job. */
 export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
 
 /**
- * What to do about a job that ended with this error. No command takes an id that is not one of a job: another program
- * stored it. Returns it in words, and the command as its name and what it is given.
+ * What to do about a job that ended with this error: in words, and the command as its name and arguments. Undefined for
+ * an id that no job can have, which another program stored.
  */
 export function adviceFor(
   id: string,
@@ -49,7 +49,7 @@ export function adviceFor(
     : { say: 'Once its cause is gone, score what has no score', command: 'redrive', batch };
 }
 
-/** The same as a sentence, with the line for a POSIX shell: no character of a job's id needs quotes. */
+/** The same as a sentence, with the command line for a POSIX shell: no character of a job's id needs quotes. */
 export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;

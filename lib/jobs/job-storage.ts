@@ -18,11 +18,11 @@ export type JobStorage = {
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
   readonly host: string;
-  /** Throws unless the table is the store's, and knows what has ended: then no job is sent. */
+  /** Throws unless the table belongs to the store, and knows what has ended: otherwise no job is sent. */
   readonly checkTable: CheckTable;
 };
 
-/** Opens what jobs share, as the settings say. Throws `SettingsError` if there is no table. */
+/** Opens the storage that jobs share, from the settings. Throws `SettingsError` without a table. */
 export async function openJobStorage(
   session: Pick<Session, 'environment' | 'settings' | 'store' | 'checkTable'>,
 ): Promise<JobStorage> {
@@ -46,33 +46,42 @@ export async function openJobStorage(
   };
 }
 
-/** The ledger, and the batches of texts, in the table that is set: without the platform. Throws `SettingsError` if there is none. */
+/**
+ * The ledger, and the batches of texts, in the configured table, without the platform. Throws `SettingsError` if no
+ * table is set.
+ */
 export async function openJobState(environment: Environment, store: Store) {
   const tableName = needed(readSyncSettings(environment), 'SYNC_TABLE');
   const timed = await openTimedTable(tableName, environment);
   return { ledger: createLedger(timed), batches: { store, newToken: randomUUID, ...timed } };
 }
 
-/** The members of rows that say until when their writer holds them: of a job, and of a text. */
+/** The members of rows with the end of a lease: of a job, and of a text. */
 export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (
   | keyof JobRow
   | keyof CacheRow
 )[];
 
-/** How far the bounds of the table's time may be apart: a response takes as long, and leases are renewed far sooner. */
+/**
+ * Maximum distance between the bounds of the table's time: a response takes up to that long, and leases are renewed far
+ * sooner.
+ */
 export const KNOWN_MS = 8_000;
 
-/** The table that is set, and its time: clocks here may be minutes apart. Stores nothing unless the store names it. */
+/**
+ * The configured table, and its time: clocks here may be minutes apart. Stores nothing unless the store names the
+ * table.
+ */
 export async function openTimedTable(
   tableName: string,
   environment: Environment,
   check: CheckTable = tableCheckOf(tableName, environment),
 ): Promise<{
   readonly table: Table;
-  /** Epoch milliseconds by the table's responses, and by the clock here before the first of them. */
+  /** Epoch milliseconds by the table's responses; by the clock here before the first of them. */
   readonly now: () => number;
   readonly isTimeKnown: () => boolean;
-  /** Whether a response has said the time so far. */
+  /** Whether a response has shown the table's time so far. */
   readonly hasDates: () => boolean;
 }> {
   const { table, onDate } = await openTable(tableName, environment, { leases: LEASES });

@@ -1,6 +1,6 @@
-/** The shortest time limit for a function that runs jobs is made up of these, in milliseconds. */
+/** The parts of the shortest time limit for a function that runs jobs, in milliseconds. */
 export const jobTimes = {
   codeFunctionMs: 330_000,
-  /** How long the last writes and the response of an invocation may take. */
+  /** The time for the last writes and the response of an invocation. */
   toAnswerMs: 5_000,
 } as const;

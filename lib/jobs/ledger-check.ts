@@ -20,11 +20,12 @@ import { scoresFolder } from './texts/batch/batch.ts';
 import { type UnknownChunk, unknownChunks } from './texts/batch/finish-batch.ts';
 
 /**
- * Checks that the table is the store's (`tableCheckOf`), and that it has the jobs and scores whose results the store holds.
- * The name does not show that: an older copy of a file, a file whose log was deleted, and a table that was created anew or
- * restored all have the right one. In a file, where nothing is deleted by age, all results and all scores of batches are
- * compared. In DynamoDB, where rows expire, some results of each type of the newest day are, and the scores of the batch
- * that is to be sent. With `NEW_LEDGER` it takes over from the store what is missing. Throws a `bad-table` TableError.
+ * Checks that the table belongs to the store (`tableCheckOf`), and that it has the jobs and scores whose results the
+ * store holds. The name alone does not show that: an older copy of a file, a file whose log was deleted, and a table
+ * that was created anew or restored all have the right one. In a file, where nothing is deleted by age, all results and
+ * all scores of batches are compared. In DynamoDB, where rows expire, it compares some results of each type of the
+ * newest day, and the scores of the batch that is to be sent. With `NEW_LEDGER` it takes over what is missing from the
+ * store. Throws a `bad-table` TableError.
  */
 export function ledgerCheckOf(
   table: string,
@@ -42,7 +43,10 @@ export function ledgerCheckOf(
   });
 }
 
-/** Checks the ledger before jobs are put on the queue. One in AWS is checked by the worker: who submits need not be allowed to read it. */
+/**
+ * Checks the ledger before jobs are put on the queue. The worker checks a ledger in AWS: users who may only submit need
+ * not be allowed to read it.
+ */
 export async function checkLedger(environment: Environment): Promise<void> {
   const { SYNC_TABLE: table } = readSyncSettings(environment);
   if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
@@ -51,18 +55,18 @@ export async function checkLedger(environment: Environment): Promise<void> {
 type Checked = {
   readonly table: string;
   readonly environment: Environment;
-  /** The batch whose texts are to be sent. */
+  /** The batch whose texts will be sent. */
   readonly batch: string | undefined;
 };
 
 async function checkEnds({ table, environment, batch }: Checked, store: Store): Promise<void> {
   const isNew = environment[NEW_LEDGER] !== undefined;
   const isWhole = isNew || sqlitePath(table) !== undefined;
-  // Results first: what ends meanwhile is in the ledger before it has one.
+  // Results first: a job that ends meanwhile is in the ledger before it has a result.
   const results = await (isWhole ? Array.fromAsync(endedIn(store)) : newestIn(store));
   const { createLedger, ROW_LIFETIME_MS } = await import('./ledger/ledger.ts');
   const opened = await openTable(table, environment);
-  // Rows expire by the clock of the table, from which their expiry counts too.
+  // Rows expire by the table's clock, from which their expiry is counted.
   let dateMs = Number.NEGATIVE_INFINITY;
   opened.onDate?.((seen) => {
     dateMs = seen.dateMs;
@@ -81,7 +85,7 @@ async function checkEnds({ table, environment, batch }: Checked, store: Store): 
   else for (const each of unknown) await each.adopt();
 }
 
-/** A row that its job was claimed on the day before expires no sooner. */
+/** The row of a job that was claimed on the day before expires no sooner. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type StoredResult = { readonly id: string; readonly key: string; readonly dt: string };
@@ -94,10 +98,10 @@ async function* endedIn(store: Store, folder = 'results/'): AsyncGenerator<Store
   }
 }
 
-/** How many results of a type are compared where not all are: a worker does it each time that it starts. */
+/** How many results of a type are compared where not all are: a worker does it at each start. */
 const MAX_COMPARED = 5;
 
-/** Some results of the newest day of each type: whatever a table lost, it lost those. */
+/** Some results of the newest day of each type: whatever a table lost, it lost these. */
 async function newestIn(store: Store): Promise<readonly StoredResult[]> {
   const found: StoredResult[] = [];
   for await (const type of store.folders('results/')) {
@@ -113,7 +117,7 @@ async function newestIn(store: Store): Promise<readonly StoredResult[]> {
   return found;
 }
 
-/** The ids of jobs of which the ledger knows an end. */
+/** The ids of jobs that have ended according to the ledger. */
 async function knownOf(results: readonly StoredResult[], ledger: Ledger, isWhole: boolean) {
   const known = new Set<string>();
   const add = (row: JobRow | undefined) => {
@@ -139,7 +143,7 @@ const lostBy = (table: string): string =>
     ? 'it was created anew, or restored from an earlier time (docs/restore.md, "Restore from a point in time")'
     : 'an older copy, or one whose log (-wal) was deleted. Put the newer file back (docs/restore.md, "A store that moved")';
 
-/** Takes an end over from its result. One that cannot be read stays unknown: the next check names it. */
+/** Takes the end of a job over from its result. An unreadable result is left: the next check names it. */
 async function adopt({ id, key, dt }: StoredResult, ledger: Ledger, store: Store): Promise<void> {
   const text = (await store.get(key, WHOLE))?.body.toString().trim() ?? '';
   const result = resultSchema.safeParse(objectIn(text));

@@ -14,14 +14,20 @@ import { writeRunOutput } from './results/run-output.ts';
 import { definitionOf } from './types/job-types.ts';
 import { type WorkOptions, work } from './work.ts';
 
-/** A worker in this process, which renews its leases as long as it lives. Throws if there is no table, or another one. */
+/**
+ * A worker in this process, which renews its leases as long as it lives. Throws without a table, or if the table is not
+ * the store's.
+ */
 export async function openLocalWorker(
   session: Session,
   options: {
     /** Stops the work: jobs are returned unless a request has left. */
     readonly signal: AbortSignal;
     readonly concurrency: number;
-    /** Called for each job that ends, and again if its message is delivered again; `where`: by which process. Of another's, only how it ended. */
+    /**
+     * Called for each job that ends, and again if its message is delivered again. `where`: the process that ended it.
+     * For another process's job, only the outcome is known.
+     */
     readonly onEnded: (
       job: Pick<EndedJob, 'id' | 'status' | 'error'> & Partial<EndedJob>,
       where: 'here' | 'elsewhere',
@@ -32,7 +38,7 @@ export async function openLocalWorker(
 ) {
   const { signal, concurrency, onEnded, onRefused } = options;
   const storage = await openJobStorage(session);
-  // A table that is unavailable is waited for; one that does not exist would keep all jobs on the queue.
+  // It waits for a table that is unavailable; a missing table would leave all jobs on the queue.
   await storage.ledger.read('-').catch((error: unknown) => {
     if (!isPassing(error)) throw error;
   });
@@ -46,7 +52,7 @@ export async function openLocalWorker(
     /** Consumes a queue until it is stopped or, with `drain`, until the queue is empty. */
     work: (queue: Pick<WorkOptions, 'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'>) =>
       work({ ...parts, ...queue }),
-    /** Runs each job of a file to its end. Returns those that had ended before. */
+    /** Runs each job of a file to its end. Returns the counts of those that had ended before. */
     async runFile(jobs: JobFile): Promise<EndedBefore> {
       const before = noneBefore();
       await runRows(jobs.rows(), {
@@ -68,22 +74,22 @@ export async function openLocalWorker(
 type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
-  /** Called for each job that has ended before, which the first look at it finds, or that another process has ended. */
+  /** Called for each job that had ended before, as its first read shows, or that another process has ended. */
   readonly onEndedElsewhere: (row: EndedJobRow, hadEndedBefore: boolean) => void;
 };
 
-/** How many rows are under way, or wait until they are due: memory holds their messages. */
+/** How many rows run or wait until they are due: memory holds their messages. */
 const MAX_OPEN = 500;
 
-/** How often it is looked whether another process has ended the job of a row that waits. */
+/** How often a waiting row is checked for an end by another process. */
 const LOOK_EVERY_MS = 2_000;
 
 /** How long a row waits after an outage of the table or the store. */
 const AFTER_OUTAGE_MS = 10_000;
 
 /**
- * Runs the jobs of a file's rows here, each to its end. Two processes share the rows, since the ledger says which have ended.
- * Throws what the rows do, and what the ledger does if that will not pass.
+ * Runs the jobs of a file's rows here, each to its end. Several processes share the rows, since the ledger shows which
+ * have ended. Throws errors of the rows, and permanent ones of the ledger.
  */
 export async function runRows(rows: AsyncIterable<FileRow>, options: RunRowsOptions): Promise<void> {
   const running = new PQueue({ concurrency: options.concurrency });
@@ -119,7 +125,10 @@ async function runRow(row: FileRow, running: PQueue, options: RunRowsOptions): P
   }
 }
 
-/** Runs the job of a row unless it has ended, and returns how long it waits then. `receives`: undefined if it only waits. */
+/**
+ * Runs the job of a row unless it has ended, and returns how long the row must wait then. `receives`: undefined if it
+ * only waits.
+ */
 async function lookAt(
   { id, contentHash, body }: FileRow,
   receives: number | undefined,
@@ -146,7 +155,7 @@ async function lookAt(
     if (handled.kind === 'done') return 'ended';
     return handled.kind === 'later' ? handled.delayMs : 0;
   } catch (err) {
-    // The next row would meet the same.
+    // The next row would fail alike.
     if (isOfDisk(err)) throw err;
     worker.logger.error({ job: id, err }, 'job not run');
     if (!isPassing(err)) return 'ended';
@@ -155,7 +164,10 @@ async function lookAt(
   }
 }
 
-/** Stores what a killed process may have left out of a job that has ended: what its type adds, or what a person said. */
+/**
+ * Stores what a killed process may have left out of an ended job: the additions of its type, or the outcome that a
+ * person reported.
+ */
 async function complete(row: EndedJobRow, body: string, { store, batches }: Worker): Promise<void> {
   const asked = askedJob(row.id, body);
   if (asked !== undefined && (isSettled(row) || definitionOf(asked.job).afterEnd !== undefined))

@@ -15,22 +15,25 @@ import {
 } from './redrive.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 
-/** What a redrive did. `held`: dead letters that another process has; null, like `movedBack`, if none were looked for. */
+/**
+ * The outcome of a redrive. `held`: dead letters that another process has; null, like `movedBack`, if dead letters were
+ * not looked for.
+ */
 type RedriveReport = Redriven & {
-  /** Of a batch: how many it has; 0 if there is no such batch. */
+  /** The number of chunks of a batch; 0 if it does not exist. */
   readonly chunks?: number;
   readonly unknown: readonly string[];
   readonly movedBack: number | null;
   readonly held: number | null;
 };
 
-/** Reopens jobs on the queue that is set. Throws `SettingsError` if there is none, and if the ledger is not the store's. */
+/** Reopens jobs on the configured queue. Throws `SettingsError` without one, and if the ledger is not the store's. */
 export async function openRedrive(options: {
   readonly environment: Environment;
   readonly ledger: Ledger;
   readonly batches: BatchStorage;
   readonly signal: AbortSignal;
-  /** Reopens all jobs that the platform executed, too. */
+  /** Also reopens all jobs that the platform executed. */
   readonly executed: boolean;
   readonly polls?: Polls | undefined;
 }) {
@@ -45,7 +48,7 @@ export async function openRedrive(options: {
     /** Whether the ledger has a job, or at least its message is stored: its row may have expired. */
     isKnown: async (id: string): Promise<boolean> =>
       (await ledger.read(id)) !== undefined || (await findFailedMessage(batches.store, id)) !== undefined,
-    /** The jobs that would be done again though the platform executed them. */
+    /** The jobs that would run again although the platform executed them. */
     executedAgain: async (ids: readonly string[]): Promise<readonly JobRow[]> =>
       ids.length > 0 || executed ? executedJobs(ids, parts) : [],
     batch: async (batch: string): Promise<RedriveReport> => ({
@@ -54,7 +57,7 @@ export async function openRedrive(options: {
       movedBack: null,
       held: null,
     }),
-    /** Without ids all failed jobs, and the dead letters if their queue is set. */
+    /** Without ids: all failed jobs, and the dead letters if their queue is set. */
     async jobs(ids: readonly string[]): Promise<RedriveReport> {
       const redriven = await redriveFailed(ids, parts);
       const isAll = ids.length === 0;

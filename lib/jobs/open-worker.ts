@@ -20,7 +20,7 @@ import { createDailyUsageCounter } from './texts/daily-usage.ts';
 import { definitionOf, openRunners } from './types/job-types.ts';
 import { runBatch } from './work.ts';
 
-/** What is called as jobs end, and as texts are scored. */
+/** Callbacks for jobs that end, and for texts that are scored. */
 type WorkerHooks = Pick<Worker, 'onEnded' | 'onRefused'> & {
   readonly onSentiment?: (response: Sentiment) => void;
 };
@@ -42,7 +42,7 @@ export async function openWorker(
   ]);
   const clock = { now: ledger.now, random: Math.random, sleep: sleepInTime };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A job is requeued rather than made to wait long. A snapshot would start over, so it waits.
+  // A job is requeued instead of waiting long. A snapshot would start over, so it waits.
   const platform = operations(session.callWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }));
   const { onSentiment, ...others } = hooks;
   return {
@@ -74,7 +74,7 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
 /** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;
 
-/** How long a process that is stopped still tries to record what came back: less than most of them are given. */
+/** How long a process that is stopped still tries to record outcomes: less than most processes are given. */
 const GRACE_MS = 20_000;
 
 /** The lease of a long-running process. Once `stop` is aborted, jobs are requeued unless a request has left. */
@@ -106,12 +106,12 @@ const AFTER_INVOCATION_MS = 2_000;
 /** Time reserved for returning messages to the queue and responding. */
 const TO_RESPOND_MS = 1_000;
 
-/** Lambda's limit. Its runtime takes the time left from the clock here, which may be off. */
+/** Lambda's limit. Its runtime computes the time left from the clock here, which may be off. */
 const MAX_INVOCATION_MS = 900_000;
 
 /**
- * The lease of an invocation that has `remainingMs` left now, counted by `steady`, which is never set: the lease outlasts the
- * invocation, and nothing renews it.
+ * The lease of an invocation that has `remainingMs` left now, measured by `steady`, a clock that is never set: the
+ * lease outlasts the invocation, and is never renewed.
  */
 export function leaseOf(
   remainingMs: number,
@@ -131,7 +131,7 @@ export function leaseOf(
   };
 }
 
-/** The lease of a job was lost while work continued, whose outcome is not recorded any more. */
+/** The lease of a job was lost while work continued; its outcome is no longer recorded. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
@@ -141,7 +141,7 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease after each third of its length, and a renewal that fails after the next one, until the lease has expired.
+ * Renews a lease after each third of its length until it expires; a failed renewal is repeated after the next third.
  * The signal is aborted with a `LeaseLostError` when the lease is lost; `stop` waits for the renewal in progress.
  */
 export function renewLease(options: {
@@ -158,7 +158,7 @@ export function renewLease(options: {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
-  /** When the lease ends by the steady clock: the other one may be set, which ends none. */
+  /** When the lease ends by the steady clock: setting the other clock ends no lease. */
   const endOf = (held: Claim) => steady() + held.leaseUntilMs - now();
   let endMs = endOf(claim);
   let underWay: Promise<void> = Promise.resolve();
@@ -198,7 +198,10 @@ export function renewLease(options: {
   return { signal: lost.signal, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** The worker of a deployed function, for all of its invocations. Throws if there is no table or queue, or another table. */
+/**
+ * The worker of a deployed function, for all of its invocations. Throws without a table or queue, or if the table is
+ * not the store's.
+ */
 export async function openInvocationWorker(session: Session, hooks: WorkerHooks) {
   const { settings, environment } = session;
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
@@ -206,12 +209,15 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
   const worker = await openWorker(session, storage, hooks);
   const { ledger, table } = storage;
   return {
-    /** Handles the messages of an invocation that has so long left; returns the ids of those that must come back. */
+    /** Handles the messages of an invocation with so much time left; returns the ids of those that must come back. */
     run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
       const lease = leaseOf(remainingMs, ledger);
       return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });
     },
-    /** Adds what was scored to the sums of the day, over all processes, and returns them; undefined if nothing was added. */
+    /**
+     * Adds the scored texts to the sums of the day, over all processes, and returns them; undefined if nothing was
+     * added.
+     */
     addToDay: createDailyUsageCounter(table, ledger.now),
   };
 }

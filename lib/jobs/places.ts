@@ -1,13 +1,13 @@
 import type { JobClock } from './send-context.ts';
 
 /*
- * The jobs of a process run side by side. Where workers died again and again, the one that brings them down is found
- * among those beside it: each runs alone, those that saw fewer deaths first.
+ * The jobs of a process run side by side. If workers died again and again, the job that kills them is found among those
+ * beside it: each runs alone, those with fewer deaths first.
  */
 
 export type Places = ReturnType<typeof createPlaces>;
 
-/** A job's place beside others, or alone: given back when it is disposed. */
+/** A job's place beside others, or alone; disposing of it frees the place. */
 export type Place = Disposable & {
   readonly isAlone: boolean;
   /** Lets others run beside the job from now on. */
@@ -17,17 +17,17 @@ export type Place = Disposable & {
 export type PlaceOptions = {
   /** How many workers died while they had the job; 0: it may run beside others. */
   readonly deaths: number;
-  /** Epoch milliseconds: it waits no longer. Default: it waits as long as it takes. */
+  /** When it stops waiting, in epoch milliseconds. Default: never. */
   readonly untilMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How long nothing has run before a job runs alone, for each death: what saw fewer of them goes first. */
+/** How long no job must have run before a job runs alone, for each death: jobs with fewer deaths go first. */
 const QUIET_MS = 50;
 
 const LOOK_EVERY_MS = 25;
 
-/** A job that has waited so long to run alone lets no others begin. */
+/** A job that has waited this long to run alone keeps others from beginning. */
 const MAX_WAIT_MS = 60_000;
 
 export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
@@ -54,7 +54,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
       },
     };
   };
-  // Of a clock that was set nothing is known but that time has passed.
+  // If the clock was set, all that is known is that time has passed.
   const sinceMs = (atMs: number) => Math.abs(now() - atMs);
   const isNext = (deaths: number) => [...waiting].every((other) => other.deaths >= deaths);
   const isQuiet = (deaths: number) =>
@@ -63,7 +63,7 @@ export function createPlaces({ now, sleep }: Pick<JobClock, 'now' | 'sleep'>) {
   const mayEnter = (deaths: number) => (deaths === 0 ? !isTaken && !isHeldUp() : isQuiet(deaths));
 
   return {
-    /** Undefined if no place was free in time. */
+    /** Undefined if no place became free in time. */
     async take({ deaths, untilMs = Number.POSITIVE_INFINITY, signal }: PlaceOptions) {
       const own = { deaths, beganMs: now() };
       if (deaths > 0) waiting.add(own);

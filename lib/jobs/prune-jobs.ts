@@ -9,7 +9,7 @@ type OldJob = { readonly id: string; readonly finishedAt: number };
 
 type PruneParts = { readonly ledger: Ledger; readonly store: Store; readonly signal: AbortSignal };
 
-/** The jobs that ended before a moment, which may be counted back from when the newest one did, the oldest first. */
+/** The jobs that ended before a moment, oldest first. The moment may be an age before the newest end. */
 export async function oldJobs(
   before: (newestMs: number) => number,
   { ledger, signal }: PruneParts,
@@ -29,8 +29,8 @@ export async function oldJobs(
 const AT_ONCE = 16;
 
 /**
- * Leaves of the rows of jobs how they ended, so that none runs again, and takes what their results have too. Returns the ids
- * of those that stay: their results are not in the store, or they were opened again meanwhile.
+ * Removes all but the end from the rows of jobs, so that none runs again; their results keep the rest. Returns the ids
+ * of those that stay: their results are not in the store, or they were reopened meanwhile.
  */
 export async function pruneJobs(
   jobs: readonly OldJob[],
@@ -43,7 +43,7 @@ export async function pruneJobs(
     const { status, finishedAt: storedAt } = (await findResult(store, row))?.value ?? {};
     if (status !== outcome.status || Date.parse(String(storedAt)) !== finishedAt) return id;
     if (!(await ledger.prune(id, { finishedAt, result: resultKey(row) }))) return id;
-    // Named by no row any more.
+    // No row names it any more.
     if (outcome.staged !== undefined) await store.delete(outcome.staged);
     return undefined;
   };

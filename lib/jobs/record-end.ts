@@ -9,19 +9,19 @@ import type { EndAnswer, SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
-/** How what is known of a job is written: a try that takes 2 s is trouble, and a disk that failed ends the tries. */
+/** How an outcome is written: a try that takes 2 s counts as trouble, and a failed disk ends the tries. */
 export const WRITE_RETRIES = { slowMs: 2_000, mayPass: (error: unknown): boolean => !isOfDisk(error) };
 
 /**
- * Records how a job ended, until the time is over: what came back is paid for. After the first failure, or if the ledger is
- * slow, the outcome is staged in the store as well: the next worker of the job finds it there (`findLateOutcome`). Throws if
+ * Records how a job ended, until time is up: the outcome is paid for. After the first failure, or if the ledger is
+ * slow, the outcome is also staged in the store, where the job's next worker finds it (`findLateOutcome`). Throws if
  * the ledger could not be reached until the end; the message must not be acknowledged then.
  */
 export async function recordEnd(
   claim: Claim,
   given: RunOutcome,
   parts: JobClock & {
-    /** Until when it is tried, in epoch milliseconds; asked again before each wait. */
+    /** How long to try, in epoch milliseconds; read again before each wait. */
     readonly untilMs: () => number;
     readonly ledger: Pick<Ledger, 'end'>;
     readonly store: Store;
@@ -59,20 +59,20 @@ export async function recordEnd(
   }
 }
 
-/** Shortens the text of an error to what a row of the ledger has room for. */
+/** Shortens the message of an error to fit into a row of the ledger. */
 const withShortError = ({ error, ...outcome }: RunOutcome): RunOutcome =>
   error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };
 
 const lateKey = ({ id, createdAt, fence }: SentBy) =>
   `work/outcomes/${keySegment(id)}/late-${createdAt}-${fence}.json`;
 
-/** The bytes are the same each time. */
+/** Stages the outcome of a send; always the same bytes. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
   await store.put(lateKey(sent), body, { contentType: 'application/json' });
 }
 
-/** The staged outcome of a send; undefined if there is none, or something else is there. */
+/** The staged outcome of a send; undefined if it is missing or invalid. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   try {
     return (await findStored(store, lateKey(sent), lateSchema, MAX_LIST_BYTES))?.value.outcome;

@@ -25,9 +25,9 @@ import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/fi
 import { definitionOf, type Job } from './types/job-types.ts';
 
 /**
- * Scores the rows of a batch that failed, and no others: reopens each chunk with such rows and its job, however that
- * ended, and sends its message. Chunks that have not ended yet are left alone, and named. A redrive after a crash does what
- * is missing: a chunk that was reopened is open though it has a part. `chunks` counts all of them.
+ * Scores the failed rows of a batch, and no others: reopens each chunk with such rows and its job, whatever its
+ * outcome, and sends its message. Chunks that have not ended are left alone, and named. A redrive after a crash does
+ * the rest: a reopened chunk is open although it has a part. `chunks` counts all of them.
  */
 export async function redriveBatch(
   batch: string,
@@ -46,7 +46,7 @@ export async function redriveBatch(
   return { batch, chunks, ...redriven };
 }
 
-/** Undefined: none of its rows failed. */
+/** Undefined if none of its rows failed. */
 async function openChunk(
   chunkId: ChunkId,
   row: ChunkRow,
@@ -62,7 +62,7 @@ async function openChunk(
   if (reopened === 'gone' || reopened === 'complete') return undefined;
   // A job that another redrive has just opened, or whose row has expired, only needs its message.
   await ledger.reopen(id, { anyEnd: true });
-  // Made again: the message of a job that is done is not stored.
+  // Built again: the message of a done job is not stored.
   return { kind: 'open', id, body: printJson(chunkMessage(chunkId, staged)) };
 }
 
@@ -77,7 +77,9 @@ type RedriveParts = {
 /** The id of a job or of a dead letter, and why. */
 type NotSent = { readonly id: string; readonly error: string };
 
-/** A job that is left as it is. `status`: null if the ledger does not have it; `why`: null where its status says it. */
+/**
+ * A job that is left as it is. `status`: null if the ledger does not have it; `why`: null where its status explains it.
+ */
 type LeftJob = {
   readonly id: string;
   readonly status: Lowercase<JobRow['state']> | null;
@@ -95,7 +97,7 @@ type Reopened =
   | { readonly kind: 'open'; readonly id: string; readonly body: string }
   | { readonly kind: 'left'; readonly job: LeftJob };
 
-/** Sends the message of each job that was opened before the next one is opened. */
+/** Sends the message of each reopened job before the next one is reopened. */
 async function sendReopened(
   jobs: AsyncIterable<Reopened>,
   { queue }: Pick<RedriveParts, 'queue'>,
@@ -135,7 +137,7 @@ export async function redriveFailed(
   return sendReopened(reopened(), parts);
 }
 
-/** The jobs, of these ids or of all that failed, that the platform executed: to reopen one is to do it again. */
+/** The jobs, of these ids or of all failed ones, that the platform executed: reopening one repeats it. */
 export async function executedJobs(
   ids: readonly string[],
   { store, ledger, signal }: Pick<RedriveParts, 'store' | 'ledger' | 'signal'>,
@@ -166,29 +168,29 @@ async function reopen(
     await definition.beforeReopen?.(asked.job, { store, batches });
   }
   const { row } = await ledger.reopen(id, options);
-  // A command that settled the job may have been killed before it stored what its message says.
+  // A command that settled the job may have been killed before it stored the result and the additions of its type.
   if (row !== undefined && isSettled(row)) await publishEnd(row, asked, { store, batches });
-  // A job that is done never fails again. Every other message stays: its job may fail while this runs.
+  // A done job never fails again. Every other message stays: its job may fail while this runs.
   if (row?.state === 'DONE') await store.delete(failedKey(id));
-  // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
-  // died between the two steps.
+  // A needless message is only one more delivery, which does no harm. This completes a redrive that died between the
+  // two steps.
   return row?.state === 'CLAIMED' ? { kind: 'open', id, body } : leftAsIs(id, row);
 }
 
-/** A job that is not reopened, with what its row says of it. */
+/** A job that is not reopened, with the reason in its row. */
 const leftAsIs = (id: string, row: JobRow | undefined, why = ownReason(row)): Reopened => ({
   kind: 'left',
   job: { id, status: row === undefined ? null : lowerCase(row.state), why },
 });
 
-/** Why a job is not reopened that failed. */
+/** Why a failed job is not reopened. */
 function ownReason(row: JobRow | undefined): string | null {
   if (row === undefined) return 'not known';
   if (isCancelled(row)) return 'cancelled';
   return row.state === 'FAILED' && wasExecuted(row.outcome?.error) ? WAS_EXECUTED : null;
 }
 
-/** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
+/** Sends messages, and returns by index why some were not sent. Throws if the queue cannot be used at all. */
 async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
@@ -222,13 +224,15 @@ type MoveParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Held dead letters are given up after so many times the quiet polls: longer than a minute, and than `MOVE_SECONDS`. */
+/**
+ * Held dead letters are given up after this many times the quiet polls: longer than a minute, and than `MOVE_SECONDS`.
+ */
 const PATIENCE = 5;
 
 /**
- * Moves dead letters back to the queue until there are no more. Each is sent before it is deleted; those that cannot be
- * sent stay. One that names no job gets the id that it has here, so that a repeated move is no second job. `held`:
- * roughly how many others are there but were never received: most likely, another process holds them.
+ * Moves dead letters back to the queue until none are left. Each is sent before it is deleted; those that cannot be
+ * sent stay. A message without an id gets its id here, so that a repeated move creates no second job. `held`: roughly
+ * how many others exist but were never received: most likely, another process holds them.
  */
 export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, signal }: MoveParts): Promise<{
   readonly moved: number;
@@ -243,7 +247,7 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
   for (let quiet = 0; quiet < PATIENCE * polls.quiet; quiet += 1) {
     signal?.throwIfAborted();
     const received = await from.receive({ most: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
-    // One that could not be moved is received again after a while.
+    // A message that could not be moved is received again after a while.
     const messages = received.filter(({ messageId }) => !notMoved.has(messageId));
     const isQuiet = messages.length === 0;
     if (!isQuiet) quiet = -1;
@@ -258,13 +262,13 @@ export async function moveDeadLetters({ from, to, polls: given = LONG_POLLS, sig
 const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
-/** The body of a message that names its job: a worker claims no job by the queue's id. */
+/** A message's body with the id of its job: a worker claims no job by the queue's id. */
 function namedBody({ messageId, body }: QueueMessage): string {
   const parsed = parseMessage(body, { messageId, allow: {} });
   return parsed.kind === 'job' && !parsed.hasExplicitId ? withId(body, messageId) : body;
 }
 
-/** Moves the messages, adds those that cannot be to `notMoved`, and returns how many were moved. */
+/** Moves messages, adds those that cannot be moved to `notMoved`, and returns how many were moved. */
 async function moveBatch(
   messages: readonly QueueMessage[],
   { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },
@@ -288,8 +292,8 @@ export const findFailedMessage = async (store: Pick<Store, 'get'>, id: string): 
   (await getBounded(store, failedKey(id), 2 * MAX_MESSAGE_BYTES))?.body.toString();
 
 /**
- * Settles an unknown job by a person's word, and makes its end visible. `hasMessage`: false if its message is not stored, so
- * that what its type adds is missing.
+ * Settles an unknown job with the outcome that a person reports, and publishes it. `hasMessage`: false if its message
+ * is not stored, so that the additions of its type are missing.
  */
 export async function resolveJob(
   id: string,
@@ -301,10 +305,10 @@ export async function resolveJob(
   }: Pick<RedriveParts, 'ledger' | 'batches'> & { readonly environment: Environment },
 ) {
   const { store } = batches;
-  // Read first: a redrive deletes the message of a job that is done.
+  // Read first: a redrive deletes the message of a done job.
   const body = await findFailedMessage(store, id);
   const { kind, row } = await ledger.resolve(id, resolution);
-  // Whatever is said now: an earlier command may have been killed after it wrote the ledger.
+  // Even if this outcome differs: an earlier command may have been killed after it wrote the ledger.
   const isPublished = row !== undefined && isSettled(row);
   if (isPublished) {
     const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
@@ -319,7 +323,7 @@ async function eventsTo(bus: string, store: string, environment: Environment) {
   return sendToEventBridge({ bus, store, environment });
 }
 
-/** A message and the job that it asks for. */
+/** A message and its job. */
 type AskedJob = { readonly job: Job; readonly body: string };
 
 /** The job of a stored message; undefined if it is invalid. */
@@ -329,9 +333,9 @@ export function askedJob(id: string, body: string | undefined): AskedJob | undef
 }
 
 /**
- * Makes the end of a job visible: its result, the report, and as far as its message is known, that of one that did not
- * succeed and what its type adds. All of it is written from what the ledger holds, so it may be called again: it completes
- * what a killed process began. Returns the key of the result.
+ * Publishes the end of a job: its result, the report, and if its message is known, the message of an unsuccessful job
+ * and the additions of its type. All of it is written from the ledger's row, so it may be repeated, and completes what
+ * a killed process began. Returns the key of the result.
  */
 export async function publishEnd(
   ended: TypedJobRow,

@@ -12,10 +12,10 @@ export type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 export const resultKey = ({ type, dt, id }: ResultOf): string =>
   `results/${type}/dt=${dt}/${keySegment(id)}.json`;
 
-/** More than any response: a text of JavaScript has at most half as many characters. */
+/** More than any response: a JavaScript string has at most half as many characters. */
 export const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
 
-/** A larger response goes to the store first: a row of the table holds at most 400 KB. */
+/** A larger response is stored first: a row of the table holds at most 400 KB. */
 const MAX_ROW_BYTES = 100_000;
 
 /** The outcome as the ledger holds it: a large response is staged, and replaced by its key. */
@@ -36,11 +36,14 @@ export async function stagedOutcome(
   return { ...rest, staged };
 }
 
-/** Writes the result of an ended job, always the same bytes, and returns its key. It replaces only one that ended earlier. */
+/**
+ * Writes the result of an ended job, always the same bytes, and returns its key. It only replaces a result that ended
+ * earlier.
+ */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
   const body = printResult(row, await responseBytes(store, row.outcome));
-  // Most results are the first of their jobs.
+  // Most results are the first ones of their jobs.
   const options = { ...WHOLE, isNew: true, contentType: 'application/json' };
   const isLater = (there: StoredObject | undefined) =>
     there !== undefined && endOf(there.body) >= row.finishedAt;
@@ -48,11 +51,13 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
   return key;
 }
 
-/** The response of an outcome as JSON text, wherever it is stored; undefined if there is none. */
+/** The response of an outcome as JSON text, from the row or the store; undefined without one. */
 export const responseOf = async (store: Store, outcome: Outcome): Promise<string | undefined> =>
   (await responseBytes(store, outcome))?.toString();
 
-/** The response in the text of a result, as it is, for its numbers' digits: `printResult` puts it last. */
+/**
+ * The response in the text of a result, unparsed, so that its numbers keep their digits: `printResult` puts it last.
+ */
 export const responseIn = (result: string): string | undefined =>
   /,"response":(.*)\}$/s.exec(result.trim())?.[1];
 
@@ -70,7 +75,7 @@ async function responseBytes(
   return stored.body;
 }
 
-/** One line. The response is copied as received, for its numbers' digits, but for line ends, which are between values. */
+/** One line. The response is copied as received, so that its numbers keep their digits, without its line ends. */
 function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const withoutResponse = JSON.stringify({
@@ -88,7 +93,7 @@ function printResult(row: TypedJobRow, response: Buffer | undefined): Buffer {
   if (response === undefined) return Buffer.from(`${withoutResponse}\n`);
   const head = Buffer.from(`${withoutResponse.slice(0, -1)},"response":`);
   const result = Buffer.concat([head, response, Buffer.from('}\n')]);
-  // A large one is there twice otherwise.
+  // Otherwise a large response would be in memory twice.
   freeMemory(response);
   for (let at = head.length; at < result.length - 1; at += 1)
     if (result[at] === LINE_FEED || result[at] === RETURN) result[at] = SPACE;
@@ -118,7 +123,7 @@ export async function storeRefused(
   return key;
 }
 
-/** Reported at least once for each job that ended. `result` is the key of its result. */
+/** Reported at least once for each ended job. `result` is the key of its result. */
 export type JobFinished = {
   readonly id: string;
   readonly type: string;

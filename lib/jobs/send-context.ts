@@ -2,7 +2,7 @@ import { errorText } from '../base/index.ts';
 import type { Priority } from '../pace/index.ts';
 import type { RunOutcome } from './ledger/job-row.ts';
 
-/** A clock in epoch milliseconds, a sleep on it, and chance. */
+/** A clock in epoch milliseconds, a sleep by it, and a source of random numbers. */
 export type JobClock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -15,24 +15,30 @@ export type SendContext = {
   /** Records in the ledger that a request is leaving: await it shortly before the call's turn. Throws if nothing may be sent. */
   readonly beforeSend: () => Promise<void>;
   readonly onSend: () => void;
-  /** Whether all calls fail, not only those of this job. It may read from the platform: for a call that has ended. Default: they do not. */
+  /**
+   * Whether all calls fail, not only those of this job, for a call that has ended. It may read from the platform.
+   * Default: false.
+   */
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
-  /** Call it when a part of the job's work is stored, which another turn has not to do again. Default: nothing is recorded. */
+  /** To be called when a part of the job's work is stored that need not be repeated. Default: not recorded. */
   readonly onProgress?: (() => Promise<void>) | undefined;
   /** Registers a callback that runs when this worker is finished with the job. Default: nothing is held. */
   readonly hold?: ((release: () => void) => void) | undefined;
-  /** Epoch milliseconds: after it no send may start, which could outlast the deadline. */
+  /** After this time (epoch milliseconds) no send may start, since it could outlast the deadline. */
   readonly lastSendMs?: number | undefined;
 };
 
-/** Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there, or its UTF-8. */
+/**
+ * Does a job, and returns its outcome. `response` is JSON text or its UTF-8, exactly as the platform sent it if it came
+ * from there.
+ */
 export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome>;
 
 /** Base class of errors that end the work on a job deliberately. */
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
-  /** For the log: where it was thrown says nothing. */
+  /** For the log: the stack is of no use. */
   get isRefusal(): boolean {
     return true;
   }
@@ -42,7 +48,7 @@ export class JobLostError extends JobStoppedError {
   override readonly name = 'JobLostError';
 }
 
-/** The job cannot continue here and now and returns to the queue; no attempt is counted. */
+/** The job cannot continue here and now, and is requeued; no attempt is counted. */
 export class RequeueError extends JobStoppedError {
   override readonly name = 'RequeueError';
   readonly delayMs: number;
@@ -53,7 +59,7 @@ export class RequeueError extends JobStoppedError {
   }
 }
 
-/** Done in part. Its cause decides what happens to the job; if it ends, this JSON is its response. */
+/** The job was done in part. The cause decides what happens to it; if it ends, this JSON is its response. */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
   override readonly cause: unknown;
@@ -66,7 +72,7 @@ export class UnfinishedError extends Error {
   }
 }
 
-/** The job must not be done as things stand: it ends as failed, with an error of this kind. */
+/** The job must not be done under the current conditions: it fails with an error of this kind. */
 export class JobRefusedError extends JobStoppedError {
   override readonly name = 'JobRefusedError';
   readonly kind: string;

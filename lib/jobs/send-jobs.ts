@@ -18,7 +18,7 @@ type SendOptions = {
   readonly random?: (() => number) | undefined;
 };
 
-/** Sends jobs to the queue that is set, as `sendJobs` does, once the ledger is known to be that of the store. */
+/** Sends jobs to the configured queue, as `sendJobs` does, once the ledger is known to be the store's. */
 export async function submitJobs(
   jobs: Parameters<typeof sendJobs>[0],
   parts: Pick<SendOptions, 'signal' | 'onAway'> & { readonly environment: Environment },
@@ -35,9 +35,9 @@ const PATIENCE_MS = 300_000;
 /**
  * Sends jobs in batches. A job that cannot be sent stops no other. During an outage of the queue, unsent jobs are sent
  * again for five minutes: each has an id by which it runs only once. A queue that cannot be used at all, or was never
- * reached, ends it, since its address is most likely wrong. Returns the ids of the jobs that are certainly on the queue,
- * those of the others, and why: what stopped it, or an `UnsentError` about all jobs, also those that were not tried;
- * undefined if all were sent.
+ * reached, ends it, since its address is most likely wrong. Returns the ids of the jobs that are certainly on the
+ * queue, those of the others, and why: what stopped it, or an `UnsentError` about all jobs, tried or not; undefined if
+ * all were sent.
  */
 export async function sendJobs(
   jobs: readonly { readonly id: string; readonly body: string }[],
@@ -68,7 +68,7 @@ export async function sendJobs(
   return { ids: idsWhere(true), notSent: idsWhere(false), error };
 }
 
-/** Sends so many jobs from one on, and adds those to `unsent` that cannot be. Throws what is not an `UnsentError`. */
+/** Sends jobs, and adds those that cannot be sent to `unsent`. Rethrows anything but an `UnsentError`. */
 function createSender(
   jobs: readonly { readonly body: string }[],
   unsent: Map<number, UnsentMessage>,

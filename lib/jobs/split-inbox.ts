@@ -24,7 +24,10 @@ import { splitBatch } from './texts/batch/score-file.ts';
 import { createInput } from './texts/rows/read-rows.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, scoringFields } from './types/score/message.ts';
 
-/** What splits the requests of the inbox into jobs on the queue. Throws if there is no table or queue, or another table. */
+/**
+ * Splits the requests of the inbox into jobs on the queue. Throws without a table or queue, or if the table is not the
+ * store's.
+ */
 export async function openInbox(options: {
   readonly environment: Environment;
   readonly settings: Settings;
@@ -44,14 +47,14 @@ export async function openInbox(options: {
     unlessAborted(splitInbox(key, { storage: storageUntil(storage, until), queue, rate, logger }), until);
 }
 
-/** What the work returns, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
+/** The result of the work, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
   return await Promise.race([work, aborted.promise]);
 }
 
-/** S3 may take minutes for a try, after which nothing would be reported of a request. */
+/** A try of S3 may take minutes, after which the request could no longer be reported. */
 function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
   const store = storeUntil(storage.store, until);
   return { ...storage, store, batches: { ...storage.batches, store } };
@@ -60,7 +63,7 @@ function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
 type InboxOptions = {
   readonly storage: JobStorage;
   readonly queue: Pick<Queue, 'send'>;
-  /** The most requests per second. */
+  /** Maximum requests per second. */
   readonly rate: number;
   readonly logger: Logger;
 };
@@ -82,7 +85,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   return { kind: 'refused', refused };
 }
 
-/** Where the reasons to refuse a request are stored. Its name is invalid perhaps, and may contain anything. */
+/** Where the reasons to refuse a request are stored. Its name may be invalid, and contain anything. */
 export function refusedKeyOf(key: string): string {
   const name = batchOf(key).replace(/[^A-Za-z0-9._:-]/g, '_');
   return `refused/inbox-${keySegment(name.slice(0, MAX_BATCH_NAME_LENGTH))}.json`;
@@ -96,7 +99,7 @@ async function trySplit(key: string, options: InboxOptions): Promise<SplitInbox 
   try {
     if (!isKey(key))
       return { faults: [`key: expected the key of an object in a store, got ${JSON.stringify(key)}`] };
-    // No larger than the messages that are made of it.
+    // No larger than the messages built from it.
     const found = await getBounded(store, key, MAX_MESSAGE_BYTES).catch(asFaults);
     if (found === undefined) return { faults: [`${key}: expected a request, got nothing`] };
     if ('faults' in found) return found;
@@ -169,7 +172,7 @@ const inboxSchema = z.strictObject(
   { error: 'an object' },
 );
 
-/** Parses a request (UTF-8), and reports all of its faults at once. `key` is that of the object, and names the batch. */
+/** Parses a request (UTF-8), and reports all of its faults at once. `key` is the object's key, and names the batch. */
 export function parseInboxRequest(
   key: string,
   body: Uint8Array,

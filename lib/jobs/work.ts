@@ -22,27 +22,27 @@ export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** How many short jobs run at once, and how many long ones (`sendsMany`): a short one waits for no long one. */
+  /** How many short jobs run at once, and how many long ones (`sendsMany`): short ones do not wait for long ones. */
   readonly concurrency: number;
   /** How long a message is hidden at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
-  /** End when the queue is empty, which takes more than 20 s of long polls of SQS to know; otherwise only on the signal. */
+  /** Ends when the queue is empty, which SQS shows only after 20 s of long polls; otherwise only on the signal. */
   readonly drain: boolean;
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: a timer. */
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** For a queue that names none of its own. Default: long polls. */
+  /** The polls of a queue that has none of its own. Default: long polls. */
   readonly polls?: Polls | undefined;
   /** Interactive: it fails at once if the queue cannot be reached. Default: false. */
   readonly isWatched?: boolean | undefined;
 };
 
 /**
- * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It takes no
- * more messages than it has room for, and none while the table or the store is unavailable. Throws what the queue throws if that
- * will not pass, and a failure of the disk, once all running jobs have finished.
+ * Consumes a queue in this process, as the deployed worker would, until it is stopped or the queue is empty. It takes
+ * only as many messages as it has room for, and none while the table or the store is unavailable. Throws permanent
+ * errors of the queue, and a failure of the disk, once all running jobs have finished.
  */
 export async function work(
   options: WorkOptions,
@@ -55,7 +55,7 @@ export async function work(
   let hasPolled = false;
   const poll = async (): Promise<'empty' | 'polled'> => {
     const { isIdle: wasIdle } = lanes.room();
-    // With exact counts no poll is waited for that can return nothing.
+    // With exact counts no poll is needed that can return nothing.
     if (drain && wasIdle && polls.areCountsExact === true && (await isEmpty({ isQuiet: true })))
       return 'empty';
     const messages = await queue.receive({ ...askFor(lanes.room(), queue, polls), visibilitySeconds });
@@ -87,13 +87,13 @@ export async function work(
   return state.counts;
 }
 
-/** Handles messages, and remembers what the loop over the queue must know of them. */
+/** Handles messages, and remembers what the loop over the queue needs to know. */
 function createHandling(options: WorkOptions) {
   const { worker, visibilitySeconds } = options;
   const hiddenMs = visibilitySeconds * 1_000;
   const state = {
     counts: { done: 0, later: 0, failed: 0 },
-    /** When the last message is due that went back: the queue's counts may be too old to include it. */
+    /** When the last requeued message is due: the queue's counts may be too old to include it. */
     dueAtMs: 0,
     areServicesUnavailable: false,
     diskFault: undefined as unknown,
@@ -118,15 +118,15 @@ function createHandling(options: WorkOptions) {
 }
 
 /**
- * How often a worker polls that has room for some types of jobs only. A queue that knows types looks at all messages that
- * are due, 0.1 µs each. From any other queue the worker receives them, and returns those that it has no room for.
+ * How often a worker polls if it has room for some types of jobs only. A queue that knows types scans all due messages,
+ * 0.1 µs each. From any other queue the worker receives them, and requeues those that it has no room for.
  */
 const lookMs = ({ knowsTypes }: Queue) => (knowsTypes ? 1_000 : 500);
 
-/** A message for whose job there is no room comes back so soon: the queue gives out those behind it. */
+/** A message for which there is no room comes back after this delay: the queue returns those behind it first. */
 const NO_ROOM_MS = 10_000;
 
-/** A queue that does not know types may return long messages for which there is no room: they go back. */
+/** A queue that does not know types may return long messages for which there is no room: they are requeued. */
 const askFor = (
   { short, long }: { readonly short: number; readonly long: number },
   { knowsTypes }: Queue,
@@ -176,10 +176,10 @@ async function checkServices({ ledger, store }: Worker): Promise<false> {
   return false;
 }
 
-/** Messages that met an outage come back at once: nothing is received before it is over. */
+/** A message that met an outage comes back at once: nothing is received before the outage is over. */
 const NO_UNAVAILABLE_DELAY = { leastMs: 0, spreadMs: 1_000 };
 
-/** How often a worker looks whether the table and the store are back: two reads, and all of its jobs wait for them. */
+/** How often a worker checks whether the table and the store are back: two reads, on which all of its jobs wait. */
 const waitMs = () => 1_000;
 const SERVICES = 'the table or the store';
 
@@ -215,7 +215,7 @@ async function untilAvailable<T>(
   });
 }
 
-/** Handles a message that stays hidden from others meanwhile, and deletes it if it is done. */
+/** Handles a message, hides it from others meanwhile, and deletes it if it is done. */
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledDelivery> {
   const { worker, lease, queue } = options;
   const stopHiding = keepHidden(message, options);
@@ -260,10 +260,10 @@ function keepHidden(
 }
 
 /**
- * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`: it
- * was replaced by another message, which comes after `delayMs`, and is deleted. `later`: it comes back, after `delayMs` or
- * else when its visibility timeout ends. `failed`: the same, since it could not be handled; `isUnavailable`: the table or the store
- * did not respond; `fault`: the disk failed, so all others would meet the same.
+ * How one delivery of a message ended. `done`: its job has ended, or it was refused; the caller deletes it. `replaced`:
+ * another message, delayed by `delayMs`, replaces it, and it is deleted. `later`: it is delivered again, after
+ * `delayMs` or else when its visibility timeout ends. `failed`: the same, because it could not be handled;
+ * `isUnavailable`: the table or the store did not respond; `fault`: the disk failed, so all others would fail alike.
  */
 type HandledDelivery = {
   readonly kind: 'done' | 'replaced' | 'later' | 'failed';
@@ -278,18 +278,18 @@ type DeliveryParts = {
   readonly lease: Lease;
   readonly stopHiding?: () => Promise<void>;
   /**
-   * The redelivery delay after an outage of the table or the store, in milliseconds, and over what time redeliveries are
-   * spread. Default: after 10 s, over 20 s.
+   * The redelivery delay after an outage of the table or the store, in milliseconds, and the time over which
+   * redeliveries are spread. Default: after 10 s, over 20 s.
    */
   readonly unavailableDelay?: typeof UNAVAILABLE_DELAY;
 };
 
-/** For invocations, each of which would find out by itself that the table is unavailable. */
+/** For invocations, each of which would discover by itself that the table is unavailable. */
 const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };
 
-/** Handles one delivery of a message, and sees to it that the message comes back if it has to. Never throws. */
+/** Handles one delivery of a message, and ensures that the message is delivered again if necessary. Never throws. */
 export const handleDelivery = (message: QueueMessage, parts: DeliveryParts): Promise<HandledDelivery> =>
   withIds({ messageId: message.messageId }, () => handleWithIds(message, parts));
 
@@ -301,7 +301,7 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
     await stopHiding?.();
     if (handled.kind === 'done') return handled;
     if (handled.kind === 'later') return await requeue(message, handled, parts);
-    // No other message of its job may be left: of one that was proved unsent, it is what opens it again.
+    // No other message of its job may be left: this one reopens a job that was proved unsent.
     const replace = () => replaceMessage(message, handled.body, queue);
     await retryUntil(replace, { ...worker, ...WRITE_RETRIES, untilMs: lease.writeUntilMs });
     return { kind: 'replaced', delayMs: 0 };
@@ -319,24 +319,25 @@ async function handleWithIds(message: QueueMessage, parts: DeliveryParts): Promi
 }
 
 /*
- * Waiting spends no receives. The queue moves a message to the dead letters after 1,000, which a pause of 17 hours would
- * reach, and deletes it when it is 14 days old. So of a message that was received often, or is old, a copy goes back. The
- * copy names its job: if a crash leaves both, they are two deliveries of one job. What cannot be handled is not copied.
+ * Waiting spends no receives. The queue moves a message to the dead letters after 1,000, which a pause of 17 hours
+ * would reach, and deletes it when it is 14 days old. So a message that was received often, or is old, is replaced by a
+ * copy. The copy has the id of its job: if a crash leaves both, they are two deliveries of one job. A message that
+ * cannot be handled is not copied.
  */
 
 /** A message is copied after this many receives: far from the queue's limit, and rare enough to cost little. */
 const MAX_RECEIVES = 200;
 
-/** Or with one receive left, for a worker that dies, where the queue's limit is lower. */
+/** Or with one receive left for a worker that dies, if the queue's limit is lower. */
 const copyAfter = (maxReceives = Number.POSITIVE_INFINITY) => Math.min(MAX_RECEIVES, maxReceives - 1);
 
 /** A message is copied at this age, in milliseconds: some queues delete messages after 4 days, SQS's default. */
 const OLDEST_MS = 3 * 24 * 60 * 60 * 1_000;
 
-/** How long the queue can delay a message that is sent. */
+/** Maximum delay of a message that is sent. */
 const MAX_SEND_DELAY_MS = 900_000;
 
-/** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */
+/** Puts a waiting message back on the queue, for `delayMs` or the queue's limit. */
 async function requeue(
   message: QueueMessage,
   { delayMs }: { readonly delayMs: number },
@@ -367,7 +368,7 @@ async function requeue(
   }
 }
 
-/** The body of a copy; undefined if the message is not a job's, so nothing is known that a copy could keep the same. */
+/** The body of a copy; undefined if the message has no job, so that a copy could not keep its id. */
 async function copyOf(message: QueueMessage, worker: Worker): Promise<string | undefined> {
   const { body, sender } = message;
   const { ledger } = worker;
@@ -376,7 +377,7 @@ async function copyOf(message: QueueMessage, worker: Worker): Promise<string | u
   const { job, contentHash, hasExplicitId } = parsed;
   // A copy is sent by the worker: the ledger remembers who sent the message.
   await ledger.announce({ id: job.id, type: job.type, contentHash, sender }).catch((error: unknown) => {
-    // Better a result without the first sender than none.
+    // A result without the first sender is better than none.
     if (!isPassing(error)) throw error;
   });
   return hasExplicitId ? body : withId(body, job.id);
@@ -388,8 +389,8 @@ function parsedJob({ body, messageId }: QueueMessage, { allow }: Worker) {
 }
 
 /**
- * Replaces a message by one with another body, which must name its job. The new one is sent before the old one is deleted:
- * a crash between leaves both. Throws `AwsError`: then the old message comes back.
+ * Replaces a message by one with another body, which must name its job. The new one is sent before the old one is
+ * deleted: a crash in between leaves both. Throws `AwsError`: then the old message is delivered again.
  */
 async function replaceMessage(
   { receipt }: QueueMessage,
@@ -401,7 +402,7 @@ async function replaceMessage(
   await queue.delete(receipt);
 }
 
-/** Handles messages side by side, short ones beside long ones, and returns the ids of those that are not finished with. */
+/** Handles messages side by side, short ones beside long ones, and returns the ids of unfinished ones. */
 export async function runBatch(
   messages: readonly QueueMessage[],
   { concurrency, ...parts }: Omit<DeliveryParts, 'stopHiding'> & { readonly concurrency: number },
@@ -413,7 +414,7 @@ export async function runBatch(
       (sendsMany(typeIn(message.body)) ? long : short).add(() => handleDelivery(message, parts)),
     ),
   );
-  // One that was replaced is deleted already, which does no harm twice.
+  // A replaced message is deleted already; deleting it twice does no harm.
   const isFinished = (kind: HandledDelivery['kind'] | undefined) => kind === 'done' || kind === 'replaced';
   return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));
 }

@@ -22,23 +22,23 @@ export type Dataset = {
   readonly node: number;
   readonly cards: number;
   readonly calculations: number;
-  /** How many of them use it by a link that is not VALID. */
+  /** How many of these uses have a link that is not VALID. */
   readonly broken_links: number;
 };
 
-/** The model as it is computed and stored: in arrays of numbers, over the nodes of `uses`. */
+/** The model as computed and stored: arrays of numbers, indexed by the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
-  /** Of how many calculations the text of the formula is known: `uses` has the columns that these read. */
+  /** The number of calculations whose formula text is known: `uses` has the columns that these read. */
   readonly formulas: number;
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;
-  /** `flagBits` and `IN_SNAPSHOT` of each node. */
+  /** `flagBits` and `IN_SNAPSHOT`, by node. */
   readonly flags: Uint8Array;
   readonly whole: readonly string[];
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
-  /** Who owns cards: of each card in turn its node, and the place of each owner in `owners`. */
+  /** The owners of cards, as pairs: `owners[owner[i]]` owns the card at `node[i]`. */
   readonly cardOwners: Readonly<Record<'node' | 'owner', Uint32Array>>;
 };
 
@@ -46,7 +46,7 @@ export type PackedModel = {
 export type Model = Omit<PackedModel, 'uses'> & {
   readonly things: Things;
   readonly graph: UsesGraph;
-  /** True of a node that a whole snapshot of its kind does not hold: what uses it has a missing target. */
+  /** True if a whole snapshot of the node's kind lacks it: what uses it has a missing target. */
   readonly isMissing: (node: number) => boolean;
 };
 
@@ -62,8 +62,8 @@ const missingIn =
     ((flags[node] ?? 0) & IN_SNAPSHOT) === 0 && whole.includes(kindAt(node));
 
 /**
- * Computes what spans records from the columns of the last runs. Memory: some 150 bytes a calculation with three uses, and
- * one file with its columns. Default of `known`: no columns. Throws `StoredObjectError`.
+ * Computes the model from the columns of the last runs. Memory: about 150 bytes a calculation with three uses, and one
+ * file with its columns. `known` defaults to no formulas. Throws `StoredObjectError`.
  */
 export async function computeModel(columns: ModelColumns, known?: KnownFormulas): Promise<PackedModel> {
   const collector = createUsesCollector();
@@ -117,13 +117,16 @@ function add(flags: Uint8Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
-/** Flags what depends on a thing that is wrong; in a circle, that thing depends on itself. */
+/**
+ * Flags things that depend, over any number of steps, on a thing that is wrong. In a circle, that thing depends on
+ * itself.
+ */
 function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
   reach(users, wrong, { most: 0, see: (node) => add(flags, node, flagBits.affected) });
   for (const memory of [users.starts, users.edges]) freeMemory(memory);
-  // What is wrong is not reached from itself.
+  // A thing that is wrong does not make itself affected.
   const isBad = (node: number) => ((flags[node] ?? 0) & (WRONG | flagBits.affected)) !== 0;
   for (let edge = 0; edge < user.length; edge += 1) {
     const by = user[edge] ?? 0;
@@ -149,14 +152,14 @@ function addByEdges(
   }
 }
 
-/** Flags the calculations at places with the same number; 0 is the number of none. */
+/** Flags calculations whose entries have the same number; 0 means none. */
 function addRepeated(
   flags: Uint8Array,
   nodes: Uint32Array,
   numberAt: (place: number) => number,
   bit: number,
 ): void {
-  // By number: the place where it came first, and 1 more.
+  // By number: the index of its first entry, plus 1.
   const firsts = growing(Uint32Array);
   for (const [place, node] of nodes.entries()) {
     const number = numberAt(place);
@@ -215,17 +218,17 @@ function countDatasets(
 /** The things that a source has records of, in the order of their first records. */
 type RecordedThings = {
   readonly nodes: Uint32Array;
-  /** Which record of the source is the first of each, from 0. */
+  /** By thing: the index of its first record in the source. */
   readonly rows: Uint32Array;
-  /** Ids of records that are not written as canonical ones are, with their nodes. */
+  /** Ids of records that are not written in canonical form, with their nodes. */
   readonly spellings: readonly (readonly [id: string, node: number])[];
 };
 
 type ReadCalculations = {
   readonly held: RecordedThings;
-  /** 1 for those whose own status is not VALID in any of their records. */
+  /** By thing: 1 if a record of it has a status that is not VALID. */
   readonly isInvalid: Uint8Array;
-  /** The number of the name of each plus 1; 0 if it has no name. */
+  /** By thing: the number of its name plus 1; 0 if it has no name. */
   readonly names: Uint32Array;
 };
 
@@ -288,7 +291,7 @@ function readCards(
   });
 }
 
-/** The owners of each card that are no groups. */
+/** The owners of each card, without groups. */
 function peopleIn(group: RowGroup) {
   const read = (name: string) => group.lists(`owners.list.element.${name}`);
   const ids = read('id');
@@ -317,7 +320,7 @@ async function readOwned(
   }
 }
 
-/** Takes a record: its row, the place of its thing among all, which is a new one if it is the first, and the node. */
+/** Takes a record: its row, the index of its thing (a new one for the thing's first record), and the node. */
 type SeeRecord = (row: number, place: number, node: number) => void;
 
 async function readRecords(
@@ -327,7 +330,7 @@ async function readRecords(
 ): Promise<RecordedThings> {
   const nodes = growing(Uint32Array);
   const rows = growing(Uint32Array);
-  // By node: its place, and 1 more.
+  // By node: the index of its thing, plus 1.
   const places = growing(Uint32Array);
   const spellings = new Map<string, number>();
   let start = 0;
@@ -367,9 +370,9 @@ const userOf = (utf8: Uint8Array) => canonicalId(asText(utf8));
 /** How many things a user owns, and how many of them have each flag. `locked`: locked calculations. */
 export type Owner = Readonly<Record<(typeof ownedNames)[number] | (typeof wrongFlags)[number], number>> & {
   readonly user_id: string;
-  /** As a card gives it; null if none does. */
+  /** The name that a card gives; null if no card does. */
   readonly name: string | null;
-  /** When the calculation that was not touched for longest was last modified, in epoch milliseconds. */
+  /** The last change of the calculation that has been unchanged for longest, in epoch milliseconds. */
   readonly oldest_modified: number | null;
 };
 
@@ -400,7 +403,7 @@ function createOwners() {
       owned[what].owner.push(place);
       return counts;
     },
-    /** All users, in the order in which they came, once the flags of all nodes are known. */
+    /** All users, in the order of their first appearance. To be called once the flags of all nodes are known. */
     counted(flags: Uint8Array): readonly Owner[] {
       const found = Array.from(owners.values(), ({ counts }) => counts);
       for (const { node, owner } of Object.values(owned))

@@ -5,26 +5,26 @@ import type { Model } from './compute-model.ts';
 import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
-/** What a record says of the thing that it is; null where it says nothing. Texts are the platform's, of any length. */
+/** What a record says about its thing; null where it says nothing. Texts are the platform's, of any length. */
 export type Description = {
-  /** Of a card its title, of a file its path. */
+  /** A card's title, a file's path, otherwise the name. */
   readonly name: string | null;
-  /** Of a calculation its status, of a card its type, of a file its file type, of a data file its scan state: in lower case. */
+  /** A calculation's status, a card's type, a file's file type, a data file's scan state: in lower case. */
   readonly type: string | null;
   readonly owner: string | null;
 };
 
-/** A record of a source. Its id is canonical, but for a file, whose id is kept as it is. */
+/** A record of a source. Its id is canonical, except a file's, which is as sent. */
 export type Described = Description & {
   readonly source: Source;
   readonly id: string;
-  /** Its key, by which snapshots are compared; undefined if it has none. */
+  /** The key by which snapshots are compared; undefined if it has none. */
   readonly key: string | undefined;
-  /** Of a file its FileSet. */
+  /** A file's FileSet. */
   readonly fileset: string | null;
 };
 
-/** All records of some sources, in their order: some at a time, as memory holds them. */
+/** All records of some sources, in order, a row group at a time. */
 export async function* describedRecords(columns: ModelColumns): AsyncGenerator<readonly Described[]> {
   for (const [name, of] of Object.entries(columns)) {
     const source = name as Source;
@@ -55,12 +55,12 @@ export async function* firstRecords(
     const first = next;
     while ((firsts[next] ?? Number.POSITIVE_INFINITY) < start + group.rows) next += 1;
     const rows = firsts.slice(first, next).map((row) => row - start);
-    // `first`: how many things come before; the nodes are in the order of the rows.
+    // `first`: the number of things before these. Nodes are in the order of the rows.
     yield { group, rows, nodes: nodes.subarray(first, next), first };
   }
 }
 
-/** The name, type and owner of the wanted calculations and cards, by node, as the first record of each has them. */
+/** Name, type and owner of the wanted calculations and cards, by node, from the first record of each. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
   columns: ModelColumns,

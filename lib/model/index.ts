@@ -1,6 +1,6 @@
 /*
- * What is said of things across records: who uses whom, what is broken, missing or unused, over the last published runs.
- * It is computed once for these runs, stored, and asked here. The rules of single records are in `rules/`.
+ * The model: who uses what, and what is broken, missing or unused, over the last published runs. It is computed once
+ * for these runs, stored, and queried here. The rules of single records are in `rules/`.
  */
 
 export { computeModel, type Dataset, type Model, modelOf, type Owner } from './compute-model.ts';

@@ -26,7 +26,7 @@ const key = z.string().check(z.refine(isKey));
 
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
-/** The columns of its tables, and what is packed: a stored model with others is not used. `VERSION` goes up with the rules. */
+/** Goes up with the rules. */
 const VERSION = 1;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
@@ -38,13 +38,13 @@ const MODEL_FORMAT = parquetFormat({
 const modelSchema = z.object({
   version: z.literal(1),
   format: z.literal(MODEL_FORMAT),
-  /** When its runs were the last ones: ISO text. */
+  /** When its runs were the latest: ISO text. */
   asOf: z.string(),
-  /** The runs that it was computed over, by their places, with the keys of their manifests. */
+  /** The runs that it was computed over, by place, with the keys of their manifests. */
   runs: recordOf(z.object({ run: z.string(), manifest: key })),
-  /** Names the formulas whose text was known. */
+  /** Identifies the formulas whose text was known. */
   formulas: z.string(),
-  /** What SQL reads; null until it is asked for. They are of an earlier model unless `tablesAsOf` is `asOf`. */
+  /** What SQL reads; null until it is requested. If `tablesAsOf` is not `asOf`, they belong to an earlier model. */
   tables: z.nullable(
     z.object({
       calculations: table,
@@ -55,7 +55,7 @@ const modelSchema = z.object({
     } satisfies Record<ModelTable, typeof table>),
   ),
   tablesAsOf: z.nullable(z.string()),
-  /** The key of the model as it is queried here. */
+  /** The key of the packed model, which is queried here. */
   packed: key,
 });
 
@@ -64,7 +64,7 @@ export type StoredModel = z.infer<typeof modelSchema>;
 const MODEL_FOLDER = 'model/';
 const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
 
-/** What is stored: no model if there is none, or it is damaged. */
+/** What is stored. `model` is undefined if it is missing or damaged. */
 type FoundModel = { readonly model: StoredModel | undefined; readonly etag: string | undefined };
 
 export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> {
@@ -73,7 +73,7 @@ export async function findModel(store: Pick<Store, 'get'>): Promise<FoundModel> 
   return { model: await parsed.catch(unlessDamaged()), etag: stored?.etag };
 }
 
-/** All objects of a model but the one that points at it. */
+/** The keys of all objects of a model, except the object that points at it. */
 export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] => [
   ...Object.values(tables ?? {}).map((each) => each.key),
   packed,
@@ -82,7 +82,7 @@ export const keysOfModel = ({ tables, packed }: StoredModel): readonly string[] 
 const runsIn = (runs: readonly LastRun[]): StoredModel['runs'] =>
   Object.fromEntries(runs.map(({ place, manifest: { run }, key: manifest }) => [place, { run, manifest }]));
 
-/** True if a model is not over these runs, and these formulas. Default: whatever formulas it is over. */
+/** True if a model is over other runs or other formulas. By default the formulas are not compared. */
 export function isBehind(
   { runs, formulas }: Pick<StoredModel, 'runs' | 'formulas'>,
   current: readonly LastRun[],
@@ -95,16 +95,16 @@ export function isBehind(
 export type ModelToOpen = {
   readonly store: Store;
   readonly now: () => number;
-  /** Receives what is missing or damaged of what says which runs are the last. Default: it is thrown. */
+  /** Receives what is missing or damaged while the last runs are looked up. Default: it is thrown. */
   readonly addFault?: ((fault: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** A model of which something is missing or damaged: it is computed again. */
+  /** A model with a missing or damaged object: it is computed again. */
   readonly damaged?: Pick<StoredModel, 'asOf'> | undefined;
 };
 
 type StoredTables = Readonly<Record<ModelTable, z.infer<typeof table>>>;
 
-/** A model whose tables are stored, or else in memory. */
+/** A model whose tables are stored, or in memory if they cannot be. */
 export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
   readonly tables: Readonly<Record<ModelTable, StoredTables[ModelTable] | BuiltTable>>;
 };
@@ -113,12 +113,14 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 type OpenedModel = {
   readonly model: Model;
   readonly runs: readonly LastRun[];
-  /** When these were the last ones, in epoch milliseconds. */
+  /** When its runs were the latest, in epoch milliseconds. */
   readonly asOfMs: number;
   readonly columns: ModelColumns;
 };
 
-/** What is stored, or else computed and stored; in memory where the store takes nothing. Throws `StoredObjectError`. */
+/**
+ * Returns the stored model, or computes and stores it; in memory if the store is read-only. Throws `StoredObjectError`.
+ */
 export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   const { stored, computed, runs, asOfMs } = await current(options, true);
   const tables = stored && ownTables(stored);
@@ -132,11 +134,11 @@ export async function renewModel(options: ModelToOpen): Promise<CurrentModel> {
   };
 }
 
-/** The tables of a model that are not of an earlier one. */
+/** A model's tables, unless they belong to an earlier model. */
 const ownTables = ({ tables, tablesAsOf, asOf }: StoredModel): StoredTables | undefined =>
   tables !== null && tablesAsOf === asOf ? tables : undefined;
 
-/** The same model, to be queried here: it costs half as much as its tables, which are built when SQL first needs them. */
+/** Opens the model for queries here. Its tables, which cost twice as much, are built when SQL first needs them. */
 export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
@@ -173,7 +175,7 @@ async function current(
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
-/** A reader of published runs alone, such as another account, may not read formulas. */
+/** Another account may read published runs, but not formulas. */
 function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
@@ -187,18 +189,18 @@ async function readPacked(store: Store, { packed }: StoredModel): Promise<Packed
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
   readonly computed: PackedModel;
-  /** Undefined for readers who may not read formulas. */
+  /** Undefined if the reader may not read formulas. */
   readonly known: KnownFormulas | undefined;
-  /** What was there before its runs were read. */
+  /** What was stored before the runs were read. */
   readonly before: FoundModel;
-  /** If not, the tables of the model before stay. */
+  /** Whether to build the tables. If not, those of the previous model stay. */
   readonly withTables: boolean;
 };
 
 /**
- * Stores a model and points at it, unless another writer has stored one since: then its own objects are deleted. A writer that is
- * killed leaves the model before it complete. Readers may still use the model that is replaced, so the next writer
- * deletes it, with what killed writers left. Returns the model that is stored of these runs, if any.
+ * Stores a model and points at it. If another writer has stored one since, deletes its own objects. A killed writer
+ * leaves the previous model complete. Readers may still use the model that is replaced, so the next writer deletes it,
+ * and what killed writers left. Returns the stored model of these runs, if any.
  */
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
@@ -275,7 +277,7 @@ const builders: Readonly<Record<ModelTable, Make>> = {
   uses: usesTable,
 };
 
-/** A row for each id that a record of a kind has, and one for each other way in which records write it. */
+/** A row for each id of a kind that has a record, and one for each other spelling of an id. */
 function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel, asOfMs: number) {
   const { nodes, spellings } = model[`${kind}s`];
   const names: readonly (typeof flagsOf.calculation)[number][] = flagsOf[kind];

@@ -14,27 +14,27 @@ import {
 import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
 export type PartUses = PackedUses & {
-  /** Of each record the node of its own thing, and 1 more: 0 if it has no id. */
+  /** By record: the node of its own thing, plus 1; 0 if it has no id. */
   readonly own: Uint32Array;
-  /** The ids of records that are not written as their things' are. */
+  /** The ids of records that are not written in canonical form. */
   readonly spellings: readonly (readonly [record: number, id: string])[];
 };
 
-/** Names what the uses of a part depend on besides the part: goes up when the same lines give others. */
+/** Goes up when the same lines give other uses. */
 const VERSION = 2;
 export const USES_FORMAT = hash('sha256', JSON.stringify([VERSION, kinds, relations, statements])).slice(
   0,
   12,
 );
 
-/** The key of the uses of a published part. It is in no folder of a table over records. */
+/** The key of the uses of a published part, outside the folders of tables over records. */
 export const usesKey = ({ key }: Pick<Part, 'key'>): string =>
   `parquet/uses/${key.replace(/\.ndjson\.[a-z]+$/, '')}-${USES_FORMAT}.packed`;
 
 /** True for a source whose records state uses. */
 export const hasLinks = (source: string): source is LinkSource => Object.hasOwn(linkFields, source);
 
-/** Collects what the lines of parts state, one part after another. */
+/** Collects what lines state, one part after another. */
 export function createUsesBuilder(source: LinkSource) {
   const readFields = createRecordFields(linkFields[source]);
   const begin = () => ({
@@ -77,7 +77,9 @@ export async function buildUses({ store, source, part, signal }: UsesToRead): Pr
   return maker.end();
 }
 
-/** The uses of a published part: what is stored, or else what its lines state, which is stored unless the store takes nothing. */
+/**
+ * The uses of a published part: as stored, or else computed from its lines and stored, unless the store is read-only.
+ */
 export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   const { store, part } = options;
   const key = usesKey(part);
@@ -94,7 +96,7 @@ export async function usesOfPart(options: UsesToRead): Promise<PartUses> {
   return unpack(body) as PartUses;
 }
 
-/** What is stored under a key of uses; undefined if it is lost or damaged. */
+/** The uses stored under a key; undefined if they are missing or damaged. */
 export async function storedUses(store: Pick<Store, 'get'>, key: string) {
   const body = (await store.get(key))?.body;
   const uses = body && unpack<PartUses>(body);

@@ -16,7 +16,7 @@ export type LastRun = {
   readonly key: string;
 };
 
-/** Those of a whole source, or if it has none, of all of its named places. Default of `addFault`: it is thrown. */
+/** The last runs of whole sources; of a source without one, those of its named places. By default a fault is thrown. */
 export async function lastRuns(
   store: Store,
   wanted: readonly Source[],
@@ -47,17 +47,17 @@ type PartColumns = {
   readonly key: string;
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
-  /** What they state: nothing for a source whose records state no uses. */
+  /** The uses that its records state; undefined for a source whose records state none. */
   readonly uses: () => Promise<PartUses | undefined>;
 };
 
 export type SourceColumns = {
-  /** True if what they lack does not exist: one run of the whole source, with nothing missing. */
+  /** True if a thing that it lacks does not exist: one run of the whole source, with nothing missing. */
   readonly isWhole: boolean;
   readonly parts: readonly PartColumns[];
 };
 
-/** The columns of runs; a source of which nothing is published is absent. */
+/** The columns of runs, by source; an unpublished source is absent. */
 export type ModelColumns = Readonly<Partial<Record<Source, SourceColumns>>>;
 
 type RunsToRead = {
@@ -66,7 +66,10 @@ type RunsToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Columns from stored Parquet, or else from the lines; uses from the lines are stored. A damaged part throws `StoredObjectError`. */
+/**
+ * Columns from stored Parquet, or else from the lines. Uses that are computed from the lines are stored. Throws
+ * `StoredObjectError` for a damaged part.
+ */
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
   for (const run of options.runs) {
@@ -76,7 +79,10 @@ export function columnsOfRuns(options: RunsToRead): ModelColumns {
   return found;
 }
 
-/** True if what a run lacks does not exist, as far as a snapshot can say: it is of the whole source, and lacks only what is gone. */
+/**
+ * True if a thing that a run lacks does not exist, as far as a snapshot can show: the whole source, without ids that
+ * failed.
+ */
 function isWhole({ place, source, manifest }: LastRun): boolean {
   const isOfAll =
     sourceDefinitions[source].ids === undefined || linkedTo(source, manifest.selection) !== undefined;
@@ -98,7 +104,7 @@ function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsTo
   }));
 }
 
-/** The row groups of a source, and how many of its records come before each: memory holds one file and its columns. */
+/** The row groups of a source, each with the number of records before it. Memory: one file and its columns. */
 export async function* groupsOf(
   source: SourceColumns | undefined,
 ): AsyncGenerator<{ readonly group: RowGroup; readonly start: number }> {

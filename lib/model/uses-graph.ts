@@ -13,23 +13,23 @@ import {
   type Use,
 } from './rules/record-rules.ts';
 
-/** Things, and who uses whom, in numbers, as they are stored: edge `i` says that node `user[i]` uses node `used[i]`. */
+/** Things and their uses as stored, in numbers: edge `i` says that node `user[i]` uses node `used[i]`. */
 export type PackedUses = {
-  /** Their ids, each with the place of its kind as its tag. */
+  /** The ids of the things, each tagged with the index of its kind. */
   readonly things: PackedTexts;
   readonly user: Uint32Array;
   readonly used: Uint32Array;
-  /** Of each edge the place of its relation, of what states it, and the number of its validity, in bits. */
+  /** By edge, in bits: the relation, the field that states it, and the number of its validity. */
   readonly linkAttributes: Uint32Array;
-  /** What links say of themselves, by number; 0 is nothing. */
+  /** Validities by number; 0 stands for no validity. */
   readonly validities: readonly (string | null)[];
 };
 
-/** The relation is in the lowest bits, then what states it, whether that is certain, then the number of the validity. */
+/** From the lowest bit: the relation, the field that states it, whether it is confirmed, the number of the validity. */
 const STATED_BY = 3;
-/** Set if the user's own record says so, and not only a link of what it uses. */
+/** Set if the user's own record states it, not only a link in the record of the used thing. */
 const CONFIRMED = 1 << 6;
-/** Set if a link says that it is not VALID, in the record of the user, or of what it uses. */
+/** Set if a link that is not VALID is in the record of the user, or in that of the used thing. */
 const BROKEN_BY_USER = 1 << 7;
 const BROKEN_BY_USED = 1 << 8;
 const VALIDITY = 9;
@@ -48,17 +48,17 @@ export function graphIn({ user, used, linkAttributes, validities }: PackedUses) 
     user,
     used,
     relationAt,
-    /** The node whose record states it, and what counts of its validity. */
+    /** The node whose record states it, which decides its validity. */
     staterAt: (edge: number) =>
       (isStatedByUsed(relationAt(edge), statedByAt(edge)) ? used[edge] : user[edge]) ?? 0,
-    /** Whether a link in the record of the one or the other says that it is not VALID. */
+    /** Whether a link in the record of the user, or of the used thing, is not VALID. */
     isBrokenByUser: (edge: number) => (attributesAt(edge) & BROKEN_BY_USER) !== 0,
     isBrokenByUsed: (edge: number) => (attributesAt(edge) & BROKEN_BY_USED) !== 0,
     statedByAt,
     /** True if only a link says that one calculation refers to another: it may be the other way round. */
     isByLinkAlone: (edge: number) =>
       relationAt(edge) === 'refers to' && (attributesAt(edge) & CONFIRMED) === 0,
-    /** What its link says of itself, as sent; null if it says nothing. */
+    /** The validity that the link states, as sent; null if it states none. */
     validityAt: (edge: number) => validities[attributesAt(edge) >> VALIDITY] ?? null,
     isBrokenAt: (edge: number) => broken[attributesAt(edge) >> VALIDITY] === true,
   };
@@ -76,7 +76,7 @@ export function thingsIn(texts: PackedTexts) {
     count,
     thingAt: (node: number): Thing => ({ kind: kindAt(node), id: textAt(texts, node) }),
     kindAt,
-    /** The node of a thing; undefined if there is none. Looks at all of them. */
+    /** The node of a thing; undefined if it is absent. Scans all nodes. */
     find({ kind, id }: Thing): number | undefined {
       const wanted = Buffer.concat([Buffer.of(kinds.indexOf(kind)), Buffer.from(id)]);
       for (let node = 0; node < count; node += 1) {
@@ -91,20 +91,23 @@ export function thingsIn(texts: PackedTexts) {
 
 export type UsesCollector = ReturnType<typeof createUsesCollector>;
 
-/** What a use says besides its validity. */
+/** The bits of a use, without its validity. */
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
   (statedBy === TEMPLATES ? CONFIRMED : 0) |
   (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
 
-/** The record of a calculation states which cards use it, and by its links which calculations do. */
+/**
+ * True for relations that the record of the used thing states: that of a calculation lists the cards and calculations
+ * that use it.
+ */
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
   relation === 'uses' || (relation === 'refers to' && statedBy !== TEMPLATES);
 
 const TEMPLATES = 'functionTemplateDependencies' satisfies Statement;
 
-/** The places of kinds: looked up once, not for each link. */
+/** The indexes of kinds: looked up once, not for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
   Record<Kind, number>
 >;
@@ -124,7 +127,7 @@ export function createUsesCollector() {
       used.push(nodeOf(use.used));
       linkAttributes.push(attributesOf(use) | (validities.numberOf(use.validity) << VALIDITY));
     },
-    /** Adds what was packed; returns the node of each of its things. */
+    /** Adds packed uses; returns the new node of each of their things. */
     addPacked(part: PackedUses): Uint32Array {
       const { starts } = part.things;
       const source = jsonBytesOf(part.things.bytes);
@@ -140,9 +143,9 @@ export function createUsesCollector() {
       }
       return nodes;
     },
-    /** All of them, each pair once: as the first says, with the first validity that is broken, or else the first. */
+    /** Packs all uses, each pair once: as its first use says, with the first broken validity, or else the first. */
     pack(): PackedUses {
-      // First, since it frees what numbering needs.
+      // First, since it frees memory that numbering needs.
       const packed = things.pack();
       const nodes = packed.starts.length - 1;
       const all = {
@@ -170,13 +173,13 @@ type AllUses = {
   readonly linkAttributes: Uint32Array;
 };
 
-/** Moves the first use of each pair to the front, with what all of the pair say; returns how many there are. */
+/** Moves the first use of each pair to the front, merged with the others of the pair; returns the number of pairs. */
 function keepFirst(
   { nodes, user, used, linkAttributes }: AllUses,
   isBrokenNumber: readonly boolean[],
 ): number {
   const { starts, edges } = adjacencyOf({ nodes, from: user, to: used });
-  // The edge, and 1 more, by which the user at hand first uses a node.
+  // By node: the edge by which the current user first uses it, plus 1.
   const first = new Uint32Array(nodes);
   const isRepeated = new Uint8Array(user.length);
   for (let node = 0; node < nodes; node += 1)
@@ -205,7 +208,9 @@ function keepFirst(
   return count;
 }
 
-/** What the first of two says, or the second if its validity is worse; and what either confirms or calls broken. */
+/**
+ * Merges two uses of a pair: the attributes of the first, the worse validity, and what either confirms or calls broken.
+ */
 function worseOf(first: number, second: number, isBrokenNumber: readonly boolean[]): number {
   const before = first >> VALIDITY;
   const after = second >> VALIDITY;
@@ -229,13 +234,13 @@ function createValidities() {
   return { texts, numberOf };
 }
 
-/** Texts one behind another: text `n` is from `starts[n]` up to `starts[n + 1]`, its length and its tag first. */
+/** Texts in one buffer: text `n` is from `starts[n]` up to `starts[n + 1]`, and begins with its length and its tag. */
 type PackedTexts = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array<ArrayBuffer>;
 };
 
-/** The bytes of a text before its UTF-8, of which the last is its tag. */
+/** The bytes before the UTF-8 of a text; the last of them is its tag. */
 export const HEAD_BYTES = 5;
 
 /**
@@ -246,7 +251,7 @@ export function createNumberedTexts() {
   const texts = noTexts();
   let scratch = memoryOf(FIRST_SCRATCH);
   return {
-    /** The number of a text in UTF-8, which is a new one if it was not there. `tag`: 0 to 255. */
+    /** The number of a text in UTF-8; a text that was not there gets a new one. `tag`: 0 to 255. */
     numberOf(utf8: Uint8Array, tag = 0, start = 0, end = utf8.length): number {
       const length = end - start;
       if (length >= scratch.bytes.length) scratch = memoryOf(2 * length);
@@ -257,7 +262,7 @@ export function createNumberedTexts() {
       return numberOfText(texts, scratch, 0, length + 1);
     },
     numberIn: (source: JsonBytes, start: number, end: number) => numberOfText(texts, source, start, end),
-    /** All of them, in their memory. What only numbering needs is freed at once: nothing may be asked any more. */
+    /** All texts, in their memory. Frees what only numbering needs: no text can be numbered afterwards. */
     pack(): PackedTexts {
       freeMemory(texts.table);
       freeMemory(texts.hashes);

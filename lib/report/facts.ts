@@ -1,5 +1,3 @@
-/** The addresses of things in the platform, by kind, with `{id}`: the setting PLATFORM_LINKS. */
-
 import {
   type Flag,
   flagBits,

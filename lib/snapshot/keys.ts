@@ -50,11 +50,13 @@ export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFol
 /** The folder of the one object that lists the Parquet of a source's latest run, or of its narrowed places. Ends in a slash. */
 export const latestParquetFolder = (source: Source) => `parquet/latest/${source}/`;
 
-/** `token` gives each comparison its own folder: changes that a manifest names are never overwritten or deleted. */
+/**
+ * `token` gives each comparison its own folder, so that changes that a manifest names are never overwritten or deleted.
+ */
 export const changesKey = (place: Place, run: Run, against: string, token: string) =>
   `changes/${publishedFolder(place, run)}against=${against}-${token}/part.ndjson.gz`;
 
-/** The prefixes of all that a run has outside `work/`: its folder, which this begins with, its Parquet, uses and changes. */
+/** The prefixes of all that a run has outside `work/`: its folder (the argument), its Parquet, uses and changes. */
 export const foldersOf = (folder: string) =>
   [folder, `parquet/${folder}`, `parquet/uses/${folder}`, `changes/${folder}`] as const;
 
@@ -77,12 +79,12 @@ export const runOfKey = (key: string): string | undefined => /\/run=([^/]+)\//.e
 /** Recorded in the folder of a run once all of it has the tag of replaced runs. */
 export const TAGGED_NAME = '_tagged.json';
 
-/** The tag of the objects of a published run: the lifecycle of runs expires those that have it with `REPLACED`. */
+/** The tag of objects of a published run: with the value `REPLACED`, the lifecycle of runs expires them. */
 export const RUN_TAG = 'platform-sync-run';
 
 export const REPLACED = 'replaced';
 
-/** The run was replaced, and is the newest again. */
+/** The value for a run that was replaced, and is the newest again. */
 export const LATEST_AGAIN = 'latest';
 
 export type Run = {
@@ -102,7 +104,7 @@ export function createRun(nowMs: number, random: () => number): Run {
   return { id: `${start}-${suffix}`, startedAt };
 }
 
-/** A run by its name, with its start to the second. */
+/** A run from its name, which has its start to the second. */
 export function runOfId(id: string): Run {
   const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.000Z');
   return { id, startedAt: start };

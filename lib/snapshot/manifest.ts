@@ -46,14 +46,14 @@ const manifestSchema = z.object({
   records: z.number(),
   totals: totalsSchema,
   consistency: z.enum(consistencies),
-  /** What the platform must keep to for that to hold (`Assumption`). */
+  /** What the platform must guarantee for that to hold (`Assumption`). */
   assumes: z.readonly(z.array(z.string())),
   order: z.string(),
   /** How often the list was read; of several lists, the most. */
   passes: z.number(),
   /** How many pages kept reporting that they may lack rows; absent where a source has no such pages. */
   degradedPages: z.optional(z.number()),
-  /** `since`: the start of the first of the runs, one after the other, in which the id was missing with this status. */
+  /** `since`: the start of the first of consecutive runs in which the id was missing with this status. */
   missing: z.array(z.object({ ...missingIdSchema.shape, since: z.string() })),
   parts: z.array(partSchema),
   fields: recordOf(z.array(z.string())),
@@ -64,7 +64,7 @@ const manifestSchema = z.object({
       added: z.number(),
       removed: z.number(),
       changed: z.number(),
-      /** Where they are stored, a line a record. Stored only here. */
+      /** The key of the changes, a line a record. Stored only here. */
       key: z.string().check(z.refine(isKey)),
     }),
   ),
@@ -88,7 +88,7 @@ const manifestSchema = z.object({
   leastShare: z.optional(z.number()),
   publishable: z.boolean(),
   refused: z.array(z.string()),
-  /** Reasons to refuse the run that its request accepts. */
+  /** Reasons for refusal that its request accepts. */
   accepted: z.array(z.string()),
   forced: z.boolean(),
 });
@@ -102,18 +102,21 @@ export const latestSchema = z.object({
   startedAt: z.string(),
   /** As in the manifest, but empty instead of null after a `latest.json` that was lost. */
   begunAfter: z._default(z.nullable(z.string()), ''),
-  /** The keys of the manifests that it named before, in that order, but for those of removed runs. */
+  /** The keys of the manifests that it named before, in that order, without those of removed runs. */
   earlier: z._default(z.readonly(z.array(z.string().check(z.refine(isKey)))), []),
-  /** The runs that a prune has removed, or is removing. None of them is published again. */
+  /** Runs that a prune has removed, or is removing. None of them is published again. */
   removed: z._default(z.readonly(z.array(z.string())), []),
 });
 /**
- * The last published run of a source, and which were published before it: `latest.json`. `manifest` is a key. Publishers
- * and prunes change nothing but by replacing it as they read it.
+ * The last published run of a source, and the runs published before it: `latest.json`. `manifest` is a key. Publishers
+ * and prunes change it only by a conditional write over the version that they read.
  */
 export type Latest = z.infer<typeof latestSchema>;
 
-/** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or if its parts do not add up to it. */
+/**
+ * The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or its parts do not have its
+ * records.
+ */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
   const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MAX_LIST_BYTES };
   const { value } = await readStored(store, key, expected);
@@ -142,7 +145,7 @@ export async function manifestOf(
 
 const MAX_NAMES_LENGTH = 200;
 
-/** Where `latest.json` points, with its etag; undefined before the first publication. */
+/** The content of `latest.json`, with its etag; undefined before the first publication. */
 export async function readLatest(
   store: Store,
   source: Place,
@@ -204,7 +207,9 @@ export async function placesIn(store: Store): Promise<readonly Place[]> {
   return [...found];
 }
 
-/** Reads what is published, and once more if something was missing or damaged: a run may be pruned while it is read. */
+/**
+ * Reads what is published, and retries once if something was missing or damaged: a run may be pruned while it is read.
+ */
 export async function readAgain<T>(
   read: () => Promise<T>,
   faultsOf: (found: T) => readonly string[] = () => [],

@@ -4,7 +4,7 @@ import { findStored, printStored, type Store, StoredObjectError } from '../store
 import { type Place, placeSchema } from './keys.ts';
 import { manifestOf, readLatest } from './manifest.ts';
 
-/** A place, and within how many hours of a published run there must be the next. */
+/** A place, and the maximum hours between two published runs. */
 export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
 
 const hours = z.number().check(z.positive());
@@ -12,17 +12,20 @@ const expectedSnapshot = z.object({ place: placeSchema, hours });
 
 export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
 
-/** A place without a run in time; `publishedAt` is undefined if there is none at all. */
+/** A place without a run in time; `publishedAt` is undefined if it has no run. */
 type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
 
 type CheckOptions = {
   readonly store: Store;
   readonly now: () => number;
-  /** Called for an object that is damaged: what it says does not count. */
+  /** Called for a damaged object, which is ignored. */
   readonly warn: (err: StoredObjectError) => void;
 };
 
-/** Finds the places whose newest published run is too old, if they have been expected that long: since when is stored. */
+/**
+ * Finds the places whose newest published run is too old, if they have been expected for that long. When they were
+ * first expected is stored.
+ */
 export async function missingSnapshots(
   expected: readonly ExpectedSnapshot[],
   options: CheckOptions,
@@ -42,7 +45,7 @@ export async function missingSnapshots(
 
 const HOUR_MS = 3_600_000;
 
-/** When the newest published run finished, or started if that is not before `enoughMs`: manifests can be large. */
+/** When the newest published run finished, or started if that is recent enough (`enoughMs`): manifests can be large. */
 async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
   let startedAt: string | undefined;
   try {
@@ -59,7 +62,7 @@ async function lastPublished(place: Place, enoughMs: number, { store, warn }: Ch
   }
 }
 
-/** Since when which places are expected. Below `work/`, where what is no longer written expires. */
+/** When each place was first expected. It is under `work/`, where what is no longer written expires. */
 const SINCE_KEY = 'work/expected-snapshots.json';
 
 /** Lifecycle rules delete what has not been written for 15 days or more. */

@@ -6,7 +6,7 @@ export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
-  /** Requested ids that could not be read, each in one step of a run only: a scan never goes back behind it. */
+  /** Requested ids that could not be read, each in one step of a run only: a scan never returns to an earlier id. */
   readonly missing?: readonly MissingId[] | undefined;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
@@ -32,7 +32,7 @@ export const assumptionNames = [
 ] as const;
 
 /**
- * What the platform must keep to for the consistency to hold, where no response can show it:
+ * What the platform must guarantee for the consistency to hold, where no response can show it:
  * - `current-responses`: a response contains all records that exist when it is made; none is missing because a replica
  *   lags behind, or because it is being updated
  * - `fixed-creation-times`: a record's `created` never changes, and a new record gets the latest one

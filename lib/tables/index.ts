@@ -20,7 +20,7 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
   yield* (await import('./build/build-tables.ts')).buildTables(options);
 }
 
-/** The same as one step of the function that a publication or the night starts; returns what it built, to be logged. */
+/** Builds tables in one step of the function that a publication or the nightly schedule starts; returns what to log. */
 export const writeTables = async (
   ...given: Parameters<typeof import('./build/build-tables.ts').writeTables>
 ) => (await import('./build/build-tables.ts')).writeTables(...given);

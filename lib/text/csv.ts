@@ -5,10 +5,10 @@ import { TextError, type TextPlace } from './text-error.ts';
 
 export type TableOptions = TextOptions & {
   readonly requested: readonly string[];
-  /** Those that are used if they are there. */
+  /** Columns that are used if they exist. */
   readonly optional?: readonly string[];
   readonly separator?: string | undefined;
-  /** Whether short rows are whole ones, also where they may be the halves of one. Default: no. */
+  /** Whether short rows are whole ones, even where two may be the halves of one. Default: no. */
   readonly wholeRows?: boolean | undefined;
 };
 
@@ -20,23 +20,23 @@ export type CsvForm = {
   readonly isDeclared?: boolean | undefined;
 };
 
-/** A name that no column is requested by may come twice, or be empty. */
+/** A column that is not requested may have an empty or a repeated name. */
 type CsvHeader = CsvForm & { readonly names: readonly string[] };
 
-/** A row, or the line of a broken one, with the fields of one that has too many. */
+/** A row, or a broken one: its line, and its fields if they are too many. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 
-/** How many rows there were so far that are not as the header says. */
+/** How many rows so far differ from the header. */
 export type OddRows = {
-  /** Lines that were skipped since all their cells are blank, as of a row whose cells were cleared. */
+  /** Skipped lines whose cells are all blank, such as cleared rows of a spreadsheet. */
   readonly blank: number;
-  /** Rows that lack their last fields, which are empty then: spreadsheets leave them out. */
+  /** Rows without their last fields, which count as empty: spreadsheets leave them out. */
   readonly short: number;
 };
 
-/** `rows`: in order, once, each with as many fields as there are names, or a fault. */
+/** `rows` can be read once, in order. Each has as many fields as there are names, or a fault. */
 export type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
   readonly odd: () => OddRows;
@@ -74,7 +74,7 @@ export async function openTable(lines: TextLines, options: TableOptions): Promis
   return { ...header, rows: () => rowsIn(gathered, header, odd, options), odd: () => ({ ...odd }) };
 }
 
-/** The same for bytes, gzipped or not, in any encoding that is found. */
+/** Opens a CSV from bytes, gzipped or not, in the encoding that is detected. */
 export async function openTableFile(
   bytes: AsyncIterable<Uint8Array>,
   options: TableOptions,
@@ -127,7 +127,7 @@ function checkedNames(
   );
 }
 
-/** The names that come more than once. */
+/** The names that occur more than once. */
 export function repeatedIn(names: readonly string[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -173,8 +173,8 @@ async function* rowsIn(
 }
 
 /**
- * Whether two rows may be one that a line break without quotes has cut, in a text of which only half would be read. One of
- * them is short, and the second does not begin as the first: with words, not with a number or a code.
+ * Whether two rows may be one row that a line break without quotes has cut, so that only half of a text would be read.
+ * One of them is short, and the second begins with words, where the first begins with a number or a code.
  */
 function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
   const all = names.length;
@@ -205,7 +205,7 @@ const SHOWN = 120;
 
 const isBlank = (field: string): boolean => field.trim() === '';
 
-/** Fields that are missing at the end of a row, or too many, are no fault if they are empty. */
+/** The fault of a row, if any. Fields missing at its end are none, nor are additional ones that are empty. */
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
   if (fields.slice(names.length).every(isBlank)) return undefined;
@@ -261,7 +261,7 @@ function fieldsOf(row: string, separator: string): readonly string[] | Fault {
   }
 }
 
-/** Where a quoted field ends, whose inner quotes are doubled; -1 if it does not. */
+/** The index of the quote that closes a quoted field, past doubled quotes; -1 if it is missing. */
 function closingQuote(row: string, from: number): number {
   let end = row.indexOf('"', from + 1);
   while (end >= 0 && row[end + 1] === '"') end = row.indexOf('"', end + 2);
@@ -275,16 +275,16 @@ const textOf = (lines: readonly TextLine[]) =>
 
 type GatheredRows = ReturnType<typeof gatherRows>;
 
-/** Lines by rows: one ends where its quotes are even. If no quote closes it, it is its first line. */
+/** Groups lines into rows: a row ends where its quotes are even. If no quote closes it, it is its first line. */
 function gatherRows(pieces: TextLines) {
   let held: readonly TextLine[] = [];
   let start = 0;
   let isOver = false;
-  // How many lines of the next row were looked at, and their quotes and characters.
+  // The lines of the next row seen so far, their quotes and their characters.
   let count = 0;
   let quotes = 0;
   let length = 0;
-  /** The lines of the next row, if what was read so far holds all of them. */
+  /** The lines of the next row, if all of them were read so far. */
   const gathered = (): readonly TextLine[] | undefined => {
     do {
       const line = held[start + count];
@@ -308,7 +308,7 @@ function gatherRows(pieces: TextLines) {
         start = 0;
       }
     },
-    /** Takes so many lines: all that `next` gave, or fewer. */
+    /** Consumes so many lines: all that `next` returned, or fewer. */
     take(taken: number) {
       start += taken;
       count = 0;

@@ -1,11 +1,9 @@
-/** The letters that languages have besides those of ASCII. The first is what English borrows of its neighbours. */
-
 import { isUtf8 } from 'node:buffer';
 import { shownText } from '../base/index.ts';
 
 const loadIconv = async () => (await import('iconv-lite')).default;
 
-/** What the library of encodings calls those that the standard of the web calls otherwise, or people do. */
+/** Labels of encodings that the library knows by another name than the standard of the web, or people, do. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-cyrillic': 'maccyrillic',
   'mac os roman': 'macintosh',
@@ -13,7 +11,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   unicode: 'utf-16le',
 };
 
-/** Its other names are of no encoding of texts. */
+/** Names of the library that are no encodings of texts. */
 const NOT_OF_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
 
 /** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown one. */
@@ -36,7 +34,7 @@ function standardName(label: string): string {
 
 export const isUtf16 = (encoding: string): boolean => encoding.startsWith('utf-16');
 
-/** Decodes a piece of a text that no character of it is cut by; bytes that are invalid become U+FFFD. */
+/** Decodes a piece of a text that cuts no character; invalid bytes become U+FFFD. */
 export async function decoderOf(encoding: string): Promise<(bytes: Uint8Array) => string> {
   if (encoding === 'utf-8') {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -62,33 +60,34 @@ const MARKS: readonly { readonly name: string; readonly mark: readonly number[] 
   { name: 'utf-16be', mark: [0xfe, 0xff] },
 ];
 
-/** The encoding that the byte order mark at the start of a text says; undefined if there is none. */
+/** The encoding that a byte order mark declares; undefined without one. */
 export const markedEncoding = (head: Uint8Array): string | undefined =>
   MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
 
-/** The encodings that may be meant, the likeliest first, with what the first lines that are not ASCII are in each. */
+/** The encodings that may be meant, the likeliest first, with how each reads the first lines that are not ASCII. */
 export type Doubt = {
   readonly line: number;
   readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
 };
 
-/** `doubt`: if the bytes do not say which encoding is meant; `encoding` is the likeliest then. */
+/** `doubt` is set if the bytes do not decide; `encoding` is then the likeliest. */
 export type Guess = { readonly encoding: string; readonly doubt?: Doubt | undefined };
 
-/** What Excel and Numbers write, and what was usual before UTF-8. Of equal readings, the first is named. */
+/** What Excel and Numbers write, and what was usual before UTF-8. Of equal readings, the first wins. */
 const SINGLE_BYTE = [
   ...['windows-1252', 'macintosh', 'cp850', 'cp437', 'windows-1250', 'cp852', 'maccenteuro'],
   ...['windows-1251', 'cp866', 'koi8-r', 'maccyrillic', 'windows-1253', 'iso-8859-7', 'windows-1254'],
   ...['windows-1257', 'iso-8859-2', 'cp857', 'cp737', 'macgreek', 'macturkish'],
 ];
 
-/** How much fewer lines another reading must make sense of, for a reading to be certain. */
+/** How much smaller the share of lines that make sense must be in every other reading, for a reading to be certain. */
 const CLEAR = 0.25;
 
 /**
- * Guesses the encoding of a text without a mark by a sample of its lines; undefined for bytes that occur in no text. UTF-8 if most
- * of what is not ASCII is valid: other encodings rarely are by chance. Otherwise the encoding in which words make sense, which
- * is certain if no other one makes another sense of them. `numbers`: of the sample's lines, if they are not the first ones.
+ * Guesses the encoding of a text without a mark from a sample of its lines; undefined for bytes that occur in no text.
+ * UTF-8 if most of what is not ASCII is valid: other encodings rarely are by chance. Otherwise the encoding in which
+ * words make sense, which is certain if no other one gives words too. `numbers`: the line numbers of the sample, if it
+ * does not begin at the first line.
  */
 export async function guessEncoding(
   sample: Uint8Array,
@@ -134,11 +133,11 @@ async function doubtOf(encodings: readonly string[], lines: readonly NumberedByt
   return { line: lines[0]?.number ?? 1, readings: await Promise.all(readings) };
 }
 
-/** Few letters of another script than Latin prove nothing: whatever has no accents may be meant. */
+/** A few letters of a script other than Latin prove nothing. */
 const isEnough = (text: string): boolean =>
   !/(?!\p{ASCII}|\p{sc=Latin})\p{L}/u.test(text) || (text.match(/\P{ASCII}/gu)?.length ?? 0) >= 24;
 
-/** The readings of a sample, by the share of its lines in which they make sense; of equal texts only the first. */
+/** The readings of a sample, by the share of lines that make sense in them; of equal texts only the first. */
 async function readingsOf(lines: readonly NumberedBytes[]) {
   const readings = [];
   const seen = new Set<string>();
@@ -168,7 +167,7 @@ function linesOf(sample: Uint8Array, numbers?: readonly number[]): readonly Numb
     .map(({ number, line }) => ({ number, bytes: Buffer.from(line, 'latin1') }));
 }
 
-/** Knows East Asian encodings, and languages by how frequent their letters are. */
+/** Detects East Asian encodings, and languages by the frequency of their letters. */
 async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefined> {
   const { analyse } = await import('chardet');
   const [likeliest] = analyse(sample)
@@ -189,10 +188,10 @@ function unmarkedUtf16(sample: Uint8Array): string | undefined {
   return odd === 0 && even > most * 0.7 ? 'utf-16be' : undefined;
 }
 
-/** Above it, a text is UTF-8 with some broken lines. */
+/** Above this share, a text is UTF-8 with some broken lines. */
 const FAR_MORE = 0.74;
 
-/** The share of the characters that are not ASCII which are valid UTF-8. */
+/** The share of characters beyond ASCII that are valid UTF-8. */
 function utf8Share(sample: Uint8Array): number {
   if (isUtf8(sample)) return 1;
   // Its last character may be cut off.
@@ -206,7 +205,7 @@ function utf8Share(sample: Uint8Array): number {
   return broken === 0 ? 1 : valid / (valid + broken);
 }
 
-/** The letters that languages have besides those of ASCII. The first is what English borrows of its neighbours. */
+/** Letters of languages beyond ASCII. The first are those that English borrows. */
 const ALPHABETS = [
   'àâäçèéêëîïñóôöùûüœæ',
   'äöüßéèàâêôçñ',
@@ -273,7 +272,7 @@ const ODD = new RegExp(
   'u',
 );
 
-/** Of other scripts: small letters first and capitals after them, or letters beyond what their languages use now. */
+/** Words of other scripts: capitals after small letters, or letters that their languages no longer use. */
 const isOddScript = (words: readonly string[]): boolean =>
   words.some(
     (word) =>

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { decoderOf, isUtf16 } from './encodings.ts';
 import { notRows } from './text-error.ts';
 
-/** The most bytes (for UTF-16: code units) in a line or a row. */
+/** Maximum bytes (for UTF-16: code units) of a line or a row. */
 export const MAX_ROW_LENGTH = 1_048_576;
 
 /** A physical line: its number (from 1), its text, and its line ending (`''` at the end of the source). */
@@ -14,7 +14,7 @@ export type TextLine = {
   readonly isTooLong: boolean;
 };
 
-/** Lines in order, in batches: each has the lines that end in one piece of the source. */
+/** Lines in order, in batches: those that end in one chunk of the source. */
 export type TextLines = AsyncGenerator<readonly TextLine[]>;
 
 /**
@@ -35,7 +35,7 @@ export async function* textLines(
     number += 1;
     if (line.isTooLong) return { number, ...line, text: '', fault };
     const decoded = decode(units);
-    // The mark at the start of the whole text.
+    // The byte order mark at the start of the text.
     if (number > 1 || !decoded.text.startsWith('\uFEFF')) return { number, ...line, ...decoded };
     return { number, ...line, ...decoded, text: decoded.text.slice(1) };
   };
@@ -44,8 +44,8 @@ export async function* textLines(
 }
 
 /**
- * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte, since no other
- * encoding uses the bytes of CR and LF inside a character: a broken line does not affect the others.
+ * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte. No other
+ * encoding uses the bytes of CR and LF inside a character, so a broken line affects no other.
  */
 async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
   if (!isUtf16(encoding)) {
@@ -88,7 +88,7 @@ type Splitter = {
   readonly end: () => readonly RawLine[];
 };
 
-/** Gathers the pieces of one line after the other, as far as there is room for a line. */
+/** Collects the pieces of one line after another, up to the maximum length. */
 function gatherLine() {
   let held: string[] = [];
   let length = 0;

@@ -13,13 +13,13 @@ import { type TextLines, textLines } from './lines.ts';
 import { notRows, TextError, type TextPlace } from './text-error.ts';
 
 export type TextOptions = {
-  /** A label of an encoding. Default: that of the byte order mark, or else the one that is found. */
+  /** The label of the encoding. Default: that of the byte order mark, or else detected. */
   readonly encoding?: string | undefined;
-  /** Whether the likeliest encoding will do where it is in doubt. Default: no. */
+  /** Whether the likeliest encoding is used when in doubt. Default: no. */
   readonly mayGuess?: boolean | undefined;
-  /** Of the file or object, for messages. */
+  /** The name of the file or object, for messages. */
   readonly name?: string | undefined;
-  /** What it should be, in words. Default: rows. */
+  /** What the text should contain, in words. Default: rows. */
   readonly expected?: string | undefined;
 };
 
@@ -28,15 +28,15 @@ export type TextForm = Guess & { readonly isMarked: boolean; readonly isGzipped:
 
 type OpenText = AsyncDisposable &
   TextForm & {
-    /** At least the first 256 KB, decompressed, or all there are. */
+    /** At least the first 256 KB, decompressed, or the whole text if it is shorter. */
     readonly head: Uint8Array;
-    /** All its lines, or the elements of the JSON array that it is, once. */
+    /** All lines, or the elements of a JSON array. Can be read once. */
     readonly lines: (what?: 'line' | 'element', encoding?: string) => TextLines;
   };
 
 const SAMPLE_BYTES = 256 * 1024;
 
-/** Opens a text, gzipped or not. Throws `TextError`, for what is not a text, too. */
+/** Opens a text, gzipped or not. Throws `TextError`, also for a file that is no text. */
 export async function openText(
   bytes: AsyncIterable<Uint8Array>,
   options: TextOptions = {},
@@ -89,9 +89,7 @@ async function formOf(head: Uint8Array, { encoding: label, name, expected }: Tex
 const lineOf = (bytes: Uint8Array, value: number): number =>
   bytes.subarray(0, bytes.indexOf(value)).filter((byte) => byte === 0x0a).length + 1;
 
-/**
- * How a text is written, by as much of it as shows that: all of it, if it is ASCII. Throws `TextError`.
- */
+/** How a text is written, from as much of it as decides that: all of it, if it is ASCII. Throws `TextError`. */
 export async function surveyText(
   open: () => AsyncIterable<Uint8Array>,
   options: TextOptions,
@@ -104,7 +102,7 @@ export async function surveyText(
   const numbers: number[] = [];
   const found: string[] = [];
   let size = 0;
-  // One character a byte.
+  // Read as one character a byte.
   for await (const lines of text.lines('line', 'iso-8859-1')) {
     for (const { number, text: line } of lines) {
       if (size > SAMPLE_BYTES || !/\P{ASCII}/u.test(line)) continue;
@@ -141,7 +139,10 @@ export async function readWholeText(
 
 const SAVE_AS_UTF8 = 'save it as UTF-8';
 
-/** That a text may be in one of several encodings, with what its first lines are in each. `remedy`: what to do. */
+/**
+ * The error of a text that may be in one of several encodings, with how each reads its first lines. `remedy`: what to
+ * do.
+ */
 export function doubtError({ line, readings }: Doubt, remedy: string, { name }: TextPlace): TextError {
   const names = readings.map(({ encoding }) => encoding).join(' or ');
   const shown = readings.map(({ encoding, lines }) => [
@@ -197,7 +198,7 @@ const CSV = 'save its sheet as CSV UTF-8';
 const CONVERT = 'save it as text first';
 const UNPACK = 'decompress it, or use gzip';
 
-/** Files that are taken for texts, by how they begin (one character a byte): what each is, and what to do. */
+/** Files that are taken for texts, by their first bytes (one character a byte): what each is, and what to do. */
 const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[] = [
   ['\xd0\xcf\x11\xe0', `an Excel workbook of an old version, or one with a password: ${CSV}`],
   ['PAR1\x15', 'a Parquet file: `platform-sync query` writes it as CSV'],
@@ -231,7 +232,7 @@ const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[]
   ],
 ];
 
-/** The files of ZIP archives that are one document, by the names in them. */
+/** ZIP archives that are one document, by the names in them. */
 const ZIPS: readonly (readonly [name: RegExp, is: string])[] = [
   [/xl\/|\[Content_Types\]\.xml[\s\S]*spreadsheetml/, `an Excel workbook: ${CSV}`],
   [/opendocument\.spreadsheet/, `an OpenDocument workbook: ${CSV}`],
@@ -239,7 +240,7 @@ const ZIPS: readonly (readonly [name: RegExp, is: string])[] = [
   [/word\/|ppt\/|opendocument\./, `an office document: ${CONVERT}`],
 ];
 
-/** What a file is that holds no text, and what to do about it, by its first bytes; undefined for a text. */
+/** What a file is that is no text, and what to do about it, by its first bytes; undefined for a text. */
 function otherKind(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   if (['PK\x03\x04', 'PK\x05\x06'].some((first) => text.startsWith(first)))

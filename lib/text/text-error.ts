@@ -1,7 +1,7 @@
 /** Where a text is at fault: `name` is that of its file or object, `line` counts from 1. */
 export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
 
-/** `gzip`: it ends early, after the lines that were returned. `option`: it was requested in a way that cannot be. */
+/** `gzip`: the text ends early, after the lines already returned. `option`: an option cannot be met. */
 type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
 
 /** A text cannot be read. The message names the file and the line, says what was expected, and what to do. */

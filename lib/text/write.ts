@@ -16,7 +16,7 @@ export type OutputFormat = {
 
 export const OUTPUT_ENDINGS = '.csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without';
 
-/** The format that the name of a file says: `.txt` is what Excel calls text, with tabs. Undefined for another ending. */
+/** The format for the ending of a file's name: `.txt` has tabs, as in Excel. Undefined for another ending. */
 export function outputFormat(file: string): OutputFormat | undefined {
   const [, ending = '', gz] = /\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
   if (ending === '') return undefined;
@@ -34,14 +34,14 @@ type WriteOptions = {
   readonly encoding?: string | undefined;
   /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
   readonly isMarked?: boolean | undefined;
-  /** The file that the lines are made of, if there is one. */
+  /** The file that the lines come from, if any. */
   readonly parquetIdOf?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Writes a file of lines, as `replaceFile` does. If the encoding lacks a character, it is UTF-8 with a mark: returns the
- * encoding that it has. Throws what the lines throw, too.
+ * Writes a file of lines, as `replaceFile` does, and returns its encoding: UTF-8 with a mark if the requested one lacks
+ * a character. Also throws what the lines throw.
  */
 export const writeTextFile = (
   file: string,
@@ -55,9 +55,9 @@ export const writeTextFile = (
   });
 
 /**
- * Writes a file, which appears complete or not at all, by what `fill` writes into the stream that it began last. It keeps
- * the mode of the file that it replaces. A new file is readable by those who may read the file that it is made from; if
- * it is made from none, by its owner alone. Throws what `fill` throws, or an error that names the file.
+ * Writes a file, which appears complete or not at all: what `fill` writes into the stream that it opened last. It has
+ * the mode of the file that it replaces. A new file can be read by those who may read the file that it comes from, or
+ * else by its owner alone. Throws what `fill` throws, or an error that names the file.
  */
 export async function replaceFile<T>(
   file: string,
@@ -80,7 +80,7 @@ export async function replaceFile<T>(
     return filled;
   } catch (error) {
     await rm(partial, { force: true });
-    // Of the file system: its own message may not name the file.
+    // An error of the file system: its own message may not name the file.
     if (error instanceof Error && 'syscall' in error)
       throw new Error(`${file}: expected a file that can be written, got ${systemReason(error)}`, {
         cause: error,
@@ -126,7 +126,7 @@ export type CellOptions = {
   readonly isSafe?: boolean | undefined;
 };
 
-/** A row of a CSV (RFC 4180), with the end of its line. Of a row that is one empty cell, the line is not blank. */
+/** A row of a CSV (RFC 4180) with its line ending. A row of one empty cell is quoted, so that the line is not blank. */
 export function csvLine(
   cells: readonly string[],
   { separator, lineEnd = '\r\n', isSafe }: CsvForm & CellOptions,
@@ -135,13 +135,13 @@ export function csvLine(
   return `${line === '' ? '""' : line}${lineEnd}`;
 }
 
-/** How a CSV is asked for: with a byte order mark for Excel, and with `isSafe` cells. */
+/** Options for writing a CSV: a byte order mark for Excel, and `isSafe` cells. */
 export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
 
-/** A text that a CSV is made of, if it is one itself. */
+/** The text that a CSV comes from; `csv` if it is a CSV itself. */
 type CsvSource = Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined };
 
-/** How a CSV is written: as the one that it is made of, or else with commas and in UTF-8; a `.tsv` has tabs. */
+/** The form of a CSV: that of its source, or else commas and UTF-8; a `.tsv` has tabs. */
 export function csvOutput(
   { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
   { csv, encoding, isMarked }: CsvSource,
@@ -164,7 +164,7 @@ export const csvHead = (names: readonly string[], form: CsvForm & CellOptions): 
 
 const BLOCK_CHARACTERS = 65_536;
 
-/** Joins lines, since a write for each would take most of the time. */
+/** Joins lines into blocks: a write for each line would take most of the time. */
 async function* inBlocks(lines: AsyncIterable<string>, mark: string): AsyncGenerator<string> {
   let held = mark;
   for await (const line of lines) {

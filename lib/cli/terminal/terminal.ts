@@ -1,5 +1,3 @@
-/** The last line of a terminal, which shows the progress of a command below its output. */
-
 import { once } from 'node:events';
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';

@@ -8,7 +8,10 @@ import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { readListed } from '../results/read-listed.ts';
 import type { FileRow, JobFile } from './job-file.ts';
 
-/** How jobs of a file had ended before: how many in each way, and when the first and the last did, epoch milliseconds. */
+/**
+ * How many jobs of a file had ended before, by outcome, and when the first and the last of them did, in epoch
+ * milliseconds.
+ */
 export type EndedBefore = Record<'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent', number>;
 
 export const noneBefore = (): EndedBefore => ({
@@ -30,8 +33,8 @@ export function addEnded(before: EndedBefore, { outcome, finishedAt }: EndedJobR
 }
 
 /**
- * How many jobs of a file had ended before, by the ledger that is set; undefined if there is none, or it cannot be read: a user
- * who may only submit may not read it. Creates nothing.
+ * How many jobs of a file had ended before, according to the configured ledger; undefined if there is none, or it
+ * cannot be read, as by a user who may only submit. Creates nothing.
  */
 export async function endedBeforeHere(
   jobs: JobFile,

@@ -26,16 +26,16 @@ export type JobFileOptions = {
   readonly text?: string | undefined;
   readonly template?: unknown;
   /**
-   * The set that the jobs belong to: their ids begin with it. Default: a job with an id of its own is known by that, another
-   * one by what it says, whatever its file is called.
+   * The set of the jobs: their ids begin with its name. Default: a job with an id of its own keeps it, another one is
+   * identified by its content, whatever the file is called.
    */
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
   readonly wholeRows?: boolean | undefined;
   readonly encoding?: string | undefined;
   /**
-   * What a job on a line without an id gets: one by its content (see `stableIds`), as for the rows of a CSV; one by which this
-   * job alone is known; or a fault, if the queue would have to give it one. Default: by its content.
+   * The id for a line without one: by its content (see `stableIds`), as for the rows of a CSV; a new one; or a fault,
+   * if the queue would have to assign it. Default: by its content.
    */
   readonly ids?: 'by-content' | 'new' | 'required';
   readonly allow: Allow;
@@ -50,7 +50,7 @@ export type FileRow = {
   readonly fields?: readonly string[] | undefined;
 };
 
-/** How a CSV is written that jobs are made of, with its columns. */
+/** The form of a CSV from which jobs are built, and its columns. */
 type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
   readonly csv?: Pick<CsvTable, 'names' | 'separator' | 'lineEnd' | 'isDeclared'>;
 };
@@ -59,7 +59,7 @@ export type JobFile = CsvOfJobs & {
   readonly count: number;
   readonly first: readonly string[];
   readonly odd: OddRows;
-  /** What may be wrong with rows: of more than 50, the last text says how many others there are. */
+  /** Warnings about rows: of more than 50, the last one says how many others there are. */
   readonly warnings: readonly string[];
   /** The calculations whose formulas they replace. */
   readonly replaced: ReadonlySet<string>;
@@ -69,10 +69,10 @@ export type JobFile = CsvOfJobs & {
 
 const SHOWN = 3;
 
-/** A file of other data has a fault in each line. */
+/** Maximum faults: a file with other data has one in each line. */
 const MAX_FAULTS = 50;
 
-/** How much of a file is read at once: what V8 has seen in two collections stays until it collects all. */
+/** How much of a file is read at once: a string that survives two garbage collections of V8 stays until a full one. */
 const READ_BYTES = 4_096;
 
 /** Checks all jobs of a file; memory holds 50 bytes of each. Throws `TextError`, and what the file system throws. */
@@ -151,7 +151,7 @@ async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenera
       throw new Error(`line ${row.line}: was checked, and is refused: ${row.faults.join('; ')}`);
     if (!('text' in row)) continue;
     const { line, job, contentHash, hasExplicitId, text, fields } = row;
-    // The queue would give another id to each copy: a send that is repeated would run a function twice.
+    // The queue would assign a new id to each copy: a repeated send would run a function twice.
     yield { line, id: job.id, contentHash, body: hasExplicitId ? text : withId(text, job.id), fields };
   }
 }
@@ -162,7 +162,7 @@ async function stampOf({ file, text }: JobFileOptions): Promise<string> {
   return `${size} ${mtimeMs} ${ino}`;
 }
 
-/** A row, its message as compact JSON, and its job. `isUnique`: its id was made so that no other row has it. */
+/** A row, its message as compact JSON, and its job. `isUnique`: no other row can have its id. */
 type JobRow = Omit<FileRow, 'id' | 'body'> & {
   readonly text: string;
   readonly job: Job;
@@ -212,7 +212,7 @@ async function* readJobs(
     }
     const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
     if ('faults' in filled) yield { line, ...filled };
-    // A version is the same for all of them.
+    // All rows have the same version.
     else
       yield read(line, isObject(filled.value) ? { version: 1, ...filled.value } : filled.value, row.fields);
   }
@@ -233,8 +233,8 @@ async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
 }
 
 /**
- * Gives messages ids that depend on what they say, on their set, and on how many equal ones come before: the same rows again,
- * with others added, removed or sorted, have the ids that they had.
+ * Creates ids that depend on the content of messages, on their set, and on how many equal ones come before: the same
+ * rows get the same ids again, with others added, removed or sorted.
  */
 function stableIds(set: string | undefined): (message: object) => string {
   const seen = createNumbersByText();
@@ -309,10 +309,10 @@ function replaced(value: unknown, of: (text: string) => unknown): unknown {
   return Array.isArray(value) ? left.map(([, each]) => each) : Object.fromEntries(left);
 }
 
-/** What a cell is turned into. `text`: it is taken as it is. */
+/** The types of a cell. `text`: unchanged. */
 const TYPES = ['text', 'number', 'boolean', 'json'] as const;
 
-/** What stands in a template for a cell: `{{price}}`, `{{price:number}}`, `{{price:number?}}`. */
+/** A placeholder for a cell in a template: `{{price}}`, `{{price:number}}`, `{{price:number?}}`. */
 type Placeholder = {
   readonly column: string;
   readonly type: (typeof TYPES)[number];
@@ -321,7 +321,10 @@ type Placeholder = {
 
 const PLACEHOLDERS = /\{\{([^{}]+)\}\}/g;
 
-/** Reads what is between the braces. A column of exactly that name is meant first, whatever its name has in it. */
+/**
+ * Parses the text between the braces. A column of exactly that name is tried first, even if it contains a colon or a
+ * question mark.
+ */
 function placeholderOf(
   inner: string,
   columns: ReadonlySet<string>,

@@ -4,7 +4,7 @@ import type { Json, Row } from '../../table/index.ts';
 
 const count = z.int().check(z.minimum(0));
 
-// What `parseOwnJson` returned is JSON.
+// Values of `parseOwnJson` are JSON.
 const json = z.custom<Json>(() => true);
 
 export const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
@@ -15,13 +15,13 @@ export const jobStates = ['CLAIMED', 'SENT', ...Object.values(endStates)] as con
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), z.optional(json));
 export type JobError = Readonly<z.infer<typeof errorSchema>>;
 
-/** What came back, or why nothing did, or the key of a staged object that holds it. */
+/** The response, the reason why there is none, or the key of a staged object that holds it. */
 export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
-  /** The key of the stored result, which alone has the response since the row was pruned. */
+  /** The key of the stored result, the only place of the response once the row was pruned. */
   result: z.exactOptional(z.string()),
   note: z.exactOptional(z.string()),
 });
@@ -37,7 +37,7 @@ const outcomeText = z.pipe(
       try {
         return parseOwnJson(text);
       } catch {
-        // Which is no outcome.
+        // Not an outcome.
         return undefined;
       }
     }),
@@ -53,23 +53,26 @@ const rowSchema = z.object({
   /** Who sent the message that was claimed first. */
   sender: z.exactOptional(z.string()),
   state: z.literal(jobStates),
-  /** Rises with every claim; only the holder of the highest may write. */
+  /** Rises with every claim; only the holder of the highest fence may write. */
   fence: count,
-  /** The delivery that claimed it last, so that a claim that got no response is not taken for another one. */
+  /** The delivery that claimed it last, so that a claim without a response is recognized as its own. */
   by: z.exactOptional(z.string()),
-  /** Until when the holder has the job; absent without a holder. */
+  /** When the holder's lease ends; absent without a holder. */
   leaseUntilMs: z.exactOptional(z.number()),
   /** Sends that have started since the job was created or reopened. */
   attempts: count,
-  /** How many of these say nothing of the job: not executed, failed in an outage of the platform, or their worker died. */
+  /**
+   * How many of these say nothing about the job: not executed, failed in an outage of the platform, or their worker
+   * died.
+   */
   unsentAttempts: z.exactOptional(count),
-  /** Turns since then that failed and executed nothing, with a send or without. */
+  /** Tries since then that failed and executed nothing, with a send or without. */
   unsentTries: z.exactOptional(count),
-  /** Leases that have expired and been taken over since then, or since the job last made progress: deaths of workers. */
+  /** Expired leases that were taken over since then, or since the job last made progress: deaths of workers. */
   takeovers: count,
-  /** Those of workers that ran nothing else. */
+  /** How many of these workers ran no other job. */
   deathsAlone: z.exactOptional(count),
-  /** The holder runs nothing else. */
+  /** The holder runs no other job. */
   isAlone: z.exactOptional(z.literal(true)),
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
   dt: z.string(),
@@ -78,15 +81,15 @@ const rowSchema = z.object({
   startedAt: z.exactOptional(z.number()),
   /** Later than every earlier end of the job. */
   finishedAt: z.exactOptional(z.number()),
-  /** The last end of a reopened job; of a settled one, when it was called unknown. */
+  /** The last end of a reopened job; for a settled one, when it was called unknown. */
   earlierFinishedAt: z.exactOptional(z.number()),
   /** The fence of the last send that was not taken back. */
   sentFence: z.exactOptional(count),
   /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
   earlierSentFence: z.exactOptional(count),
-  /** Of a job that failed: only by its id is it reopened. Of one under way: its worker is to send no more. */
+  /** A failed job: it is reopened only by its id. A running one: its worker sends no more. */
   cancelled: z.exactOptional(z.boolean()),
-  /** Stored as text: what a function returns may be nested deeper, or have other numbers, than a table accepts. */
+  /** Stored as text: a function's response may be nested deeper, or have other numbers, than a table accepts. */
   outcome: z.exactOptional(outcomeText),
 });
 
@@ -115,10 +118,10 @@ export type EndedJobRow = JobRow & {
   readonly outcome: Outcome;
 };
 
-/** The row of a job that a worker holds, as it was when the ledger returned it. */
+/** The row of a job that a worker holds, as returned by the ledger. */
 export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-/** What proves a claim: any row of it will do, however old. */
+/** The proof of a claim: any row of it, however old. */
 export type Holder = Pick<Claim, 'id' | 'fence' | 'by'>;
 
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
@@ -127,7 +130,7 @@ export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== und
 export const EXECUTED = 'execution';
 export const INVALID_FORMULA = 'invalid-formula';
 
-/** Whether a job with this error was executed, and has had its effects: only a person who names it runs it again. */
+/** Whether a job with this error was executed, and has had its effects: it runs again only if a person names it. */
 export const wasExecuted = (error: unknown): boolean =>
   [EXECUTED, INVALID_FORMULA].includes(Object(error ?? {}).kind);
 
@@ -137,7 +140,7 @@ export const CANCELLED = 'the job was cancelled';
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
   cancelled === true || outcome?.error?.kind === 'cancelled';
 
-/** Whether a person said how the job ended, after its outcome had been unknown: it was claimed, so its type is known. */
+/** Whether a person reported the outcome of an unknown job: it was claimed, so its type is known. */
 export const isSettled = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   row.type !== undefined &&
   row.outcome !== undefined &&
@@ -153,12 +156,15 @@ export const blankRow = (id: string, nowMs: number): JobRow => ({
   createdAt: nowMs,
 });
 
-/** Whether of the row is left only how the job ended: `prune --jobs` took the rest. */
+/** Whether only the end of the job is left in the row: `prune --jobs` removed the rest. */
 export const isPruned = ({ outcome }: JobRow): boolean => outcome?.result !== undefined;
 
 export const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
-/** The row once the job has ended. Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
+/**
+ * The row once the job has ended. Of two ends of one job the later one wins, so it gets the later time, even if the
+ * clock went back.
+ */
 export function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
   const { earlierFinishedAt: _, cancelled, ...rest } = withoutLease(row);
   const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;

@@ -37,16 +37,16 @@ import {
   type SentBy,
 } from './transitions.ts';
 
-/** How long a row stays after its last write, where rows expire: 30 days. */
+/** How long rows that expire stay after their last write: 30 days. */
 export const ROW_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000;
 
 export type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Whether `now` is the table's time already. Default: it always is. */
+  /** Whether `now` is the table's time already. Default: always. */
   readonly isTimeKnown?: () => boolean;
-  /** Whether a response of the table has said the time so far. Default: none does. */
+  /** Whether a response of the table has shown its time so far. Default: never. */
   readonly hasDates?: () => boolean;
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */
@@ -70,13 +70,13 @@ export function createLedger(options: LedgerOptions) {
     /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
     now,
     newName: newToken,
-    /** A read if `now` is not the table's time yet, and nothing otherwise. */
+    /** Reads from the table if `now` is not its time yet. */
     setTime,
-    /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
+    /** Records who sent a job before it can be claimed; changes nothing if the job is known. */
     announce: (request: JobRequest) =>
       step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: createClaim({ step, now, ...time }),
-    /** Records that a request leaves now. If this throws, nothing may leave: repeat the step, or release the job. */
+    /** Records that a request leaves now. If it throws, no request may leave: repeat the step, or release the job. */
     sent: (holder: Holder) => step(holder.id, (row) => decideSent(row, holder), { holder }),
     /** Makes the lease last at least `leaseMs` from now. */
     async renew(holder: Holder, leaseMs: number) {
@@ -85,7 +85,7 @@ export function createLedger(options: LedgerOptions) {
     },
     /** Records that a part of the job's work is stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
-    /** Releases the job, and takes its send back; of a claim that may have been stored, or be stored yet, too. */
+    /** Releases the job, and takes its send back; also for a claim that may have been stored, or be stored yet. */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {
@@ -94,7 +94,7 @@ export function createLedger(options: LedgerOptions) {
       return step(holder.id, (row) => decideEnd(row, holder, { outcome, nowMs: now() }), { holder });
     },
     read: async (id: string) => (await read(id))?.row,
-    /** Records an end that only its result shows; changes nothing if the ledger has one. */
+    /** Records an end that only a result shows; changes nothing if the ledger has one. */
     adopt: (ended: EndedJobRow) =>
       step(ended.id, (row) =>
         row !== undefined && hasEnded(row) ? { answer: row } : { write: ended, answer: ended },
@@ -106,7 +106,7 @@ export function createLedger(options: LedgerOptions) {
     reopen: (id: string, given: ReopenOptions = {}) => step(id, (row) => decideReopen(row, given)),
     resolve: (id: string, resolution: Resolution) =>
       step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    /** Leaves of an ended job's row how it ended, and no response; false if it may not be pruned, or not any more. */
+    /** Removes all but the end from an ended job's row; false if it may not be pruned, or no longer. */
     prune: (id: string, stored: Parameters<typeof decidePrune>[1]) =>
       step(id, (row) => decidePrune(row, stored), { frees: true }),
     /** All rows, in no particular order: for people, not for workers. */
@@ -125,11 +125,14 @@ const createClaim =
   async (
     request: JobRequest,
     options: Omit<ClaimFacts, 'nowMs' | 'late'> & {
-      /** Hint: the first delivery, whose claim skips the read. */
+      /** Hint: the first delivery, so that the claim skips the read. */
       readonly isNew?: boolean;
-      /** Finds the staged outcome of a send that the ledger does not have. Default: there is none. */
+      /** Finds the staged outcome of a send that the ledger does not have. Default: none exists. */
       readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
-      /** Called with each claim before it is written. Without a response nothing may leave, and a release must follow. */
+      /**
+       * Called with each claim before it is written. If the write gets no response, no request may leave, and a release
+       * must follow.
+       */
       readonly onTry?: (trying: Claim) => void;
     },
   ): Promise<ClaimAnswer> => {
@@ -138,7 +141,7 @@ const createClaim =
     const decide = (
       row: JobRow | undefined,
     ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
-      // A clock that was just set may be a month off: it takes no lease, and takes none over.
+      // A clock that was just set may be a month off: it takes no lease, neither a free one nor an expired one.
       if (!isTimeKnown()) return { answer: { kind: 'no-time' } };
       const decision = decideClaim(row, request, { ...facts, late, nowMs: now() });
       if (decision.answer.kind === 'claimed') onTry?.(decision.answer.claim);
@@ -155,12 +158,12 @@ const createClaim =
     }
   };
 
-/** More than the three responses that set a clock which is off, for one that is set again meanwhile. */
+/** More than the three responses that correct a clock, in case it is set again meanwhile. */
 const MAX_LOOKS = 6;
 
 /**
- * Finds the table's time by reading what is not there. Where no response ever said it, the clock here is used after them:
- * one that is set again and again is no reason to. Throws a `busy` TableError if the responses agree on none.
+ * Learns the table's time by reading a missing row. If no response ever showed it, the clock here is used afterwards,
+ * unless it is set again and again. Throws a `busy` TableError if the responses do not agree.
  */
 function createTime(
   read: (id: string) => Promise<unknown>,
@@ -181,11 +184,10 @@ function createTime(
 type FoundRow = { readonly row: JobRow; readonly token: string };
 
 /**
- * Takes steps of jobs: each decides from the job's row, and writes what was decided over that row.
- *
- * The row is not read if it is known: a holder stored it, or there is none yet. A write succeeds only over the very row that it
- * was decided from; a decision from a remembered row that writes nothing is made again from the one that is there. After a
- * lost race the step is decided again from the row that won.
+ * Takes steps of jobs: each decides from the job's row, and writes its decision over that row. The row is not read if
+ * it is known: a holder stored it, or none exists yet. A write succeeds only over the very row from which it was
+ * decided; a decision that writes nothing is checked against the stored row. After a lost race the step is decided
+ * again from the winning row.
  */
 function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIME_MS }: LedgerOptions) {
   const remembered = new WeakMap<Holder, FoundRow>();
@@ -193,7 +195,10 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
   const step = async <Answer>(
     id: string,
     decide: (row: JobRow | undefined) => Decision<Answer>,
-    /** `holder`: the row that it stored last is the current one. `isNew`: most likely there is no row yet. `frees`: it makes room. */
+    /**
+     * `holder`: the row that it stored last is current. `isNew`: most likely no row exists. `frees`: the write frees
+     * space.
+     */
     options: { readonly holder?: Holder; readonly isNew?: boolean; readonly frees?: boolean } = {},
   ): Promise<Answer> => {
     const { holder, isNew = false, frees = holder !== undefined } = options;
@@ -205,7 +210,7 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
       if (row !== undefined) {
         const token = newToken();
         const condition = { expected: found?.token ?? null, token, lifetimeMs: expireAfterMs };
-        // What a holder knows of its job must not be lost; a send needs room for that, too.
+        // A holder's knowledge of its job must not be lost; a send needs room for that, too.
         const mayUseReserve = frees && row.state !== 'SENT';
         const written = await table.put(keyOf(id), toRow(row), { ...condition, mayUseReserve });
         if (written.kind === 'stored') {
@@ -246,7 +251,7 @@ type CancelOptions = {
 
 export type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
-  /** Its worker sends no more, and ends it with what it has. */
+  /** Its worker sends no more, and ends the job with what it has. */
   | { readonly kind: 'stopping'; readonly row: JobRow }
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
@@ -272,11 +277,14 @@ export function decideCancel(
 }
 
 export type ReopenOptions = {
-  /** Reopens the job though it was cancelled: a person named it. Default: false. */
+  /** Reopens a cancelled job: a person named it. Default: false. */
   readonly isNamed?: boolean;
-  /** Reopens the job though the platform executed it: a person asked for all such jobs. Default: false. */
+  /** Reopens a job that the platform executed: a person asked for all such jobs. Default: false. */
   readonly executed?: boolean;
-  /** Reopens the job however it ended, for a message that may have other content, since a repeat does no harm. Default: false. */
+  /**
+   * Reopens the job whatever its outcome, for a message that may have other content, since a repeat does no harm.
+   * Default: false.
+   */
   readonly anyEnd?: boolean;
 };
 
@@ -322,7 +330,8 @@ export function decideResolve(
   | { readonly kind: 'resolved'; readonly row: EndedJobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined }
 > {
-  // Said again, whatever the note, so that a command that died before it stored the result can be repeated.
+  // The same outcome again, with any note, is accepted, so that a command that died before it stored the result can be
+  // repeated.
   if (row !== undefined && isSettled(row) && row.outcome.status === status)
     return { answer: { kind: 'resolved', row } };
   if (row?.state !== 'UNKNOWN' || !hasEnded(row)) return { answer: { kind: 'refused', row } };
@@ -332,11 +341,13 @@ export function decideResolve(
   return { write, answer: { kind: 'resolved', row: write } };
 }
 
-/** Whether a row may be pruned: its job is done or failed for good, and its message was seen, so that it has a result. */
+/**
+ * Whether a row may be pruned: its job is done or failed for good, and its message was seen, so that it has a result.
+ */
 export const mayPrune = (row: JobRow): row is EndedJobRow & { readonly type: string } =>
   hasEnded(row) && row.state !== 'UNKNOWN' && row.type !== undefined && !isPruned(row) && !runsAgain(row);
 
-/** `result`: the key of the stored result of the end at `finishedAt`. A row that ended otherwise meanwhile is left. */
+/** `result`: the key of the stored result of the end at `finishedAt`. A row with another end stays. */
 function decidePrune(
   row: JobRow | undefined,
   { finishedAt, result }: { readonly finishedAt: number; readonly result: string },

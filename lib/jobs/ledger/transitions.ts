@@ -50,13 +50,13 @@ import {
  * a lease, even an expired one. Every other step is refused, and changes nothing.
  */
 
-/** What to write in place of the row, if anything, and what to return once that is stored. */
+/** The row to write in place of the old one, if any, and the answer once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-/** `row`: as it is now. Nothing was changed. */
+/** `row`: the current one. Nothing was changed. */
 type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
-/** Another worker called the job unknown: stage what is known, then send its message, whose receiver finds that. */
+/** Another worker called the job unknown: stage the outcome, then send the job's message; its receiver finds it. */
 type CalledUnknown = { readonly kind: 'called-unknown' };
 
 export type JobRequest = {
@@ -68,40 +68,46 @@ export type JobRequest = {
 
 export type ClaimFacts = {
   readonly leaseMs: number;
-  /** A send whose outcome is unknown may be repeated. Default: false. */
+  /** Whether a send with an unknown outcome may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
-  /** Names the delivery that claims. A claim of the same one, whose response was lost, is found again. */
+  /** The delivery that claims. If the response of its claim was lost, it finds the claim again. */
   readonly by?: string;
   /** The same write records that a request leaves now, as `sent` does. Default: false. */
   readonly sends?: boolean;
-  /** The worker that claims runs nothing else. Default: false. */
+  /** The worker that claims runs no other job. Default: false. */
   readonly isAlone?: boolean;
   readonly nowMs: number;
-  /** What was found of the last send of a job without a holder; undefined if nothing was looked for. */
+  /**
+   * The result of looking for the outcome of the last send, for a job without a holder; undefined if it was not looked
+   * for.
+   */
   readonly late?: LateOutcome | undefined;
 };
 
-/** A send of a job: the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
+/** A send of a job, by the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
-/** A send, and its outcome if it is known although the ledger never heard of it. */
+/** A send, and its outcome if it is known although the ledger never received it. */
 export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'busy'; readonly untilMs: number }
-  /** So many workers died while they had the job that only one that runs nothing else may have it. */
+  /** So many workers died while they had the job that only a worker without other jobs may have it. */
   | { readonly kind: 'alone'; readonly deaths: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
-  /** The id belongs to a job with different content, which was left alone. */
+  /** The id belongs to a job with other content, which was left alone. */
   | { readonly kind: 'other-content' };
 
 export type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
 
-/** After so many deaths a job may be what brings workers down, and runs alone: others that lay beside it do not die with it. */
+/**
+ * After so many deaths beside others, a job may be what kills workers: it runs alone, so that no other job dies with
+ * it.
+ */
 const MAX_DEATHS_BESIDE_OTHERS = 3;
 
-/** So many deaths alone, without any progress, are its own. */
+/** After so many deaths alone, without progress, the job itself is to blame. */
 const MAX_DEATHS_ALONE = 5;
 
 export function decideClaim(
@@ -133,14 +139,14 @@ export function decideClaim(
   return facts.isAlone ? claimed(next, facts) : { answer: { kind: 'alone', deaths } };
 }
 
-/** The row of a job whose holder died. What it had sent says nothing of the job. */
+/** The row of a job whose holder died. Its send says nothing about the job. */
 function afterDeath(row: JobRow): JobRow {
   const alone = row.isAlone ? { deathsAlone: (row.deathsAlone ?? 0) + 1 } : {};
   const unsent = row.state === 'SENT' ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
   return { ...row, ...alone, ...unsent, takeovers: row.takeovers + 1 };
 }
 
-/** Ends a job without a holder by the late outcome of its send; undefined if there is none. */
+/** Ends a job without a holder with the late outcome of its send; undefined without one. */
 function endAsFound(
   row: JobRow,
   late: LateOutcome | undefined,
@@ -170,7 +176,7 @@ export const decideAnnounce = (
   return row === undefined ? { write, answer: undefined } : { answer: undefined };
 };
 
-/** `sent`: the request may leave, once, as long as what is left of the lease is enough: storing it took time. */
+/** `sent`: the request may leave, once, if the rest of the lease is long enough: storing it took time. */
 export type SentAnswer = { readonly kind: 'sent'; readonly claim: Claim } | Lost;
 
 export function decideSent(row: JobRow | undefined, holder: Holder): Decision<SentAnswer> {
@@ -196,7 +202,7 @@ export const decideRenew = (
   return { write: claim, answer: { kind: 'held', claim } };
 };
 
-/** Records that the holder stored a part of the job's work: the deaths before it are none that the job alone brings about. */
+/** Records that the holder stored a part of the job's work: earlier deaths no longer count against the job. */
 export function decideProgress(
   row: JobRow | undefined,
   holder: Holder,
@@ -210,7 +216,7 @@ export function decideProgress(
 export type ReleaseOptions = {
   /** Whether a request has left that was not executed, or may be repeated. Default: false. */
   readonly requestSent?: boolean;
-  /** An attempt, a try that executed nothing, or neither, since the turn only waited. Default: `nothing`. */
+  /** An attempt, a try that executed nothing, or neither because it only waited. Default: `nothing`. */
   readonly counts?: 'attempt' | 'try' | 'nothing';
 };
 
@@ -219,7 +225,7 @@ export function decideRelease(
   holder: Holder & Partial<JobRequest>,
   { requestSent = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
-  // Its claim got no response, and may be stored yet: what that would replace is written again, so it meets another one.
+  // Its claim got no response, and may be stored yet: the row that it would replace is written again, so that it fails.
   if (row === undefined || row.fence < holder.fence) {
     const { id, type = '', contentHash = '', sender = '' } = holder;
     const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };
@@ -310,7 +316,10 @@ const answerLost = failure(
   'the request may have left, and the worker died, or stood still, before it recorded the outcome',
 );
 
-/** The proof of a worker that was delayed before its request left: the worker that called the job unknown could not know. */
+/**
+ * The proof of a worker that was delayed before its request left: the worker that called the job unknown could not know
+ * it.
+ */
 export const neverSent = failure(
   'failed',
   'never-sent',
@@ -319,7 +328,7 @@ export const neverSent = failure(
 
 const isNeverSent = ({ error }: Outcome): boolean => error?.kind === neverSent.error?.kind;
 
-/** What was sent by one of them may be repeated: otherwise the first death would have ended the job as unknown. */
+/** The sends of these workers may be repeated: otherwise the first death would have ended the job as unknown. */
 const workersDied = (deaths: number): Outcome =>
   failure(
     'failed',

@@ -29,7 +29,7 @@ export const common = {
   priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
 } as const;
 
-/** The fields that say which job it is, and when it is done, but not what it does: equal jobs may differ in them. */
+/** The fields that identify a job and say when to do it, but not what it does: equal jobs may differ in them. */
 const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
@@ -37,7 +37,7 @@ export const isObject = (value: unknown): value is GivenMessage =>
 
 export type GivenMessage = Readonly<Record<string, unknown>>;
 
-/** The object that a text is as JSON; undefined for any other text. */
+/** The object of a JSON text; undefined for any other text. */
 export function objectIn(text: string): GivenMessage | undefined {
   try {
     const value = parseJson(text);
@@ -47,10 +47,13 @@ export function objectIn(text: string): GivenMessage | undefined {
   }
 }
 
-/** A rule on several fields, reported at `at`, checked on the message as received: zod skips it after other faults. */
+/**
+ * A rule on several fields, reported at `at`, and checked on the message as received, since zod skips such rules after
+ * other faults.
+ */
 type FieldRule = {
   readonly at: string;
-  /** What is expected there. `nameOf`: what a field is called where the message came from. */
+  /** What is expected there. `nameOf`: the name of a field where the message came from. */
   readonly expected: string | ((nameOf: (field: string) => string) => string);
   readonly holds: (message: GivenMessage) => boolean;
 };
@@ -68,13 +71,13 @@ export const together = (a: string, b: string): readonly FieldRule[] => [
   },
 ];
 
-/** How a message of one type is checked. `defaultId`: of a job whose message names none. */
+/** How a message of one type is checked. `defaultId`: the id of a job whose message has none. */
 export type MessageChecks<Message, Input = unknown> = {
   readonly schema: z.ZodMiniType<Message, Input>;
   readonly rules?: readonly FieldRule[];
   /** The queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
-  /** Makes the message that is checked of one that was written in another form. */
+  /** Converts a message written in another form to the form that is checked. */
   readonly expand?: (message: GivenMessage) => ExpandedMessage;
 };
 
@@ -84,17 +87,17 @@ type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** What fields are called where the message came from. */
+/** The names of fields where the message came from. */
 export type FieldNames = Readonly<Partial<Record<string, string>>>;
 
-/** Checks a message; every fault is reported at once, under the name that its field has in `names`. */
+/** Checks a message; reports every fault at once, under the name of its field in `names`. */
 export function checkMessage<Message>(
   { schema, rules = [] }: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
   given: GivenMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
   const nameOf = (field: string) => own(names, field) ?? field;
-  // An option is repeated for each entry, so that no number of one says more than what was found.
+  // An option is repeated for each entry, so an entry's number would mean nothing: the found value says more.
   const place = ([first = '', ...rest]: readonly PropertyKey[]) =>
     own(names, String(first)) ?? [first, ...rest].join('.');
   const texts = textsIn(given['texts']);
@@ -114,7 +117,7 @@ export function checkMessage<Message>(
     : { kind: 'message', message: data };
 }
 
-/** The texts to score, wherever under `texts` they are by mistake; ids are not texts. */
+/** The texts to score, even if they are misplaced under `texts`; ids are not texts. */
 function textsIn(texts: unknown): ReadonlySet<string> {
   const found = (Array.isArray(texts) ? texts : [texts]).flatMap((each) =>
     isObject(each) ? Object.entries(each).flatMap(([name, value]) => (name === 'id' ? [] : [value])) : [each],
@@ -125,8 +128,9 @@ function textsIn(texts: unknown): ReadonlySet<string> {
 export type JobBy<Message> = Message & { readonly id: string };
 
 /**
- * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `hasExplicitId`: false
- * if the job got the queue's id of the message, which no copy of it has: it must be given its id before anything else.
+ * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`.
+ * `hasExplicitId`: false if its id is the queue's id of the message, which no copy has: it must be written into the
+ * message before anything else.
  */
 export type ReadJob<Job> = {
   readonly kind: 'job';
@@ -135,7 +139,7 @@ export type ReadJob<Job> = {
   readonly hasExplicitId: boolean;
 };
 
-/** `id`: that in the message, if it is a valid one. */
+/** `id`: the id in the message, if it is valid. */
 export type RefusedMessage = {
   readonly kind: 'refused';
   readonly faults: readonly string[];
@@ -145,7 +149,7 @@ export type RefusedMessage = {
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
-  /** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
+  /** `messageId`: the queue's id of the message. `faults`: earlier faults; none by default. */
   { messageId, faults = [] }: { readonly messageId: string; readonly faults?: readonly string[] },
 ): ReadJob<JobBy<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
@@ -197,7 +201,7 @@ export function readMessageJson(text: string): MessageJson {
   }
 }
 
-/** Where a text stops being the beginning of JSON. V8 names the place of some faults only. */
+/** Where a text is no longer JSON. V8 gives the position of some faults only. */
 function invalidAt(text: string): string {
   let valid = 0;
   let invalid = text.length + 1;
@@ -223,5 +227,5 @@ function isBeginning(text: string): boolean {
   }
 }
 
-/** The body of a message without an id, with this one; everything else stays byte for byte. */
+/** A message's body with this id added; everything else stays byte for byte. */
 export const withId = (body: string, id: string): string => body.replace('{', `{"id":${JSON.stringify(id)},`);

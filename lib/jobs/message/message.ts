@@ -17,7 +17,7 @@ import {
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;
 
 type MessageOptions = {
-  /** The queue's: for some types the id of a job whose message names none. */
+  /** The queue's id: for some types the id of a job whose message has none. */
   readonly messageId: string;
   readonly allow: Allow;
 };
@@ -54,5 +54,5 @@ function faultsOfUntyped(given: GivenMessage): readonly string[] {
 
 const untypedMessage = z.looseObject({ ...common, type: jobType });
 
-/** What was received in place of an object, without its content: a bare text may be one to score. */
+/** What was received instead of an object, without its content: a bare text may be one to score. */
 const kindOf = (value: unknown) => (typeof value === 'string' ? 'text' : preview(value));

@@ -4,7 +4,7 @@ import { sqlitePath, withPlaces } from '../../places.ts';
 import { openSqliteFile, tableCheckOf } from '../../table/index.ts';
 import type { Queue } from './queue.ts';
 
-/** Who sends here: the user, or in a container whose user has no name, its number. */
+/** The sender here: the user's name, or in a container without one, the user's number. */
 export function senderHere(): string {
   try {
     return userInfo().username;
@@ -13,7 +13,7 @@ export function senderHere(): string {
   }
 }
 
-/** As in SQS: only what could not even be refused is received as often. */
+/** As in SQS: only a message that could not even be refused is received so often. */
 const MAX_RECEIVES = 1_000;
 
 /** The queue that a setting names, in SQS or in a file of SQLite; loads the modules of that kind alone. */
@@ -33,7 +33,7 @@ export async function openQueue(
   ]);
   const deadLetters = name === 'dead' ? {} : { deadLetters: { name: 'dead', most: MAX_RECEIVES } };
   const queue = createSqliteQueue(file, { name, sender: senderHere(), ...deadLetters });
-  // A message without the rows of what was sent before would have it sent again.
+  // A message without the rows of earlier sends would have them sent again.
   const { SYNC_TABLE: table } = withPlaces(environment);
   const check = table === undefined ? undefined : tableCheckOf(table, environment);
   return {

@@ -2,10 +2,10 @@ import { AwsError } from '../../base/aws/index.ts';
 import { once } from '../../base/index.ts';
 import { MAX_MESSAGE_BYTES, type Queue, total } from './queue.ts';
 
-/** The limit of the template: fewer are used up by workers that are stopped. SQS takes no more. */
+/** The limit of the template: fewer would be used up by workers that are stopped. SQS allows no more. */
 const MIN_MAX_RECEIVES = 1_000;
 
-/** A message that waits is copied when it is three days old, and may be hidden for twelve hours then. */
+/** A waiting message is copied when it is three days old, and may be hidden for twelve hours then. */
 const MIN_RETENTION_SECONDS = 4 * 24 * 60 * 60;
 
 /** A queue of jobs, and the dead-letter queue that the settings name. */
@@ -14,12 +14,12 @@ type JobQueues = {
   readonly dead?: { readonly url: string; readonly queue: Queue } | undefined;
 };
 
-/** The limits of the jobs queue, and what is wrong with those of both, a line each. A queue in SQLite has ours. */
+/** The limits of the jobs queue, and the faults of both, a line each. A queue in SQLite has our limits. */
 export async function examineLimits({ jobs, dead }: JobQueues) {
   const limits = await jobs.limits?.();
   if (limits === undefined) return { limits, faults: [] };
   const { maxReceives, deadLetters, retentionSeconds, isFifo = false, maxBytes = MAX_MESSAGE_BYTES } = limits;
-  // A worker need not see the dead letters.
+  // A worker need not be allowed to read the dead letters.
   const ofDead = await dead?.queue.limits?.().catch(() => undefined);
   const deadSeconds = ofDead?.retentionSeconds ?? retentionSeconds;
   const isOther = dead && deadLetters && nameIn(deadLetters, ':') !== nameIn(new URL(dead.url).pathname, '/');
@@ -43,7 +43,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
 const nameIn = (place: string, separator: string) => place.split(separator).at(-1);
 
 /**
- * The jobs queue for a worker, whose messages say how often they may be received, and what goes to the dead letters
+ * The jobs queue for a worker: its messages have their maximum receives, and it counts those that become dead letters
  * meanwhile. Faults of its limits are reported before the first receive.
  */
 export async function watchDeadLetters(
@@ -57,7 +57,7 @@ export async function watchDeadLetters(
     for (const fault of faults) onFault(fault);
     return limits?.maxReceives;
   });
-  // The ids of messages by the receipts of their last receive.
+  // The ids of messages on their last receive, by receipt.
   const last = new Map<string, string>();
   const queue: Queue = {
     ...jobs,
@@ -77,7 +77,10 @@ export async function watchDeadLetters(
   };
   return {
     queue,
-    /** SQS's count may be a minute old, but a message that came back from its last receive is one for certain. */
+    /**
+     * SQS's count may be a minute old, but a message that was requeued on its last receive is a dead letter for
+     * certain.
+     */
     async arrived() {
       const after = (await held()) ?? 0;
       return Math.max(new Set(last.values()).size, after - (before ?? after));

@@ -8,24 +8,24 @@ export const MAX_MESSAGE_BYTES = 256 * 1024;
 export type QueueMessage = {
   readonly messageId: string;
   readonly body: string;
-  /** As the queue names the sender, such as `AIDAEXAMPLE:session`. */
+  /** The queue's name for the sender, such as `AIDAEXAMPLE:session`. */
   readonly sender: string;
   readonly sentAtMs?: number;
   readonly receives: number;
-  /** How often it is given out before it is a dead letter. Default: as in the template, 1,000 times. */
+  /** How often it is received before it becomes a dead letter. Default: as in the template, 1,000 times. */
   readonly maxReceives?: number;
   readonly receipt: string;
 };
 
 /** What a queue does by itself with messages that are not deleted. */
 export type QueueLimits = {
-  /** What would be received more often goes to the dead letters; undefined: nothing does. */
+  /** A message that would be received more often becomes a dead letter; undefined: none does. */
   readonly maxReceives: number | undefined;
   /** The ARN of the dead-letter queue. */
   readonly deadLetters: string | undefined;
   /** Older messages are deleted. */
   readonly retentionSeconds: number;
-  /** How long a received message stays hidden where its receiver does not say. */
+  /** How long a received message stays hidden if its receiver does not say. */
   readonly visibilitySeconds: number;
   /** The largest message that it takes. Default: `MAX_MESSAGE_BYTES`. */
   readonly maxBytes?: number;
@@ -35,17 +35,19 @@ export type QueueLimits = {
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
 export type Polls = {
-  /** How long one poll waits for a message, 0 to 20; whole seconds for SQS. */
+  /** How long one poll waits for a message, 0 to 20 s; whole seconds for SQS. */
   readonly waitSeconds: number;
-  /** How many polls in a row must return nothing before the queue may be called empty; at least 1. */
+  /** How many polls in a row must return nothing for the queue to count as empty; at least 1. */
   readonly quiet: number;
-  /** The queue's counts are current: they include messages that were just returned to it. Default: false. */
+  /** The queue's counts are current: they include messages that were just requeued. Default: false. */
   readonly areCountsExact?: boolean;
 };
 
 export type ReceiveOptions = {
   readonly most: number;
-  /** At most so many of these types besides, `most` being that of the others. Default: all types are alike. */
+  /**
+   * A separate maximum for messages of these types; `most` is the maximum of the others. Default: all types are alike.
+   */
   readonly long?: { readonly types: readonly string[]; readonly most: number };
   readonly waitSeconds: number;
   readonly visibilitySeconds: number;
@@ -53,34 +55,40 @@ export type ReceiveOptions = {
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
-  /** Tries every message, and then throws `UnsentError`. They are delivered after `delayMs`, 15 minutes at most; default 0. */
+  /**
+   * Tries every message, and then throws `UnsentError`. They are delivered after `delayMs`, 15 minutes at most; default
+   * 0.
+   */
   send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
-  /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
+  /**
+   * At most ten messages, after at most `waitSeconds` (0 to 20). Other receivers do not see them for
+   * `visibilitySeconds`.
+   */
   receive(options: ReceiveOptions): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
   /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
-  /** The message stays with who received it, hidden for so long from now. Default: `delay`. */
+  /** The message stays with its receiver, hidden for this long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
-  /** The ids of the jobs on it, those in hand too. Absent: it shows a message to its receiver alone. */
+  /** The ids of the jobs on it, those in progress too. Absent: it shows a message to its receiver alone. */
   ids?(): Promise<readonly string[]>;
   /** Absent: as in the template. */
   limits?(): Promise<QueueLimits>;
   readonly polls?: Polls;
-  /** It honours `long`. Default: messages come as they come. */
+  /** It honours `long`. Default: false. */
   readonly knowsTypes?: boolean;
 };
 
 export type UnsentMessage = {
-  /** Its place among those that were to be sent, from 0. */
+  /** Its index among the messages to send. */
   readonly index: number;
   readonly cause: unknown;
   /** Its request got no usable response, so it may be on the queue all the same. */
   readonly mayBeSent: boolean;
 };
 
-/** Some messages were not sent; all the others were. The failure is that of the first message that was refused. */
+/** Some messages were not sent; all others were. The failure is that of the first refused message. */
 export class UnsentError extends AwsError {
   override readonly name = 'UnsentError';
   readonly queue: string;
@@ -103,7 +111,7 @@ export class UnsentError extends AwsError {
 
 const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
 
-// The key that encrypts the queue; a URL or a protocol that SQS does not take; a FIFO queue, which needs a group.
+// The key that encrypts the queue; a URL or a protocol that SQS does not accept; a FIFO queue, which needs a group.
 const QUEUE_CODE =
   /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
 
@@ -119,34 +127,36 @@ function numbers(unsent: readonly UnsentMessage[]): string {
 export const sendable = (body: string): string =>
   body.replaceAll(REFUSED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** How many bytes of UTF-8 the body takes once it is sent. Each escape takes six. */
+/** The bytes of UTF-8 of the body when it is sent. Each escape takes six. */
 export function sentBytes(body: string): number {
-  // Measured without the escapes: to insert millions of them takes seconds.
+  // Measured without the escapes: inserting millions of them takes seconds.
   const accepted = body.replaceAll(REFUSED, '');
   return Buffer.byteLength(accepted) + 6 * (body.length - accepted.length);
 }
 
-// With the flag `u`, a lone surrogate is a character of its own; a pair is the character that it stands for.
+// With the flag `u`, a lone surrogate is a character of its own, and a pair is one character.
 const REFUSED = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /**
- * Long polls, 20 s of them, for SQS, whose short polls ask only some of its servers. Each is short enough for Ctrl-C, which
- * waits for its end: aborting one would hide the messages that it was about to return.
- * Source: "Amazon SQS short and long polling", Amazon SQS Developer Guide.
+ * Long polls, 20 s of them, for SQS, whose short polls ask only some of its servers. Each is short enough for Ctrl-C,
+ * which waits for its end: aborting one would hide the messages that it was about to return. Source: "Amazon SQS short
+ * and long polling", Amazon SQS Developer Guide.
  */
 export const LONG_POLLS: Polls = { waitSeconds: 2, quiet: 10 };
 
-/** For a queue of this host, which knows what it holds: a command ends so soon after its last job. */
+/** For a queue of this host, whose counts are exact: a command ends this soon after its last job. */
 export const EXACT_POLLS: Polls = { waitSeconds: 0.25, quiet: 1, areCountsExact: true };
 
 /**
- * Says after each poll whether the queue is empty. Unless they are exact, counts are approximate and may be a minute old:
- * enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
+ * Decides after each poll whether the queue is empty. Unless they are exact, counts are approximate and may be a minute
+ * old: enough polls in a row must have been quiet, then the counts empty, and then one more poll quiet.
  */
 export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
   let quiet = 0;
   let isConfirming = false;
-  /** `isQuiet`: the poll returned nothing, and nothing is known to come. `staying`: messages that are to stay there. */
+  /**
+   * `isQuiet`: the poll returned nothing, and no message is known to be due. `staying`: how many messages are to stay.
+   */
   return async ({ isQuiet, staying = 0 }: { readonly isQuiet: boolean; readonly staying?: number }) => {
     if (polls.areCountsExact === true) return total(await queue.counts()) <= staying;
     quiet = isQuiet ? quiet + 1 : 0;
@@ -159,7 +169,7 @@ export function createEmptyCheck(queue: Pick<Queue, 'counts'>, polls: Polls) {
 export const total = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed;
 
-/** The type that a message names; empty if it names none. */
+/** The type of a message; empty if it has none. */
 export function typeIn(body: string): string {
   try {
     return String((parseOwnJson(body) as { readonly type?: unknown }).type ?? '');

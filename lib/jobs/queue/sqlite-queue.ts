@@ -19,13 +19,13 @@ import {
 type SqliteQueueOptions = {
   readonly name: string;
   readonly sender: string;
-  /** Where a message goes that would be received more often than `most`. Default: nowhere. */
+  /** Where a message goes that would be received more often than `most`. Default: it stays. */
   readonly deadLetters?: { readonly name: string; readonly most: number };
 };
 
 const LOOK_MS = 100;
 
-/** A queue in a file of SQLite. What a process held is delivered again as soon as it has ended. */
+/** A queue in a file of SQLite. Messages of a process are delivered again as soon as it has ended. */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): Queue {
   const { name, sender } = options;
   const place = `queue ${name} in ${file.path}`;
@@ -83,13 +83,13 @@ const endedHolders = (db: DatabaseSync, queue: string, { isAlive }: SqliteFile):
     .map(({ holder }) => String(holder))
     .filter((holder) => !isAlive(holder));
 
-/** Whether `receive` would find a message: a look costs no lock and no write. */
+/** Whether `receive` would find a message: checking takes no lock and no write. */
 const isDue = (db: DatabaseSync, name: string, file: SqliteFile, room: Room): boolean =>
   endedHolders(db, name, file).length > 0 ||
   db.prepare(AHEAD).get({ name, until: Date.now() + WRONG_CLOCK_MS }) !== undefined ||
   dueIds(db, name, { ...room, short: Math.min(1, room.short), long: Math.min(1, room.long) }).length > 0;
 
-/** The ids of the messages that are due, as many as there is room for: of each type by an index, however many wait. */
+/** The ids of due messages, as many as there is room for: by an index on the type, however many wait. */
 function dueIds(db: DatabaseSync, name: string, { short, long, types }: Room): readonly string[] {
   const due = db.prepare(DUE);
   const found = db
@@ -118,7 +118,7 @@ const take = (
   { room, ...given }: { readonly self: string; readonly room: Room; readonly forMs: number },
 ) => db.prepare(RECEIVE).all({ ...given, now: Date.now(), ids: JSON.stringify(dueIds(db, name, room)) });
 
-/** The clock here was set back, or was wrong, if a message was hidden later than that from now. */
+/** A message that is hidden for longer than this from now shows that the clock here was set back, or was wrong. */
 const WRONG_CLOCK_MS = 10_000;
 
 /** A receipt begins with the id of its message. */
@@ -128,7 +128,7 @@ const named = (name: string, receipt: string) => ({
   id: receipt.slice(0, receipt.lastIndexOf('/')),
 });
 
-/** For how many messages of short and of long jobs there is room. */
+/** How many messages of short and of long jobs there is room for. */
 type Room = ReturnType<typeof roomOf>;
 
 function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'most' | 'long'>) {
@@ -140,8 +140,8 @@ function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'm
 const messageOf = (body: string) => ({ id: randomUUID(), body, type: typeIn(body) });
 
 /**
- * Lets what was hidden by a clock that was ahead wait as long from now, makes visible what processes held that have
- * ended, and moves what would be received too often to the dead letters.
+ * Gives messages that a wrong clock hid the intended wait from now, makes visible the messages of processes that have
+ * ended, and moves those with too many receives to the dead letters.
  */
 function prepare(db: DatabaseSync, file: SqliteFile, { name, deadLetters }: SqliteQueueOptions): void {
   const now = Date.now();
@@ -165,7 +165,7 @@ const TOO_LONG = `a message may have at most ${MAX_MESSAGE_BYTES} bytes`;
 const SEND = `INSERT INTO messages (id, queue, body, sender, sent, visible, hidden, type, receives)
   VALUES (:id, :name, :body, :sender, :sent, :visible, :sent, :type, 0)`;
 
-/** The types that are on the queue, each by one look at an index. */
+/** The types on the queue, each found by one lookup in an index. */
 const TYPES = `WITH RECURSIVE kinds(type) AS (
   SELECT (SELECT min(type) FROM messages WHERE queue = :name)
   UNION ALL SELECT (SELECT min(type) FROM messages WHERE queue = :name AND type > kinds.type) FROM kinds
@@ -197,7 +197,7 @@ const DELETE = `DELETE FROM messages ${OF_RECEIPT}`;
 const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEIPT}`;
 const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
-/** A message that names no job has its own id for one. */
+/** A message without an id has its own id as that of its job. */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,
@@ -219,7 +219,7 @@ const toMessage = (row: Record<string, unknown>): QueueMessage => ({
   receipt: String(row['receipt']),
 });
 
-/** What SQS fails by, too, its users know by its codes; a disk that fails stays what it is. */
+/** Failures that SQS has too are reported by SQS's codes; a failure of the disk stays what it is. */
 async function asQueueError<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -31,7 +31,7 @@ import {
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`). */
+/** A client for the queue; its URL decides the endpoint and the region (see `queueEndpoint`). */
 export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
   return new SQSClient({
     ...awsClientConfig(environment, {
@@ -40,7 +40,7 @@ export function createSqsClient(queueUrl: string, environment: AwsEnvironment): 
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
     ...queueEndpoint(queueUrl, environment),
-    // Already in the configuration; the SDK would overrule the endpoint that is set.
+    // It is in the configuration already; the SDK would overrule the configured endpoint.
     useQueueUrlAsEndpoint: false,
   });
 }
@@ -110,7 +110,7 @@ function toLimits(attributes: Readonly<Record<string, string | undefined>>): Que
   return {
     maxReceives: maxReceiveCount === undefined ? undefined : Number(maxReceiveCount),
     deadLetters: deadLetterTargetArn,
-    // SQS's defaults, for an engine that does not say.
+    // SQS's defaults, for an engine that leaves them out.
     retentionSeconds: Number(MessageRetentionPeriod ?? 345_600),
     visibilitySeconds: Number(VisibilityTimeout ?? 30),
     maxBytes: Number(MaximumMessageSize ?? MAX_MESSAGE_BYTES),
@@ -133,7 +133,9 @@ function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message)
   };
 }
 
-/** SQS hides a message for 12 hours from its receipt; a Lambda may have held it for 15 minutes, and 5 are slack. */
+/**
+ * SQS hides a message for at most 12 hours from its receipt; a Lambda may have held it for 15 minutes, and 5 are slack.
+ */
 const MAX_DELAY_SECONDS = 43_200 - 900 - 300;
 
 /** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
@@ -146,7 +148,7 @@ type SendBatch = (
   entries: SendMessageBatchRequestEntry[],
 ) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
 
-/** Sends in batches, and again, three rounds in all, what SQS failed to accept. Throws `UnsentError` at the end. */
+/** Sends in batches, and repeats what SQS failed to accept, three rounds in all. Throws `UnsentError` at the end. */
 async function sendMessages(
   queue: string,
   bodies: readonly string[],
@@ -170,7 +172,7 @@ async function sendMessages(
   if (first !== undefined) throw new UnsentError(queue, bodies.length, [first, ...others]);
 }
 
-/** Makes one request, and returns what it did not send. `mayPass`: SQS does not blame the message. */
+/** Sends one request, and returns the messages that it did not send. `mayPass`: SQS does not blame the message. */
 async function sendBatch(
   messages: readonly Numbered[],
   send: SendBatch,

@@ -5,7 +5,7 @@ import { type Store, StoredObjectError } from '../../store/index.ts';
 /** A part has at most a hundred rows. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/** The rows of a part of scores, a line of JSON each; undefined if it is gone. Throws as `rowsOfPart` does. */
+/** The rows of a part of scores, a line of JSON each; undefined if the part is gone. Throws as `rowsOfPart` does. */
 export async function findRows(
   store: Pick<Store, 'get'>,
   key: string,
@@ -15,7 +15,10 @@ export async function findRows(
   return stored && rowsOfPart(key, stored.body);
 }
 
-/** The same of its bytes. Throws `StoredObjectError` if they are not those whose hash its key has, or no part. */
+/**
+ * The rows in the bytes of a part. Throws `StoredObjectError` if the hash in its key is another one, or they are no
+ * part.
+ */
 export function rowsOfPart(key: string, body: Buffer): readonly Buffer[] {
   const [, named] = /-([0-9a-f]{12})\.ndjson\.gz$/.exec(key) ?? [];
   if (named !== undefined && !hash('sha256', body).startsWith(named))

@@ -15,10 +15,13 @@ type ResultsWanted = {
 
 const AT_ONCE = 16;
 
-/** How long before its end a job may have been claimed first: its result lies under that day, and the ledger forgets it later. */
+/**
+ * The longest time from a job's first claim to its end: its result is stored under the day of the claim, and the ledger
+ * forgets it later.
+ */
 const MAX_JOB_MS = 31 * 24 * 3_600_000;
 
-/** The results in a store, by type, day and id. One that is not JSON has the key alone. */
+/** The results in a store, by type, day and id. A result that is not JSON has the key alone. */
 export async function* storedResults(
   store: Pick<Store, 'list' | 'get'>,
   { sinceMs, signal, ...wanted }: ResultsWanted,
@@ -79,7 +82,7 @@ export async function bytesOfResult(
   return (await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) }))?.body;
 }
 
-/** A result that does not say when its job ended is wanted in any case. */
+/** Whether a job ended since then; true if its result does not say. */
 function endedSince(
   { finishedAt }: Readonly<Record<string, unknown>>,
   sinceMs = Number.NEGATIVE_INFINITY,

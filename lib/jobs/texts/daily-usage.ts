@@ -9,12 +9,12 @@ export type DailyUsage = Readonly<z.infer<typeof rowSchema>>;
 
 const NOTHING: DailyUsage = { calls: 0, tokens: 0 };
 
-/** After so long nothing is added to a day's row. */
+/** After this time nothing is added to a day's row. */
 const LIFETIME_MS = 2 * 86_400_000;
 
 /**
  * Counts over all processes what is scored in a day (UTC), in one row of the table: returns the sums of the day after
- * adding, or undefined if there is nothing to add. What a failed write should have added is added with the next.
+ * adding, or undefined if there is nothing to add. The counts of a failed write are added with the next.
  */
 export function createDailyUsageCounter(table: Table, now: () => number) {
   let pending = NOTHING;

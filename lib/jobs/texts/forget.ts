@@ -45,8 +45,8 @@ export type Erased = {
 };
 
 /**
- * Erases a text by its SHA-256 (hex, of its UTF-8) from the cache, from staged chunks, and from the parts of all batches,
- * where its rows remain as lines without results. Messages on the queue and results of jobs stay.
+ * Erases a text by its SHA-256 (hex, of its UTF-8) from the cache, from staged chunks, and from the parts of all
+ * batches, where its rows remain as lines without results. Messages on the queue and results of jobs stay.
  */
 export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const batches = new Set<string>();
@@ -59,7 +59,7 @@ export async function forgetText(textHash: string, options: BatchStorage): Promi
     batches.add(chunkId.batch);
     stagedChunks += 1;
   }
-  // From here on, a chunk that ends is read without the text; the parts of chunks that ended before come next.
+  // From here on, a chunk that ends does so without the text; the parts of chunks that ended before come next.
   for (const key of await keysOf(SCORES_FOLDER, options)) {
     const chunkId = chunkOfPart(key);
     const held = chunkId && (await readPart(key, options));
@@ -100,7 +100,7 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-/** Erases a text or a batch, also from old versions of objects and from what the table's file has of deleted rows. */
+/** Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file. */
 export async function forget(
   forgotten: Forgotten,
   batches: BatchStorage,
@@ -110,17 +110,17 @@ export async function forget(
     'batch' in forgotten
       ? await forgetBatch(forgotten.batch, batches)
       : await forgetText(forgotten.textHash, batches);
-  // A table in DynamoDB leaves nothing of deleted rows.
+  // A table in DynamoDB keeps nothing of deleted rows.
   const path = sqlitePath(readSyncSettings(environment).SYNC_TABLE ?? '');
   if (path !== undefined) await (await openSqliteFile(path)).erase();
   // Only now is everything that was erased an old version.
   return { ...erased, oldVersions: await eraseOldVersions(forgotten, batches.store) };
 }
 
-/** What is forgotten: a text by its SHA-256, or a batch. */
+/** A text by its SHA-256, or a batch. */
 type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
-/** What would be erased of a text or a batch now, and how many old versions of objects. */
+/** What would be erased now, and how many old versions of objects. */
 export async function wouldForget(
   forgotten: Forgotten,
   options: BatchStorage,
@@ -136,7 +136,7 @@ const foldersOf = (forgotten: Forgotten): readonly string[] =>
     ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch)]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
-/** The objects of a batch, or those that hold a text; objects that go meanwhile count no rows. */
+/** The objects of a batch, or those that hold a text; objects that are deleted meanwhile count no rows. */
 async function findHeld(forgotten: Forgotten, options: BatchStorage) {
   const isBatch = 'batch' in forgotten;
   const hashes = new Set<string>(isBatch ? [] : [forgotten.textHash]);
@@ -222,7 +222,7 @@ async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<vo
   if (stored && !isEnded(stored.row)) await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
-/** Erases a text from the part that a chunk's row names, and other parts with it; returns how many rows each had of it. */
+/** Erases a text from the part that a chunk's row names, and from other parts; returns how many rows of each had it. */
 async function eraseFromParts(
   chunkId: ChunkId,
   textHash: string,
@@ -239,7 +239,7 @@ async function eraseFromParts(
       erased.set(key, count);
     }
     if (holding.size === 0) return [...erased.values()];
-    // Only now: a part that was named since would be taken for one that no row names.
+    // Only now: otherwise a part that was named since would count as unnamed.
     const stored = await readChunkRow(chunkId, options);
     let hasChanged = false;
     for (const [key, rows] of holding) {
@@ -257,7 +257,7 @@ async function eraseFromParts(
   }
 }
 
-/** Makes a new part, and the chunk's row name it if there is one; false if the row changed meanwhile. */
+/** Builds a new part, and names it in the chunk's row if there is one; false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
   stored: StoredChunk | undefined,
@@ -283,7 +283,7 @@ async function readPart(key: string, { store }: BatchStorage): Promise<readonly 
 const keysOf = (prefix: string, { store }: BatchStorage): Promise<string[]> =>
   Array.fromAsync(store.list(prefix), ({ key }) => key);
 
-/** Erases what old versions have of a text or a batch, once nothing current holds it; returns how many. */
+/** Erases old versions with a text or a batch, once nothing current holds it; returns how many. */
 export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
   let erased = 0;
   for await (const version of oldVersionsOf(forgotten, store)) {

@@ -1,4 +1,7 @@
-/* Batches of texts and their scores: score, read and forget them. What a verb needs is loaded when the verb is called. */
+/*
+ * Batches of texts and their scores: score, read and forget them. The code of each verb is loaded when the verb is
+ * called.
+ */
 
 export {
   BatchConflictError,

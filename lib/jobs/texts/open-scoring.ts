@@ -16,7 +16,7 @@ import { createInput, type InputFound, type InputOptions } from './rows/read-row
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
-  /** Called once, when all rows were read for the first time: before anything is sent. */
+  /** Called once, after all rows were read for the first time, before anything is sent. */
   readonly onInput: (found: InputFound) => void;
   readonly onProgress: Parameters<typeof scoreFile>[1]['progress'];
 };
@@ -27,7 +27,7 @@ export async function openScoring(
   parts: {
     readonly batch: string;
     readonly request: ScoreRequest;
-    /** Opens the source of the texts; gives the same bytes each time. */
+    /** Opens the source of the texts; returns the same bytes each time. */
     readonly open: () => AsyncIterable<Uint8Array>;
     readonly rows: InputOptions;
     readonly maxCalls: number | undefined;
@@ -50,7 +50,7 @@ export async function openScoring(
     store,
     /** What the calls so far may have cost. */
     paid: paid as Readonly<typeof paid>,
-    /** What the batch would take, and why it would be refused. Sends nothing. */
+    /** What the batch needs, and why it would be refused. Sends nothing. */
     async preview() {
       const found = await previewBatch(given, { cache, rate, signal });
       const conflicts: string[] = [];
@@ -78,7 +78,7 @@ export async function openScoring(
   };
 }
 
-/** How a process scores, by its settings and its clock. */
+/** The identity of a process that scores, from its settings and its clock. */
 const ownOf = ({ settings, breaker }: Session) => ({
   random: Math.random,
   sleep,
@@ -100,7 +100,7 @@ function counting(analyze: Analyze, paid: Record<'calls' | 'scored' | 'tokens', 
   };
 }
 
-/** The rows, whose source is reported when they were read for the first time. */
+/** The rows; their source is reported after they were read for the first time. */
 function reportedOnce({ rows, input }: BatchRequest, onInput: ScoreHooks['onInput']): BatchRequest['rows'] {
   let isReported = false;
   return async function* reportedRows() {

@@ -1,4 +1,4 @@
-/* What jobs there are, what their messages say, and how a row of the ledger is read. It is loaded by every command. */
+/* The types of jobs, their messages, and how a row of the ledger is read. Every command loads it. */
 
 export { type Allow, allowFault, readAllow } from '../allow.ts';
 export { jobTimes } from '../job-times.ts';

@@ -14,36 +14,38 @@ export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = MessageChecks<Message, Input> & {
-  /** A send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
+  /** Whether a send with an unknown outcome may be repeated: it does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
-  /** What comes before the first request takes long: the job is claimed before, not by its first send. */
+  /** The work before the first request takes long, so the job is claimed before it, not by its first send. */
   readonly isClaimedFirst?: boolean;
-  /** A job sends many requests, and ends between two of them once a person cancels it. No short job waits for its end. */
+  /**
+   * A job sends many requests, and stops between two of them once a person cancels it. No short job waits for its end.
+   */
   readonly sendsMany?: boolean;
-  /** One of many jobs of a batch: its calls let those of others leave first. */
+  /** Whether a job is one of many of a batch: calls of other jobs leave first. */
   readonly isBulk?: (job: JobBy<Message>) => boolean;
   /** Timeout of one platform request, in milliseconds. Default: the configured one. */
   readonly timeoutMs?: number | undefined;
   /** Why the lists of SYNC_ALLOW do not allow a job, whose type has been checked already. */
   readonly allowFault?: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /**
-   * What is wrong with a job although its message is valid, or may be, as far as that is known without the platform. One
-   * with a fault is refused, one with a warning alone is not. The parser is passed in: it is large, and a deployed
-   * worker never checks a formula.
+   * The faults and warnings of a job with a valid message, as far as they are known without the platform. A job with a
+   * fault is refused, one with warnings alone is not. The parser is passed in: it is large, and a deployed worker never
+   * checks a formula.
    */
   readonly judgeHere?: (
     job: JobBy<Message>,
     parts: { readonly judgeFormula: typeof judgeFormula },
   ) => { readonly faults: readonly string[]; readonly warnings: readonly string[] };
-  /** The calculation whose formula a job replaces. Default: it replaces none. */
+  /** The calculation whose formula a job replaces. Default: none. */
   readonly replacesFormulaOf?: (job: JobBy<Message>) => string;
-  /** Maximum calls of the platform that a job takes if none is repeated; undefined where that is not known beforehand. */
+  /** Maximum calls of the platform for a job if none is repeated; undefined if it is not known beforehand. */
   readonly mostCalls: (job: JobBy<Message>) => number | undefined;
-  /** Makes the runner, whose code is imported only here. Throws if a setting is invalid. */
+  /** Creates the runner, whose code is imported only here. Throws if a setting is invalid. */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
-  /** What must follow once the job's end is in the ledger. Called again whenever its message is received again. */
+  /** What to do once the job's end is in the ledger. Called again whenever its message is received again. */
   readonly afterEnd?: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
-  /** What must come before a failed job is reopened: called again if the process dies in between. */
+  /** What to do before a failed job is reopened: called again if the process dies in between. */
   readonly beforeReopen?: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
   /** Why a failed job must not be reopened, even by its id; undefined if it may be. */
   readonly reopenFault?: (
@@ -59,7 +61,7 @@ export type RunnerParts = JobClock & {
   /** Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
   readonly storage: JobStorage;
-  /** A client that returns a job to the queue rather than wait long for its turn. */
+  /** A client that requeues a job rather than wait long for its turn. */
   readonly platform: Platform;
   readonly onSentiment?: ((response: Sentiment) => void) | undefined;
 };

@@ -10,7 +10,7 @@ import { score } from './score/definition.ts';
 import { snapshot } from './snapshot/definition.ts';
 import { updateFormula } from './update-formula/definition.ts';
 
-/** What a job may do, by the `type` of its message: everything that handles job types is made from this table. */
+/** All job types, by the `type` of a message: everything that handles job types is built from this table. */
 const table = {
   'run-function': runFunction,
   score,
@@ -46,7 +46,7 @@ export const definitionOf = <Type extends JobType>({
   readonly type: Type;
 }): JobTypeDefinition<Messages[Type]> => definitions[type];
 
-/** Whether jobs of the type send many requests, and end between two of them once a person cancels them. */
+/** Whether jobs of the type send many requests, and stop between two of them once a person cancels them. */
 export const sendsMany = (type: string): boolean => (longTypes as readonly string[]).includes(type);
 
 /** The types of jobs that send many requests, and so mostly wait for the pace. */

@@ -5,11 +5,11 @@ import { canonicalId, columnOf } from '../rules/record-rules.ts';
 import { createUsesCollector, graphIn, type PackedUses, thingsIn } from '../uses-graph.ts';
 import { findFormula, formulaKeys } from './formula-log.ts';
 
-/** The formulas whose text is known: of each calculation, by its canonical id, the key of our last update of it. */
+/** Formulas whose text is known: by the calculation's canonical id, the key of our last update. */
 export type KnownFormulas = {
   readonly store: Pick<Store, 'get'>;
   readonly keys: ReadonlyMap<string, string>;
-  /** Equal for the same formulas. */
+  /** Equal for equal formulas. */
   readonly mark: string;
   readonly signal: AbortSignal | undefined;
 };
@@ -30,15 +30,15 @@ export async function listFormulas(
 const AT_ONCE = 32;
 
 /**
- * Adds to uses which columns the known formulas read, of each dataset that their calculation is on. What is there keeps
- * its numbers. `formulas`: of how many the text was read.
+ * Adds to uses the columns that known formulas read, for each dataset that the calculation is on. Existing nodes keep
+ * their numbers. `formulas`: how many texts were read.
  */
 export async function withColumns(
   uses: PackedUses,
   known: KnownFormulas,
 ): Promise<{ readonly uses: PackedUses; readonly formulas: number }> {
   if (known.keys.size === 0) return { uses, formulas: 0 };
-  // The parser is large.
+  // Loaded when needed: the parser is large.
   const { analyzeFormula } = await import('../../formula/index.ts');
   const datasets = datasetsOf(uses, known.keys);
   const collector = createUsesCollector();
@@ -65,7 +65,7 @@ export async function withColumns(
   return { uses: collector.pack(), formulas };
 }
 
-/** The datasets that these calculations are on, by the ids of the calculations. */
+/** The datasets that each of these calculations is on, by the calculation's id. */
 function datasetsOf(uses: PackedUses, wanted: Pick<KnownFormulas['keys'], 'has'>) {
   const { kindAt, thingAt } = thingsIn(uses.things);
   const { user, used } = graphIn(uses);

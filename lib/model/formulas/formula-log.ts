@@ -6,7 +6,7 @@ const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 /** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
 const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
-/** Stores the calculation as an update left it: the same bytes under the same key, however often it is called. */
+/** Stores the calculation as an update left it. Idempotent: the same bytes go under the same key. */
 export async function storeFormula(
   store: Store,
   { calculationId, finishedAtMs, ...update }: FormulaResponse,
@@ -19,15 +19,15 @@ export async function storeFormula(
 type FormulaResponse = {
   readonly calculationId: string;
   readonly finishedAtMs: number;
-  /** What was sent. Absent: the response has it. */
+  /** The formula that was sent. Absent: the response has it. */
   readonly expression?: string;
-  /** JSON text; undefined if none was stored. */
+  /** The response as JSON text; undefined if none was stored. */
   readonly response: string | undefined;
 };
 
 /**
- * What the platform returned, as it came. Where that lacks the formula that was sent, it is added, since nothing else says
- * what was set: one that it returned instead is `_answeredExpression`.
+ * The platform's response as received. If it lacks the formula that was sent, that is added, since nothing else records
+ * it; the formula that the platform returned instead is `_answeredExpression`.
  */
 function calculationAfter({
   expression,
@@ -61,7 +61,7 @@ export async function findFormula(
 ): Promise<FormulaLogEntry | undefined> {
   const stored = await findStored(store, key, anyRecord(), MAX_LIST_BYTES);
   const [, id, time = ''] = /([^/]+)\/([^/]+)\.json$/.exec(key) ?? [];
-  // An id is its digits, however the platform wrote it.
+  // An id is its digits, in whatever form the platform wrote it.
   return stored && { key, time, calculation: { ...stored.value, id } };
 }
 
@@ -75,7 +75,7 @@ export async function* formulaKeys(store: Pick<Store, 'list'>, signal?: AbortSig
   }
 }
 
-/** When an update had returned, in epoch milliseconds; NaN if its key does not say. */
+/** When an update had returned, in epoch milliseconds; NaN if its key has no time. */
 export const timeOfEntry = ({ time = '' }: { readonly time?: string | undefined }): number =>
   Date.parse(time.replace(TIME_NAME, '$1-$2-$3T$4:$5:$6.$7Z'));
 

@@ -5,10 +5,13 @@ type Edges = {
   readonly to: ArrayLike<number>;
 };
 
-/** Edges by the node that they lead from: those of node `n` are `edges[starts[n]]` up to, not including, `edges[starts[n + 1]]`. */
+/**
+ * Edges grouped by the node where they start: those of node `n` are `edges[starts[n]]` up to, not including,
+ * `edges[starts[n + 1]]`.
+ */
 export type Adjacency = Edges & { readonly starts: Uint32Array; readonly edges: Uint32Array };
 
-/** Edges with their numbers sorted by where they lead from; of one node, in the order given. Linear in time and memory. */
+/** Groups edges by the node where they start; those of one node stay in order. Linear in time and memory. */
 export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   const starts = new Uint32Array(nodes + 1);
   const increment = (values: Uint32Array, at: number) => {
@@ -28,34 +31,34 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
 }
 
 type ReachOptions = {
-  /** How many edges away, at most. Default: any number. */
+  /** Maximum distance in edges. Default: any. */
   readonly hops?: number;
   /** Maximum nodes to list; all are counted. Default: any number. */
   readonly most?: number;
-  /** Called with each node that is reached, also with those that are not listed. */
+  /** Called with each node that is reached, listed or not. */
   readonly see?: (node: number) => void;
 };
 
-/** What is reached from some nodes, nearest first. The start nodes themselves are not in it. */
+/** What is reached from the start nodes, nearest first, without the start nodes. */
 type Reach = {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
-  /** The edges that lead to `nodes` on a shortest way: from a start or one of `nodes`, one hop nearer. In order of hops. */
+  /** The last edges of shortest paths to `nodes`: each starts one hop nearer. In order of hops. */
   readonly edges: Uint32Array;
-  /** How many nodes are 1, 2, 3 … hops away, with those that are not listed. */
+  /** How many nodes are 1, 2, 3 … hops away, listed or not. */
   readonly counts: readonly number[];
-  /** True if more nodes are further away than was asked. */
+  /** True if more nodes are further away than `hops`. */
   readonly isCut: boolean;
 };
 
-/** Everything that can be reached from the start nodes, breadth first; each node once, whatever circles there are. */
+/** Everything reachable from the start nodes, breadth first; each node once, even in circles. */
 export function reach(
   { nodes: size, to, starts, edges }: Adjacency,
   from: Iterable<number>,
   { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see }: ReachOptions = {},
 ): Reach {
   const numbers = () => new Uint32Array(size);
-  // In the order in which they are reached; and of each node its place there, and 1 more: 0 if it was not reached.
+  // In the order in which they are reached; and by node its index there, plus 1: 0 if it was not reached.
   const nodes = numbers();
   const away = numbers();
   const places = numbers();

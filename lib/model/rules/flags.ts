@@ -33,7 +33,7 @@ export const flagMeanings: Readonly<Record<Flag, string>> = {
   same_links: 'Another one uses the same things, two at least.',
 };
 
-/** A bit of things whose record a snapshot holds. */
+/** The bit of things that a snapshot has a record of. */
 export const IN_SNAPSHOT = 128;
 
 /** The flags that records of each kind may have. */
@@ -44,9 +44,9 @@ export const flagsOf = {
 
 export type FlaggedKind = keyof typeof flagsOf;
 
-/** What is wrong with a thing itself: things that depend on it are affected. */
+/** The flags of a thing that is wrong itself: things that depend on it are affected. */
 export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing_target;
 
-/** What is counted of a user, and what of these has a flag. */
+/** What is counted for each user. */
 export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
 export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];

@@ -1,6 +1,6 @@
 /* The rules that read one record. They import nothing of the other rooms, so that every room may use them. */
 
-/** `other` is what a link of a type without a kind names: its id is `TYPE:ID`. The order is stored nowhere. */
+/** `other` is the target of a link of unknown type; its id is `TYPE:ID`. The order is stored nowhere. */
 export const kinds = [
   'calculation',
   'card',
@@ -19,7 +19,7 @@ export type Kind = (typeof kinds)[number];
 export type Thing = { readonly kind: Kind; readonly id: string };
 
 const INTEGER = /^(-?)0*(\d+)$/;
-/** Most ids are like this, and canonical already: they cost no more than the test. */
+/** Most ids look like this, and are canonical already: they cost only this test. */
 export const CANONICAL_DIGITS = /^[1-9]\d*$/;
 
 /**
@@ -34,7 +34,7 @@ export function canonicalId(value: unknown): string | undefined {
   return digits === '0' ? '0' : `${sign}${digits}`;
 }
 
-/** An id as received in JSON as the text that a request sends: its spelling is kept. Undefined if the value is no id. */
+/** An id from JSON as the text that a request sends: its spelling is kept. Undefined if the value is no id. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -49,7 +49,7 @@ export function thing(kind: Kind, value: unknown): Thing | undefined {
   return id === undefined ? undefined : { kind, id };
 }
 
-/** From `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. */
+/** Parses `CARD`, `CARD:PAGE` or `dr:DRILL:ROOT`. */
 export function namedCard(value: unknown): Record<'card' | 'root', Thing | undefined> {
   const text = idText(value) ?? '';
   if (!DRILL.test(text)) return { card: thing('card', text.split(':', 1)[0]), root: undefined };
@@ -100,9 +100,9 @@ export type Use = {
   readonly user: Thing;
   readonly used: Thing;
   readonly relation: Relation;
-  /** What the link says of itself, in lower case; null if it says nothing. */
+  /** The validity that the link states, in lower case; null if it states none. */
   readonly validity: string | null;
-  /** The field that states it first. */
+  /** The first field that states it. */
   readonly statedBy: Statement;
 };
 
@@ -119,7 +119,7 @@ export function partsOfColumn(id: string): { readonly dataset: string; readonly 
   return { dataset: id.slice(0, end), column: id.slice(end + 1) };
 }
 
-/** The source of records that state uses, and the fields of them that it takes. */
+/** The sources whose records state uses, with the fields that do. */
 export const linkFields = {
   calculations: ['id', 'links', 'activeLinks', 'functionTemplateDependencies'],
   cards: ['id', 'datasourceId', 'datasetId', '_datasetId', 'urn'],
@@ -128,15 +128,15 @@ export const linkFields = {
 export type LinkSource = keyof typeof linkFields;
 
 /**
- * A value of a list, such as a status or a sentiment, as SQL, files and commands all show it: in lower case, since the
- * platform sends it in different cases. Anything but text is returned as it is.
+ * A value of a list, such as a status or a sentiment, as SQL, files and commands show it: in lower case, since the
+ * platform's case varies. Anything but text is returned unchanged.
  */
 export const lowerCase = <Value>(value: Value): Spelled<Value> =>
   (typeof value === 'string' ? value.toLowerCase() : value) as Spelled<Value>;
 
 type Spelled<Value> = Value extends string ? Lowercase<Value> : Value;
 
-/** True if what a link says of itself makes it a broken one: anything but VALID, whatever its case. */
+/** True if a link's validity is anything but VALID, in any case. */
 export const isBroken = (validity: string | null): boolean =>
   validity !== null && lowerCase(validity) !== VALID;
 
@@ -146,9 +146,8 @@ export const isInvalid = (status: unknown): boolean =>
 const VALID = 'valid';
 
 /**
- * Calls `see` with what a record, as `parseJson` returns it, says of who uses whom, in the order of its links: the same pair
- * of things may come again. Links of any other shape are skipped and hide none of the rest. Returns the thing that the
- * record is of: if it has no id, it says nothing.
+ * Calls `see` with each use that a record (a value of `parseJson`) states, in the order of its links; a pair of things
+ * may repeat. Links of any other shape are skipped. Returns the record's own thing: if it has no id, it states nothing.
  */
 export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) => void): Thing | undefined {
   const members = membersOf(record);
@@ -161,7 +160,7 @@ export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) 
   } else {
     const { datasourceId, datasetId, _datasetId, urn } = members;
     const built = thing('dataset', datasourceId);
-    // A drill that stood inside a card names its dataset like this.
+    // A drill inside a card names its dataset like this.
     const drilled = built === undefined ? thing('dataset', datasetId) : undefined;
     add(own, 'built on', built, 'datasourceId');
     add(own, 'built on', drilled, 'datasetId');
@@ -172,13 +171,13 @@ export function forEachUse(source: LinkSource, record: unknown, see: (use: Use) 
   return own;
 }
 
-/** An id that a record links to, lowerCase as sent. `isGone`: what the link says of itself is that there is no such thing. */
+/** An id that a record links to, as sent. `isGone`: the link says that its target does not exist. */
 export type LinkedId = { readonly id: string; readonly isGone: boolean };
 
-/** The ids of the datasets that a calculation's record uses: cards of these are fetched. */
+/** The ids of the datasets that a calculation's record uses: their cards are fetched. */
 export function datasetsUsed(record: unknown): readonly LinkedId[] {
   const found = new Map<string, LinkedId>();
-  // Links with a validity come first: one without says nothing else of the same dataset.
+  // Links with a validity come first: one without adds nothing about the same dataset.
   eachLink(membersOf(record), ({ type, target, validity }) => {
     const used = type === 'DATA_SOURCE' ? thing('dataset', target) : undefined;
     if (used === undefined) return;
@@ -189,7 +188,7 @@ export function datasetsUsed(record: unknown): readonly LinkedId[] {
   return [...found.values()];
 }
 
-/** The validity of a link to what was deleted. */
+/** The validity of a link to a deleted thing. */
 const ILLEGAL_REFERENCE = 'illegal_reference';
 
 const adding =
@@ -209,7 +208,7 @@ type Link = {
   readonly statedBy: Statement;
 };
 
-/** What a link's `valid` says. */
+/** A link's `valid` as a validity. */
 const validityIn = (valid: unknown): string | null =>
   typeof valid === 'string' && valid !== '' ? lowerCase(valid) : null;
 
@@ -241,7 +240,7 @@ function eachLink(record: Members, see: (link: Link) => void): void {
     see({ ...plain, type: 'FUNCTION_TEMPLATE', target, statedBy: 'functionTemplateDependencies' });
 }
 
-/** What links of a type name, and how it and the calculation use each other: a card is the user. `hidden`: of hidden links. */
+/** The target of links of a type, and the relation: a card is the user. `hidden`: the relation of hidden links. */
 type LinkType = { readonly kind: Kind; readonly relation: Relation; readonly hidden: Relation };
 
 const linkTypes: ReadonlyMap<string, LinkType> = new Map([
@@ -255,8 +254,8 @@ const OTHER_TYPE: LinkType = { kind: 'other', relation: 'links to', hidden: 'lin
 const linkTypeOf = (type: string): LinkType => linkTypes.get(type) ?? OTHER_TYPE;
 
 /**
- * All links of a calculation name where it is used: a card, and likewise a calculation. `templates`: those that it depends
- * on itself, by their canonical ids. The full record of a calculation may link to these as well.
+ * Adds a link of a calculation: it names where the calculation is used, a card or another calculation. `templates`: the
+ * canonical ids of the calculations that it depends on itself, to which its full record may link as well.
  */
 function addLink(
   own: Thing,

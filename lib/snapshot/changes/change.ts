@@ -67,7 +67,7 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/** The fields of a record by name, with exact numbers; one with too many values to be parsed is its text. */
+/** The fields of a record by name, with exact numbers; a field with too many values to be parsed is its text. */
 export const fieldsOf = (line: string): ReadonlyMap<string, unknown> =>
   new Map(Array.from(valuesByName(readLine(Buffer.from(line))), ([name, text]) => [name, exactValue(text)]));
 
@@ -90,7 +90,7 @@ export async function collectChanges(
 /** Maximum values of a field that is compared by its value: millions of them would take gigabytes. */
 const MAX_VALUES = 100_000;
 
-/** A field with exact numbers; of one with too many values to be parsed, the text. */
+/** The value of a field, with exact numbers; the text of a field with too many values to be parsed. */
 export const exactValue = (text: string): unknown =>
   holdsMoreValues(text, MAX_VALUES) ? text : parseExact(text);
 
@@ -100,7 +100,7 @@ type StoredChangesOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The changes stored when a run was published; undefined if there are none any more. Throws `StoredObjectError`. */
+/** The changes stored when a run was published; undefined if they are gone. Throws `StoredObjectError`. */
 export async function storedChanges(
   options: StoredChangesOptions,
 ): Promise<AsyncGenerator<Change> | undefined> {
@@ -121,7 +121,7 @@ async function* readChanges(key: string, { store, signal }: StoredChangesOptions
   }
 }
 
-/** The records stay byte for byte as they are: only the other members are parsed. */
+/** The records stay byte for byte: only the other members are parsed. */
 function changeOfLine(read: ReadLine, place: () => string): Change {
   try {
     readMembers(read.line, read.members);
@@ -168,7 +168,7 @@ function fieldLines(source: Source, change: Change): readonly string[] {
   return others === 0 ? lines : [...lines, `  and ${others} more fields`];
 }
 
-/** Epoch milliseconds as the date that they are. */
+/** A field as text; epoch milliseconds as a date. */
 function printField(fields: ReadonlyMap<string, unknown>, name: string, isTime: boolean): string {
   if (!fields.has(name)) return '(absent)';
   const printed = printExact(fields.get(name));
@@ -190,7 +190,7 @@ function shortenPair(before: string, after: string): readonly [string, string] {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/** A character has one or two units; of a text of any length, only so many are looked at. */
+/** A character has one or two units, so only so many units are looked at, however long the text is. */
 const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
 
 const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;

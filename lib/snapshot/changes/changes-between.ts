@@ -13,13 +13,16 @@ import { type Comparison, compareInBuckets, compareSideBySide, NotSideBySideErro
 type RunsToCompare = {
   readonly store: Store;
   readonly place: Place;
-  /** Default: the run that `now` was compared with when it was published; if it was not, the run before it. */
+  /** Default: the run that `now` was compared with when it was published; without one, the run before it. */
   readonly old?: string | undefined;
   /** Default: the last published run. */
   readonly now?: string | undefined;
-  /** Epoch milliseconds, in place of `old`: the last run started by then; if none, the first published one but `now`. */
+  /**
+   * Epoch milliseconds, instead of `old`: the last run started by then; without one, the first published run other than
+   * `now`.
+   */
   readonly sinceMs?: number | undefined;
-  /** The most memory for records that are not in order, in bytes. */
+  /** Maximum memory for records that are not in order, in bytes. */
   readonly memoryBytes: number;
   readonly signal?: AbortSignal | undefined;
 };
@@ -30,10 +33,10 @@ export async function changesBetween(wanted: RunsToCompare): Promise<
   | { readonly kind: 'unknown-run'; readonly run: string; readonly runs: readonly PublishedRun[] }
   | {
       readonly kind: 'found';
-      /** Null if there is nothing to compare with: in that case nothing is compared. */
+      /** Null if no run exists to compare with: then nothing is compared. */
       readonly old: string | null;
       readonly after: Manifest;
-      /** Undefined if nothing is compared. Read them to their end, or end the reading. */
+      /** Undefined if nothing is compared. Read all of them, or end the generator. */
       readonly steps: AsyncGenerator<Change> | undefined;
       readonly isStored: boolean;
     }
@@ -89,9 +92,9 @@ export async function* compareRuns(comparison: Comparison): AsyncGenerator<Chang
 
 export type ChangesToPublish = Comparison & {
   readonly key: string;
-  /** The store that they go to. Default: the one that the runs are in. */
+  /** The store to write to. Default: the one that holds the runs. */
   readonly to?: Store | undefined;
-  /** A folder in it for records in buckets, should there be any. Ends in a slash. */
+  /** A folder in it for buckets of records, if any are needed. Ends in a slash. */
   readonly scratch: string;
 };
 

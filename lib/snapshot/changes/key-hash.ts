@@ -17,6 +17,9 @@ export function keyHash(key: string): number {
 /** The average size of a part before compression: about 6 MB compressed. */
 const PART_BYTES = 32_000_000;
 
-/** True if a part ends after a record, the likelier the larger it is: so unchanged records are in the same parts again. */
+/**
+ * True if a part ends after a record, more likely after a larger one. It depends on the record alone, so unchanged
+ * records are in the same parts again.
+ */
 export const endsPart = (key: string, lineBytes: number): boolean =>
   (keyHash(key) / HASH_SPACE) * PART_BYTES < lineBytes;

@@ -17,7 +17,7 @@ import type { RecordKey } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { bytesOf, type Line, type LineReader, lineOf, NO_RECORD, readLines } from './line-reader.ts';
 
-/** Where the top-level members of a line are in its bytes, by position: numbers only, so that reading makes nothing. */
+/** The positions of a line's top-level members in its bytes: numbers only, so that reading allocates nothing. */
 type LineMembers = {
   count: number;
   hasEscapes: boolean;
@@ -64,7 +64,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers, skip 
       const colon = skipSpace(bytes, nameEnd);
       if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
       const value = skipSpace(bytes, colon + 1);
-      // A change holds two records that may be as deep as can be, so its own depth does not count.
+      // A change holds two records, each of which may have the maximum depth, so its own depth does not count.
       const valueEnd = skip(json, value, 0);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd;
@@ -111,14 +111,14 @@ export function nameAt({ line, members }: ReadLine, at: number): string {
 export const valueAt = ({ line, members }: ReadLine, at: number): string =>
   line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
 
-/** The texts of all values by name; of members with the same name, the last counts. */
+/** The texts of all values by name; of members with the same name, the last wins. */
 export const valuesByName = (read: ReadLine): ReadonlyMap<string, string> =>
   new Map(Array.from({ length: read.members.count }, (_, at) => [nameAt(read, at), valueAt(read, at)]));
 
-/** The position of a member that is not there. */
+/** The position of a missing member. */
 const NONE = -1;
 
-/** The last member whose name is in these bytes, or `NONE`: of members with the same name, it counts. */
+/** The last member whose name is in these bytes, or `NONE`: of members with the same name, the last wins. */
 export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.length): number {
   const { line, members } = read;
   const { bytes } = line.json;
@@ -132,7 +132,10 @@ export function lastNamed(read: ReadLine, name: Buffer, start = 0, end = name.le
   return NONE;
 }
 
-/** The texts of some members of an object, by name, but for values of more than `maxBytes`. Throws what `readMembers` throws. */
+/**
+ * The texts of some members of an object, by name, without values of more than `maxBytes`. Throws what `readMembers`
+ * throws.
+ */
 export function memberTexts(
   object: Buffer,
   names: readonly string[],
@@ -152,7 +155,10 @@ export function memberTexts(
 /** Maximum values of a field that ids are taken from. */
 const MAX_READ_VALUES = 2_000_000;
 
-/** Finds the members of a reader's current line: none of what is no object. Throws `StoredObjectError` if it is not JSON. */
+/**
+ * Finds the members of a reader's current line; a value that is no object has none. Throws `StoredObjectError` if the
+ * line is not JSON.
+ */
 function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine {
   try {
     if (line.json.bytes[line.start] !== OPEN_OBJECT) {
@@ -168,7 +174,9 @@ function readRecord({ line, place }: LineReader, members: LineMembers): ReadLine
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Makes a function that parses some fields of a reader's current line; one beyond the limits of JSON is left out. */
+/**
+ * Creates a function that parses some fields of a reader's current line; a field beyond the limits of JSON is left out.
+ */
 export function createRecordFields(names: readonly string[], members = noMembers()) {
   const wanted = names.map((name) => ({ name, bytes: Buffer.from(name) }));
   return (reader: LineReader): Readonly<Record<string, unknown>> => {
@@ -189,8 +197,8 @@ export function createRecordFields(names: readonly string[], members = noMembers
 }
 
 /**
- * Makes a function that returns the key of a reader's current line, without parsing it unless it is unusual; `members`
- * has the line's members then. Throws `StoredObjectError` that names a line that is not a record with a key.
+ * Creates a function that returns the key of a reader's current line, without parsing the line unless it is unusual;
+ * then `members` has the line's members. Throws `StoredObjectError` that names a line that is not a record with a key.
  */
 export function createLineKey(rule: RecordKey, members = noMembers()): (reader: LineReader) => string {
   const keyOf = createPlainKey(rule);
@@ -205,7 +213,7 @@ export function createLineKey(rule: RecordKey, members = noMembers()): (reader: 
   };
 }
 
-/** Makes a function that returns the key of a line; undefined if the line has to be parsed for that. */
+/** Creates a function that returns the key of a line; undefined if the line must be parsed for it. */
 function createPlainKey({ owner, id, isInteger }: RecordKey) {
   const own = Buffer.from(id);
   const owners = owner?.map((name) => Buffer.from(name));
@@ -270,7 +278,10 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const KEYS_AT_ONCE = 1_000;
 
-/** The keys of a run's records in order, a thousand at a time: singly takes twice as long. Throws `StoredObjectError`. */
+/**
+ * The keys of a run's records in order, in batches of a thousand: one at a time takes twice as long. Throws
+ * `StoredObjectError`.
+ */
 export async function* runKeys(options: {
   readonly store: Store;
   readonly source: Source;
@@ -329,10 +340,10 @@ export async function* findRecords(options: {
   }
 }
 
-/** The orders of runs in which no key is below the one before. */
+/** The orders of runs in which keys never decrease. */
 const KEY_ORDERS: readonly string[] = ['id', 'ids'];
 
-/** Whether a part may hold a record. A part whose keys do not show that is read. */
+/** Whether a part may hold a record. A part whose keys do not decide it is read. */
 const mayHold =
   (key: string, compare: (a: string, b: string) => number) =>
   ({ firstKey, lastKey }: Part): boolean =>

@@ -16,11 +16,14 @@ export type Line = {
 
 /** Reads the lines of parts, one after another, as views of the decompressed bytes. */
 export type LineReader = {
-  /** The line that was read last: the same object each time, with the values of that line. */
+  /** The current line: always the same object, with new values. */
   readonly line: Line;
   /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
   next(): boolean | Promise<boolean>;
-  /** Frees the memory of the lines before the current one: they must not be used any more. Collecting it would be slow. */
+  /**
+   * Frees the memory of the lines before the current one, which must not be used afterwards: garbage collection would
+   * be slow.
+   */
   release(): void;
   /** Where the current line is, for messages: its part, and its number from 1. */
   place(): string;
@@ -33,7 +36,7 @@ type LinesToRead = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A line that is all there is in its bytes. */
+/** A line that fills all of its bytes. */
 export const lineOf = (bytes: Buffer): Line => ({
   json: jsonBytesOf(bytes),
   start: 0,
@@ -96,8 +99,8 @@ export function readLines({ store, parts, signal }: LinesToRead): LineReader {
 export const NO_RECORD = 'expected a record as JSON, got something else';
 
 /**
- * Calls `see` with a reader at each line of some parts, one after another, and frees the memory of the lines that it has
- * seen. What it returns is awaited. Throws `StoredObjectError`, also where `see` throws `SyntaxError`.
+ * Calls `see` with a reader at each line of some parts, one after another, awaits its result, and frees the memory of
+ * the lines behind it. Throws `StoredObjectError`, also where `see` throws `SyntaxError`.
  */
 export async function eachLine(
   lines: LinesToRead,
@@ -127,7 +130,7 @@ async function* wholeLines(
   key: string,
 ): AsyncGenerator<{
   readonly bytes: Buffer;
-  /** What can be freed after the last of them: they and what was read before them are all that is in it. */
+  /** The memory that can be freed after the last of these lines: it holds nothing but them and earlier lines. */
   readonly memory: Buffer | undefined;
 }> {
   let begun: Buffer[] = [];
@@ -191,7 +194,7 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   pumped.catch(() => undefined);
   try {
     yield* unpacked as AsyncIterable<Buffer>;
-    // Gunzip ends at zeros after a member, whatever follows them.
+    // Gunzip ends at zeros after a member, and ignores the rest.
     for await (const _ of checked);
     if (fault !== undefined) throw fault;
   } catch (error) {
@@ -241,7 +244,7 @@ function createDecompressor(key: string): {
   throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
 }
 
-/** How a frame starts, and how one starts that decoders skip (its last four bits are free). */
+/** The first bytes of a frame, and of a frame that decoders skip (its last four bits are free). */
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
 
@@ -302,7 +305,7 @@ function followFrames() {
   } as const satisfies Record<Awaited, () => void>;
 
   return {
-    /** Reads on from `at`: the index that it came to, and whether a frame ends there. */
+    /** Continues from `at`: returns the next index, and whether a frame ends there. */
     read(chunk: Uint8Array, at: number): { readonly next: number; readonly ends: boolean } {
       if (isUnknown) return { next: chunk.byteLength, ends: false };
       let next = at + Math.min(skip, chunk.byteLength - at);

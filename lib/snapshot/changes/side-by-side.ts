@@ -30,7 +30,7 @@ import {
   readLines,
 } from './line-reader.ts';
 
-/** What a byte of a part and a record are estimated to take in memory, at most. */
+/** The estimated memory of a record for each byte of a part, at most. */
 const UNPACKED = 10;
 const RECORD_BYTES = 500;
 const MAX_BUCKETS = 512;
@@ -92,11 +92,11 @@ function eachRecord(
   return eachLine({ store, parts, signal }, (reader) => take(keyOf(reader), reader));
 }
 
-/** Of the memory, what the records of all buckets take when they are written. */
+/** The share of the memory for records of all buckets that are being written. */
 const OPEN_SHARE = 0.5;
 const AT_ONCE = 8;
 
-/** Puts the records of a run into buckets, in their order: each becomes a series of objects. */
+/** Puts the records of a run into buckets, in order: each becomes a series of objects. */
 async function putInBuckets(
   comparison: Comparison,
   side: RunSide,
@@ -161,7 +161,7 @@ export class NotSideBySideError extends Error {
   override readonly name = 'NotSideBySideError';
 }
 
-/** How many changes are yielded together at most. Few, since each may hold a piece of its run in memory. */
+/** Maximum changes that are yielded together. Few, since each may hold a piece of its run in memory. */
 const TOGETHER = 32;
 
 /**
@@ -175,7 +175,7 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   const waiting = createWaiting(comparison);
   let changes: LineChange[] = [];
 
-  /** Takes the current lines of both sides: true for the one to move on. */
+  /** Handles the current lines of both sides: true for the side to advance. */
   function take(): readonly [boolean, boolean] {
     if (isSameText(old.read.line, now.read.line)) return [true, true];
     const key = old.key();
@@ -221,7 +221,7 @@ export async function* compareSideBySide(comparison: Comparison): AsyncGenerator
   }
 }
 
-/** The size of what surrounds a waiting line in memory, rounded up. */
+/** The memory that surrounds a waiting line, rounded up. */
 const ENTRY_BYTES = 400;
 
 function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
@@ -233,7 +233,7 @@ function createWaiting({ source, memoryBytes = MEMORY_BYTES }: Comparison) {
   return {
     /** True if the other run had this record before. */
     has: (side: RunSide, key: string): boolean => otherOf(side).has(key),
-    /** What changed in a record of one run, unless it has to wait for that of the other. */
+    /** What changed in a record of one run; undefined if it must wait for the record of the other. */
     take(side: RunSide, key: string, line: Buffer): LineChange | undefined {
       const found = otherOf(side).get(key);
       const sizeBytes = ENTRY_BYTES + 2 * key.length + (found ?? line).byteLength;
@@ -274,7 +274,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
       known = undefined;
       return reader.next();
     },
-    /** The key of the current line, whose members are known then. */
+    /** The key of the current line; its members are known afterwards. */
     key(): string {
       known ??= readKey(reader);
       return known;
@@ -284,7 +284,7 @@ function openSide({ store, source, signal }: Comparison, parts: readonly Part[])
   };
 }
 
-/** Two runs without the parts that both have: no record of them changed. */
+/** Two runs without the parts that both have: their records did not change. */
 function withoutEqualParts({ before, after }: Comparison): Pick<Comparison, 'before' | 'after'> {
   const without = (own: Comparison['after'], others: Comparison['after']) => {
     const known = new Set(others.parts.map(({ sha256 }) => sha256));
@@ -303,8 +303,8 @@ const NO_FIELDS: readonly string[] = [];
 
 /**
  * The same for lines with the same names in the same order; undefined for others, if a name is repeated, or if they may
- * be different records. Of the line after, only values with other bytes are read: the rest is as valid as the line
- * before.
+ * be different records. In the later line, only values with other bytes are read: the rest is as valid as in the
+ * earlier line.
  */
 function differingInPlace(
   { key, volatile, sets }: RecordRules,
@@ -314,7 +314,7 @@ function differingInPlace(
   const { line, members } = before;
   if (members.hasEscapes) return undefined;
   let changed = NO_FIELDS;
-  /** Up to here both lines are understood, and up to there they are the same. */
+  /** The positions up to which both lines are read; `same` is the end of their equal bytes. */
   let [at, nowAt] = [line.start, after.start];
   let same = sameUntil(line, at, after, nowAt);
   for (let position = 0; position < members.count; position += 1) {
@@ -363,7 +363,7 @@ const isSameText = (a: Line, b: Line): boolean =>
   a.end - a.start === b.end - b.start &&
   a.json.bytes.compare(b.json.bytes, b.start, b.end, a.start, a.end) === 0;
 
-/** Where line `a` differs for the first time, from `start` on, from `b` from `other` on; at most the end of one of them. */
+/** The index at which `a` (from `start`) first differs from `b` (from `other`); at most the end of one of them. */
 function sameUntil(a: Line, start: number, b: Line, other: number): number {
   const left = a.json;
   const right = b.json;

@@ -3,7 +3,7 @@
 /** A type in Hive's notation; the field names of a struct are spelled as on the platform. */
 export type HiveType = string;
 
-/** What a query may make of a column beyond its type. */
+/** How a query may use a column, beyond its type. */
 export type ColumnUse = {
   /** An id of the platform, or a hash: it compares with numbers, and without regard to case. */
   readonly isId?: true;
@@ -91,11 +91,11 @@ export const moment = made('timestamp');
 export const id = (sql: string, about: string, guesses: readonly string[] = []): Column =>
   text(sql, about, { isId: true, guesses });
 
-/** A value of a list, in the one spelling that it has everywhere, whatever the platform sends. */
+/** A value of a list, such as a status, in its one spelling: lower case. */
 export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
   text(`lower(${sql})`, about, { isWord: true, ...use });
 
-/** A word that is one of these, which are also what is said of it; `more`: what else there is to say. */
+/** A word that is one of these values, which its meaning lists; `more`: the rest of its meaning. */
 export const oneOf = (
   sql: string,
   values: readonly string[],
@@ -109,7 +109,7 @@ export const oneOf = (
 export const alternatives = (values: readonly string[]): string =>
   [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ');
 
-/** Engines differ in what else they take for a time: in Trino `0` is a year. */
+/** ISO 8601 only: engines differ in what else they read as a time. In Trino `0` is a year. */
 export const ISO_TIME = String.raw`^[12]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$`;
 
 /** The moment of an ISO 8601 text, in UTC; null for any other text. */

@@ -15,15 +15,18 @@ import type { RunToScan } from '../sources/source-definition.ts';
 import type { StartExecution } from './start-execution.ts';
 
 /**
- * What a durable execution offers. The code that uses it runs again from its beginning in each invocation, and must
- * reach the same steps and waits each time: it may branch only on the results of steps.
+ * The operations of a durable execution. The code that uses it runs again from its beginning in each invocation, and
+ * must reach the same steps and waits each time: it may branch only on the results of steps.
  */
 export type DurableSteps = {
-  /** Stores what `act` returns, plain JSON, for later invocations. It may act twice, and is retried by `afterStepFailure`. */
+  /**
+   * Stores the result of `act`, plain JSON, for later invocations. `act` may run twice, and is retried by
+   * `afterStepFailure`.
+   */
   readonly step: <T>(name: string, act: () => Promise<T>) => Promise<T>;
   /** Ends the invocation; a new one continues after this time. */
   readonly wait: (ms: number) => Promise<void>;
-  /** What is left of the invocation, in milliseconds. Call it only within a step. */
+  /** Milliseconds left of the invocation. Call it only within a step. */
   readonly remainingMs: () => number;
   /** The time limit of this invocation, in milliseconds; read within steps only. */
   readonly limitMs: number;
@@ -91,7 +94,7 @@ export const timesOf = (limitMs: number) => ({
   patienceMs: Math.floor(limitMs / 15),
 });
 
-/** The shortest wait there is: its only purpose is a new invocation, with enough time for the next step. */
+/** The shortest wait: it only starts a new invocation, with enough time for the next step. */
 const PAUSE_MS = 1_000;
 
 /** A snapshot, and those taken once it is published: cards, whose datasets come from the calculations. */
@@ -138,7 +141,9 @@ export async function takeDurableRun(
 ): Promise<EndedRun> {
   const place = placeOfRequest(request);
   const { sliceMs, marginMs } = { ...timesOf(steps.limitMs), ...options };
-  /** Whether it waits is part of a step's result: on a replay there is enough time, and the wait must be reached. */
+  /**
+   * Whether it waits is part of a step's result: on a replay there is enough time, but the wait must be reached again.
+   */
   const step = async <T extends object>(name: string, act: () => Promise<T>): Promise<T> => {
     const { result, mustPause } = await steps.step(`${name}-${place}`, async () => ({
       result: await act(),
@@ -161,7 +166,7 @@ export async function takeDurableRun(
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = errorText(error);
     const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
-    // A step, so that a replay does not report it again: others may follow.
+    // A step, so that a replay does not report it again.
     await steps.step(`failed-${place}`, async () => {
       options.onEnded?.({ kind: 'failed', place, run, ...(run && tookMs(startedAt, options)), err });
       return {};
@@ -181,7 +186,7 @@ async function takeNextSlice(
   const { store, now, sliceMs, toSaveMs } = { ...timesOf(limitMs), ...options };
   const saved = await readCheckpoint(store, place, run);
   checkPlatform(saved.checkpoint, options.host);
-  // The scan has already ended if the result of the step that ended it was lost.
+  // The scan has ended already if the result of its last step was lost.
   if (saved.checkpoint.outcome !== null) return stageOf(saved.checkpoint);
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - toSaveMs));
@@ -193,7 +198,7 @@ async function takeNextSlice(
   }).catch(async (error: unknown) => {
     if (!cut.aborted) throw error;
     const current = await readCheckpoint(store, place, run);
-    // Not a single page in all that time means that the platform hangs: that is a failure, with a longer wait.
+    // No page in all that time means that the platform hangs: a failure, with a longer wait.
     if (current.etag === saved.etag) throw error;
     return current;
   });
@@ -238,7 +243,7 @@ const LIMITS: RetryLimits = {
   budgetMs: Number.POSITIVE_INFINITY,
 };
 
-/** The most retries after an unknown error. */
+/** Maximum retries after an unknown error. */
 const MAX_UNNAMED = 4;
 
 /** What to do after attempt `attempt` (1 is the first) threw `error`. A refused token (401) may be temporary, as for a job. */

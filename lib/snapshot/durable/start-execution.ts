@@ -2,8 +2,8 @@ import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } 
 import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws/index.ts';
 
 /**
- * Resolves once it is certain to run, once for each name: may be repeated. It may run even if this throws `AwsError`.
- * `input` is JSON text.
+ * Resolves once the execution is certain to run, once for each name: may be repeated. It may run even if this throws
+ * `AwsError`. `input` is JSON text.
  */
 export type StartExecution = (
   execution: { readonly name: string; readonly input: string },
@@ -30,7 +30,7 @@ export function lambdaExecutions(options: {
       try {
         await client.send(command, signal === undefined ? {} : { abortSignal: signal });
       } catch (error) {
-        // The name was used with another input, such as other followers: the run with this name is under way.
+        // The name was used with another input, such as other followers: the run of this name is under way.
         if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
       }
     });
@@ -42,7 +42,10 @@ function createLambdaClient(environment: AwsEnvironment, requestTimeoutMs: numbe
   return new LambdaClient(awsClientConfig(environment, { service: 'LAMBDA', ...limits }));
 }
 
-/** By which an execution stores its steps, with the time limits of its SDK, whose own client goes through no proxy. */
+/**
+ * The client by which an execution stores its steps, with the time limits of the SDK. The SDK's own client uses no
+ * proxy.
+ */
 export const createCheckpointClient = (environment: AwsEnvironment): LambdaClient =>
   createLambdaClient(environment, 55_000);
 

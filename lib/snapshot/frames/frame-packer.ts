@@ -4,12 +4,14 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { type GatheredBytes, gatherBytes } from '../../base/bytes/index.ts';
 import type { Compression } from '../keys.ts';
 
-/** How many bytes of ended frames may wait, so that the compressor's threads have work while a page is scanned. */
+/** Maximum bytes of ended frames that wait, so that the compressor's threads have work while a page is scanned. */
 const MAX_WAITING_BYTES = 6_000_000;
 
 export type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
 
-/** Packs frames a few at a time, and gives them to `packed` in order. Memory holds those that it has not given yet. */
+/**
+ * Packs frames a few at a time, and passes them to `packed` in order. Memory holds the frames that were not passed yet.
+ */
 export function createFramePacker<About>(
   compression: Compression,
   packed: (body: Buffer, about: About) => void,
@@ -57,7 +59,7 @@ export function createFramePacker<About>(
         free.push(filled);
       });
     },
-    /** Resolves once every frame that was ended has been given to `packed`. Throws what prevented it. */
+    /** Resolves once every ended frame was passed to `packed`. Throws what prevented it. */
     settle: (): Promise<void> => last,
   };
 }
@@ -75,8 +77,8 @@ const PACKERS = {
 } as const satisfies Record<Compression, (options: { readonly chunkSize: number }) => Transform>;
 
 /**
- * One frame of these bytes, all at once and in a thread of its own: the same bytes always give the same frame. Where
- * the output has room for any frame and no more input follows, zstd makes no copy of the input.
+ * Compresses these bytes to one frame, in a thread of its own: the same bytes always give the same frame. Where the
+ * output has room for any frame and no more input follows, zstd makes no copy of the input.
  */
 export async function packFrame(raw: Uint8Array, compression: Compression): Promise<Buffer> {
   const packer = PACKERS[compression]({ chunkSize: raw.byteLength + (raw.byteLength >> 8) + 1_024 });

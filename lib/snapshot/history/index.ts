@@ -1,6 +1,6 @@
 /*
- * What was published: the places and their runs, the records of a run, and what changed between two runs. What lists
- * runs or compares them is loaded when it is called.
+ * What was published: the places and their runs, the records of a run, and the changes between two runs. Listing and
+ * comparing are loaded at the first call.
  */
 
 export {

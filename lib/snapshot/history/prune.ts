@@ -22,7 +22,10 @@ import { latestSchema, type PublishedRun, placesIn, publishedRuns } from '../man
 import { readLastPublication } from '../publish/publish-parts.ts';
 import { findRuns, type UnpublishedRun, unpublishedRuns } from './runs.ts';
 
-/** Which runs of a place go: all but the newest `keep` published ones, or those that started before a moment (epoch ms). */
+/**
+ * Which runs of a place to remove: all but the newest `keep` published ones, or those that started before a moment
+ * (epoch ms).
+ */
 export type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
@@ -33,7 +36,9 @@ export type RunToPrune = {
   readonly run: string;
   readonly startedAt: string;
   readonly state: 'published' | 'half-pruned' | 'left' | UnpublishedRun['state'];
-  /** Where it is, or would be, published; undefined for a run of which nothing goes but what is under `work/`. */
+  /**
+   * The folder where it is, or would be, published; undefined for a run of which only the folder under `work/` goes.
+   */
   readonly folder: string | undefined;
   readonly objects: number;
   readonly bytes: number;
@@ -60,7 +65,7 @@ const UNFINISHED_MS = 7 * 86_400_000;
 /** Plans which runs of each place to delete; read-only. A clock that is ahead of all runs deletes none. */
 export async function planPrunes(
   options: Omit<PlanOptions, 'place' | 'rule' | 'nowMs'> & {
-    /** Default: all that there are. */
+    /** Default: all places. */
     readonly place: Place | undefined;
     /** `beforeMs` is counted from the start of the newest run, epoch milliseconds, and not from this machine's clock. */
     readonly rule:
@@ -87,7 +92,7 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   // What was published before may be all that is left.
   if (broken !== undefined) return { place, runs: [], broken };
   const published = await publishedRuns(store, place, { signal });
-  // Without latest.json each of them may have been published.
+  // Without latest.json each manifest may have been published.
   const folders = latest === undefined ? new Map<string, string>() : await foldersIn(store, place);
   const removed = new Set(latest?.removed);
   const found = published
@@ -137,7 +142,7 @@ function mayGo(
   return staying.length > 0 && staying.every((kept) => startedAt < runOfId(kept.run).startedAt);
 }
 
-/** By the run, the folders in which something is, or would be but for its Parquet and changes. */
+/** By run, the folder where it is or was published, even if only its Parquet, uses or changes are left. */
 async function foldersIn(store: Store, place: Place): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const prefix of foldersOf(`${place}/`))
@@ -167,16 +172,15 @@ export type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
 type StillNeeded = { readonly run: string; readonly reason: string };
 
 /**
- * Removes runs of a place one after another, and returns those that turned out to be needed. A run is first taken from
- * those that `latest.json` lists, for good (`removed`): a publisher that read it before cannot move it any more, and one
- * that reads it afterwards publishes no removed run. So each step may be repeated, late and by several prunes at once.
- * What leads to a run goes before its records: its partition, its manifests, then its parts, Parquet and changes, and
- * its folder under `work/`.
+ * Removes runs of a place one after another, and returns those that turned out to be needed. `latest.json` first lists
+ * the run as removed, for good: a publisher that read it earlier can no longer replace it, and a later one publishes no
+ * removed run. So each step may be repeated, late and by several prunes at once. The run's partition goes first, then
+ * its manifests, then its parts, Parquet and changes, then its folder under `work/`.
  */
 export async function pruneRuns(options: PruneOptions): Promise<readonly StillNeeded[]> {
   const { store, place, runs, onRemoved, signal } = options;
   const needed: StillNeeded[] = [];
-  // What is only under `work/` needs no note: on a full disk it makes room for that of the others.
+  // A run that is only under `work/` needs no note: on a full disk it makes room for the notes of the others.
   for (const run of runs.toSorted(
     (a, b) => Number(a.folder !== undefined) - Number(b.folder !== undefined),
   )) {
@@ -216,7 +220,7 @@ async function takeFromLatest(
       if (isPublished || latest.removed.includes(run)) return undefined;
       return printStoredLine({ ...latest, earlier, removed: [...latest.removed, run] });
     },
-    // It makes room.
+    // It frees space.
     { signal, mayUseReserve: true },
   );
   return reason;
@@ -235,14 +239,14 @@ async function removePublished(
 }
 
 /**
- * Deletes what published runs have left under `work/` in a store of files: S3 has a lifecycle. What cannot be deleted costs
- * a warning: the runs are published, and the next one deletes it. Another process that publishes one of these runs at the
- * moment fails; it is published all the same.
+ * Deletes what published runs left under `work/` in a store of files: in S3 a lifecycle does. If something cannot be
+ * deleted, it only warns: the next publication deletes it. Another process that is publishing one of these runs fails;
+ * the run is published all the same.
  */
 export async function clearAfter(
   store: Store,
   place: Place,
-  /** Called with what could not be done after a publication, in words, and with the reason. */
+  /** Called with what could not be done after a publication, in words, and why. */
   warn: (what: string, reason: Error) => void,
 ): Promise<void> {
   if (store.fileOf === undefined) return;
@@ -257,7 +261,10 @@ export async function clearAfter(
   }
 }
 
-/** Deletes the work folder of a run. What others could resume or publish it by goes first: it is listed first, by its `_`. */
+/**
+ * Deletes the work folder of a run. The objects that would let others resume or publish it go first: their `_` lists
+ * them first.
+ */
 export async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
   for await (const { key } of store.list(workFolder(place, { id: run }))) await store.delete(key);
 }

@@ -8,7 +8,7 @@ import { givenIds } from '../run/begin-run.ts';
 import { linkedTo, placeOfRequest, requestSchemasWith, type SnapshotRequest } from '../sources/request.ts';
 import { sourceDefinitions, sources } from '../sources/sources.ts';
 
-/** A place to take once more, and what is requested for it. */
+/** A place to take once more, and its request. */
 type PlaceToTake = { readonly place: Place; readonly request: () => Promise<SnapshotRequest> };
 
 /** The places that have a published run; in a store without one, the sources whose requests need no option. */
@@ -38,8 +38,8 @@ type Published = Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>;
 type Again = { readonly store: Store; readonly signal?: AbortSignal | undefined };
 
 /**
- * The request that a published run was taken by, so that its place can be taken once more. Throws `StoredObjectError` if
- * its ids are too many for its manifest and do not follow from its records.
+ * The request of a published run, to take its place once more. Throws `StoredObjectError` if its ids are too many for
+ * its manifest and cannot be derived from its records.
  */
 export async function requestAgain(
   place: Place,
@@ -62,7 +62,7 @@ export async function requestAgain(
 export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotRequest): boolean =>
   place !== placeOf(request.source, undefined) && placeOfRequest(request as SnapshotRequest) === place;
 
-/** The ids of a run whose manifest has only their number and hash: each left a record, or is among the missing. */
+/** The ids of a run whose manifest has only their number and hash: each has a record, or is missing. */
 async function idsOfRun(
   place: Place,
   { run, selection, parts, missing }: Published,

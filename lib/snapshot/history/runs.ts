@@ -48,7 +48,7 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `broken`: what is missing or damaged, in words; `left`: how many runs there are above the limit. */
+/** `broken`: what is missing or damaged, in words; `left`: the number of runs beyond the limit. */
 type FoundRuns = {
   readonly listed: readonly ListedRun[];
   readonly broken: readonly string[];
@@ -78,7 +78,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
       signal?.throwIfAborted();
       const found = 'state' in run ? ofUnpublished(each, run) : await ofPublished(store, each, run);
       listed.push(found);
-      // What is wrong with the last published run was said above.
+      // The fault of the last published run was reported above.
       if (found.fault !== null && found.run !== last.latest?.run)
         broken.push(`${each}: ${found.fault}; no other run is affected`);
     }
@@ -86,7 +86,7 @@ async function findOnce({ store, place, all, limit, signal }: RunsToList): Promi
   return { listed, broken, left };
 }
 
-/** How a place is published again whose last run is missing or damaged. */
+/** How to publish a place again whose last run is missing or damaged. */
 function toRepair(place: Place): string {
   const { source, name } = partsOf(place);
   const as = name === undefined ? '' : ` --as ${name}`;
@@ -135,7 +135,7 @@ function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'>
   };
 }
 
-/** Of a run without a manifest that can be read. */
+/** For a run without a readable manifest. */
 const UNKNOWN = {
   finishedAt: null,
   durationMs: null,
@@ -167,7 +167,7 @@ type UnpublishedOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The runs of a place that are not published, newest first by their names. Reads each when it is asked for. */
+/** The unpublished runs of a place, newest first by their names. Each is read when it is requested. */
 export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenerator<UnpublishedRun> {
   const { store, place, published, signal } = options;
   const folder = `work/${place}/`;
@@ -180,7 +180,7 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   }
 }
 
-/** All runs of a place, newest first, but for the last published one: it comes before all others that are published. */
+/** All runs of a place, newest first, without the last published one: it comes before all other published ones. */
 async function allRuns(options: UnpublishedOptions): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
   const [last, ...earlier] = options.published;
   const unpublished = await Array.fromAsync(unpublishedRuns(options));

@@ -9,10 +9,10 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** About how many bytes of lines are made at once; a larger record is a piece of its own. */
+/** The approximate bytes of lines that are built at once; a larger record is a piece of its own. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** A member of text to put before all others, for a record that does not itself name its owner. */
+/** A text member to put before all others, for a record that does not name its owner. */
 type FirstMember = {
   readonly name: string;
   readonly text: string;
@@ -25,13 +25,15 @@ export type FoundBatchOptions = {
   /** Which records are taken, in which order. Default: all, as received. */
   readonly order?: Uint32Array | undefined;
   readonly first?: FirstMember | undefined;
-  /** A member to put after all others, for a record whose key is not in its own field: the digits of its key. */
+  /** A member to put after all others, for a record whose own field lacks its key: the digits of its key. */
   readonly last?:
     | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
     | undefined;
 };
 
-/** Records as a batch: lines as received, but a raw line end becomes a space. The types are those of all of the response. */
+/**
+ * Records as a batch: lines as received, but a raw line end becomes a space. The types are those of the whole response.
+ */
 export function foundBatch(
   found: FoundRecords,
   { keyOf, order = rowsBetween(0, found.records), first, last }: FoundBatchOptions,
@@ -62,7 +64,7 @@ export function foundBatch(
   };
 }
 
-/** The records without a key, as labels for people: the owner, if there is one, and what is known of the record. */
+/** The records without a key, as labels for people: the owner, if any, and what is known of the record. */
 function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordBatch, 'unnamed'> {
   const prefix = first === undefined ? '' : `${first.text}/`;
   return keyless.length === 0 ? {} : { unnamed: keyless.map((label) => `${prefix}(no id) ${label}`.trim()) };
@@ -70,8 +72,8 @@ function unnamedOf({ keyless }: FoundRecords, first?: FirstMember): Pick<RecordB
 
 /**
  * The records from row `from` on, at least one. Their lines are built in the memory of the response, which is no longer
- * JSON afterwards. `keys`: those of all records of the response. Undefined if there is more than a comma between two
- * records, or a line end within one.
+ * JSON afterwards. `keys`: those of all records of the response. Undefined if more than a comma is between two records,
+ * or a line end within one.
  */
 export function batchInPlace(
   found: FoundRecords,
@@ -121,12 +123,12 @@ function release({ json, index }: FoundRecords): void {
 
 type Source = {
   readonly found: FoundRecords;
-  /** How a line starts that has one more member. A record has at least its key, so that a comma follows. */
+  /** The start of a line with one more member. A record has at least its key, so that a comma follows. */
   readonly start: Buffer;
   readonly isFirst: (record: number) => boolean;
   /** Maximum bytes that a line has beyond its record. */
   readonly endBytes: number;
-  /** What a line ends with instead of its brace. */
+  /** The end of a line, instead of its brace. */
   readonly endOf: (record: number) => string;
   readonly mayHoldLineEnds: boolean;
 };
@@ -157,7 +159,7 @@ function* piecesOf(
   }
 }
 
-/** Where the piece that starts at `from` ends, at least one record further, and the maximum bytes of its lines. */
+/** The end of the piece that starts at `from`, at least one record further, and the maximum bytes of its lines. */
 function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];
@@ -169,7 +171,7 @@ function pieceFrom({ found, start, endBytes }: Source, order: Uint32Array, from:
   return { end, mostBytes };
 }
 
-/** Of a member with an id: its name and its digits. */
+/** Maximum bytes of a member with an id: its name and its digits. */
 const MAX_LAST_BYTES = MAX_ID_DIGITS + 32;
 
 function writeLine(source: Source, record: number, lines: Buffer, at: number): number {

@@ -15,10 +15,13 @@ export type RecordPiece = {
 /** Records on their way to a part, in order. */
 export type RecordBatch = {
   readonly records: number;
-  /** Made when they are asked for, so that memory does not hold all lines. Read once: the response's memory may be used. */
+  /**
+   * Built when requested, so that memory does not hold all lines. To be read once: they may reuse the response's
+   * memory.
+   */
   readonly pieces: () => Iterable<RecordPiece>;
   readonly fields: FieldTypes;
-  /** Names of records that came with these, lack an id and are not among them. Default: none. */
+  /** Names of records of the same response that lack an id and are left out. Default: none. */
   readonly unnamed?: readonly string[] | undefined;
   /** The bytes of memory that it holds until it is released. */
   readonly heldBytes: number;

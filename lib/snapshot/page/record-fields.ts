@@ -7,7 +7,10 @@ import { textAt } from './value-at.ts';
 const MAX_NAMES = 10_000;
 const MAX_CHARACTERS = 1_000_000;
 
-/** Counts the names of a response, or of what `where` says. What it returns throws `JsonLimitError` if there are too many. */
+/**
+ * Counts the names of a response, or of `where`. The function that it returns throws `JsonLimitError` if they are too
+ * many.
+ */
 export function countNames(where = 'a response'): (name: string) => void {
   let [names, characters] = [0, 0];
   return (name) => {
@@ -39,7 +42,7 @@ function jsonTypesOf(bits: number): JsonType[] {
   return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
 }
 
-/** The bit of a value's type, by its first byte. A byte that starts no other value starts a number, or is refused. */
+/** The bit of a value's type, by its first byte. Any other first byte starts a number, or is refused. */
 const bitOfFirstByte = new Uint8Array(256).fill(JSON_TYPE_BITS.number);
 for (const [first, type] of Object.entries({
   '"': 'string',
@@ -58,23 +61,23 @@ type RecordField = {
   readonly number: number;
   /** The bits of the types seen in it. */
   types: number;
-  /** The field that followed it last time. */
+  /** The field that followed it the last time. */
   next: RecordField | undefined;
-  /** Where its name starts in the place where it was last decoded. */
+  /** The start of its name where it was last decoded. */
   start: number;
   /** The number of bytes of its name, its colon, and the space around the colon. */
   length: number;
 };
 
 /**
- * The top-level fields of a page's records, and the types seen in them. Most records have the same layout: a name whose
- * bytes come again in the order of before is not validated or decoded again.
+ * The top-level fields of a page's records, and the types seen in them. Most records have the same layout: a name that
+ * comes again with the same bytes in the same order is not validated or decoded again.
  */
 export type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, RecordField>;
   readonly count: (name: string) => void;
-  /** Stands for the field before the first one of a record. */
+  /** Stands before the first field of a record. */
   readonly beforeFirst: RecordField;
 };
 
@@ -93,7 +96,7 @@ const newField = (number: number): RecordField => ({
   length: 0,
 });
 
-/** The field of this name, which is added if it is new. */
+/** The field of this name; a new one is added. */
 export function fieldNamed({ byName, count }: RecordFields, name: string): RecordField {
   const known = byName.get(name);
   if (known !== undefined) return known;

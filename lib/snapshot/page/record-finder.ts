@@ -26,18 +26,18 @@ import { scalarAt } from './value-at.ts';
 
 export type Wanted = {
   readonly key: string;
-  /** Fields that name a record without a key in that one: the first that has one does. Default: none. */
+  /** Fields that identify a record whose key field has no key: the first that has one does. Default: none. */
   readonly orElse?: readonly string[];
   /** An integer, or the digits of one as text; or text that is not empty. */
   readonly keyIs: 'integer' | 'text';
   /** Other fields whose places are needed. Default: none. */
   readonly others?: readonly string[];
-  /** The field that people know a record by, which names one without a key. */
+  /** The field by which people know a record, as a label for one without a key. */
   readonly label?: string;
   readonly most?: number;
 };
 
-/** What is looked for in the records of an answer. */
+/** What to look for in the records of a response. */
 export const wantedOf = (
   { keys: [key = '', ...orElse], keyIs }: RecordsIn,
   more: Partial<Wanted> = {},
@@ -52,13 +52,13 @@ export const wantedOf = (
 export type FoundRecords = {
   readonly json: JsonBytes;
   readonly wanted: Wanted;
-  /** How many there are. The rows of the index beyond that mean nothing. */
+  /** The number of records. Rows of the index beyond it mean nothing. */
   records: number;
   readonly index: RecordIndex;
   readonly fields: RecordFields;
   /** The byte after all of them, and after the array that holds them. */
   end: number;
-  /** The labels of the elements of a list that are no objects with a key, and are none of the records. */
+  /** The labels of elements that are not objects with a key, and so are no records. */
   readonly keyless: string[];
 };
 
@@ -86,8 +86,8 @@ export function findRecord(json: JsonBytes, start: number, wanted: Wanted): Foun
 }
 
 /**
- * Adds, after all others, the records in the lists that a wanted field of each record holds (`column`: where its places
- * are in the index), and in the lists of these. What has no key is left out, and named, as elsewhere.
+ * Adds, after all others, the records in the lists that a wanted field of each record holds (`column`: the column of
+ * the index with its places), and in the lists of these. An element without a key is left out, and named, as elsewhere.
  */
 export function addNested(found: FoundRecords, column: number): void {
   const { json, index } = found;
@@ -103,13 +103,13 @@ export function addNested(found: FoundRecords, column: number): void {
   }
 }
 
-/** A field that was not looked for, parsed; undefined if there is none. For one record, since all of it is read again. */
+/** A field that was not looked for, parsed; undefined if it is absent. For one record only: all of it is read again. */
 export function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
   const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
   return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
 }
 
-/** Takes the last record out again, which is no object with a key. */
+/** Removes the last record, which is not an object with a key. */
 function dropKeyless(found: FoundRecords): void {
   const { wanted, index } = found;
   found.records -= 1;
@@ -122,8 +122,7 @@ function dropKeyless(found: FoundRecords): void {
 const MAX_LABEL_LENGTH = 200;
 
 /**
- * Throws `Error` if the elements of a list are no records, since none has a key. A few without one among others are left
- * out, and are named by the batch.
+ * Throws `Error` if no element of a list has a key. If only some lack one, they are left out, and the batch names them.
  */
 export function refuseKeyless({ wanted, records, keyless: [label] }: FoundRecords, what: string): void {
   if (records > 0 || label === undefined) return;
@@ -138,7 +137,7 @@ const tooManyRecords = (most: number) =>
 type Adding = {
   readonly found: FoundRecords;
   readonly depth: number;
-  /** Whether the record that was added last has a key. */
+  /** Whether the last record has a key. */
   hasKey: boolean;
 };
 
@@ -174,7 +173,7 @@ function addRecord(adding: Adding, start: number): number {
   return end;
 }
 
-/** The record that starts at `start`; the places of the wanted fields are added as the next row. */
+/** Skips the record that starts at `start`, and adds the places of its wanted fields as the next row. */
 function skipRecord({ json, fields, index, records }: FoundRecords, start: number, depth: number): number {
   const { bytes } = json;
   let field = fields.beforeFirst;
@@ -194,7 +193,7 @@ function skipRecord({ json, fields, index, records }: FoundRecords, start: numbe
   }
 }
 
-/** Adds the key of a record, from the first of its fields that has one; false if none has. */
+/** Adds the key of a record, from the first of its fields that has one; false if it has none. */
 function addKey({ json, wanted, index }: FoundRecords, record: number): boolean {
   const { values, numbers, digits } = index;
   const place = values[0]?.[record] ?? NONE;
@@ -228,7 +227,7 @@ export const hasOwnKey = ({ json, index, wanted }: FoundRecords, record: number)
   return place !== NONE && (wanted.keyIs === 'text' || integerAt(json, place) !== undefined);
 };
 
-/** What is odd about the records, as `oddMembers` names it. */
+/** The odd things about the records, by the names of `oddMembers`. */
 export const oddOf = (
   { fields, records }: FoundRecords,
   { members }: Pick<RecordsIn, 'members'>,
@@ -256,7 +255,7 @@ function integerAt(json: JsonBytes, start: number): number | Id | undefined {
 const numberIfShort = (id: Id | undefined): number | Id | undefined =>
   id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
 
-/** A number holds so many digits exactly. */
+/** The digits that a number holds exactly. */
 const EXACT_DIGITS = 15;
 
 /** A sign, or the quotes of an id that is sent as text, may be added. */

@@ -1,11 +1,13 @@
 import { compareIds, type Id } from '../../platform/index.ts';
 
-/** Where the records of a response are, a row a record. Objects would take several times the bytes of small records. */
+/**
+ * The positions of a response's records, a row a record. Objects would take several times the bytes of small records.
+ */
 export type RecordIndex = {
   starts: Uint32Array;
   /** The byte after the last one of each record. */
   ends: Uint32Array;
-  /** By wanted field: where its value starts in each record; 0 if the record has none. */
+  /** By wanted field: the start of its value in each record; 0 if it is absent. */
   readonly values: Uint32Array[];
   /** Integer keys of at most 15 digits, which a number holds exactly; NaN for the others. Empty if keys are text. */
   numbers: Float64Array;
@@ -39,7 +41,7 @@ export function freeIndex({ starts, ends, values, numbers, digits }: RecordIndex
   digits.clear();
 }
 
-/** What the index holds, in bytes. A key of its own takes about as much as its digits and an entry of a map. */
+/** The memory of the index, in bytes. A key of its own takes about as much as its digits and an entry of a map. */
 export const indexBytes = ({ starts, values, numbers, digits }: RecordIndex): number =>
   starts.byteLength * (2 + values.length) + numbers.byteLength + digits.size * 100;
 
@@ -68,7 +70,7 @@ export function compareKeys(index: RecordIndex, a: number, b: number): number {
 
 type Column = Uint32Array | Float64Array;
 
-/** The old memory is free at once, not when it is collected. */
+/** Frees the old memory at once, not when it is collected. */
 const larger = (column: Column): ArrayBuffer => bufferOf(column).transfer(2 * column.byteLength);
 
 /** Columns are made here, so their memory is never shared. */

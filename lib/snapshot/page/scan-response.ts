@@ -31,9 +31,9 @@ export function scanObject(
 ): {
   /** An object, or null, which has no members. */
   readonly isObject: boolean;
-  /** The records of the last array with the name; undefined if there is none, or if the response is no object. */
+  /** The records of the last array with the name; undefined without one, or if the response is no object. */
   readonly found: FoundRecords | undefined;
-  /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if there is none. Throws `JsonLimitError`. */
+  /** Another member, parsed: integers beyond 2^53 are bigints. Undefined if it is absent. Throws `JsonLimitError`. */
   readonly member: (name: string) => unknown;
 } {
   const { json, start } = begin(bytes);
@@ -52,14 +52,14 @@ export function scanObject(
   };
 }
 
-/** What `null` begins with, and nothing else does. */
+/** The first byte of `null`, and of nothing else. */
 const NULL = 0x6e;
 
-/** The records of a list that the platform did not send, since there is nothing to list. */
+/** The records of a list that the platform left out because it is empty. */
 export const noRecords = (wanted: Wanted): FoundRecords =>
   findRecords(jsonBytesOf(Buffer.from('[]')), 0, 0, wanted);
 
-/** The records that are the elements of a JSON array, none of `null`; undefined if it is something else. */
+/** The records that are the elements of a JSON array; none for `null`; undefined for anything else. */
 export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefined {
   const { json, start } = begin(bytes);
   const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;
@@ -119,7 +119,7 @@ function scanMembers(
   }
 }
 
-/** The length of the byte order mark, U+FEFF in UTF-8; 0 if there is none. */
+/** The length of the byte order mark, U+FEFF in UTF-8; 0 without one. */
 function markLength(bytes: Uint8Array): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }

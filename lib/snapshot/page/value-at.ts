@@ -8,7 +8,7 @@ import {
 } from '../../base/bytes/index.ts';
 import { parseJson } from '../../base/json/index.ts';
 
-/* Values of a response whose bytes were validated, by the place where they start; 0 stands for a value that is not there. */
+/* Values of a validated response, by the position where they start; 0 stands for a missing value. */
 
 /** The string whose opening quote is at `at`, and which ends before `end`. */
 export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): string {
@@ -16,7 +16,7 @@ export function textAt(json: JsonBytes, at: number, end = skipText(json, at)): s
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
-/** Longer than any time or title that is of use. */
+/** Longer than any useful time or title. */
 const MAX_SCALAR_LENGTH = 4_096;
 
 /** The value at a place; if it has over 4,096 bytes, a stand-in of its type: '', NaN or {}. Integers beyond 2^53 are bigints. */
@@ -29,7 +29,7 @@ export function scalarAt(json: JsonBytes, at: number): unknown {
   return first === OPEN_OBJECT || first === OPEN_ARRAY ? {} : Number.NaN;
 }
 
-/** True if the value at a place is this text, however it is written. */
+/** True if the value at a position is this text, with or without escapes. */
 export function isTextAt(json: JsonBytes, at: number, text: string): boolean {
   if (at === 0 || json.bytes[at] !== QUOTE) return false;
   const end = skipText(json, at);

@@ -40,14 +40,14 @@ export const leastShareOf = (gates: Gates, place: Place): number | null =>
 
 const CLOCKS_APART_MS = 300_000;
 
-/** True for a time that is ahead of every clock that is nearly right. */
+/** True for a time that is ahead of any clock that is about right. */
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
 type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
 
 /**
- * True if the run began before the latest one did: another publication was the last when each of them began. Their clocks
- * decide only where that says nothing: nothing was published between their starts, or the order is unknown.
+ * True if the run began before the latest one: the runs that were published when each of them began decide. Their
+ * clocks decide only if those are the same, or their order is unknown.
  */
 export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Begun & Pick<Latest, 'earlier'>) {
   if (latest.run === run || latest.run === begunAfter) return false;
@@ -105,8 +105,8 @@ export function refusals(
 }
 
 /**
- * True if a field has none of the JSON types that it had before. Null and added or removed fields are ignored, and so is a
- * type beside one from before: some records may be odd, which fails no run.
+ * True if a field has none of the JSON types that it had before. Null and added or removed fields are ignored, and so
+ * is a new type beside an old one: some records may be odd, which fails no run.
  */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
@@ -143,11 +143,14 @@ export const refusedAs = ({
 
 const pages = (found: number): string => `${count(found)} ${found === 1 ? 'page' : 'pages'}`;
 
-/** How many pages stayed degraded, in words; none if no page did. */
+/** How many pages stayed degraded, in words; empty if none did. */
 export const degradedWords = (degradedPages = 0): readonly string[] =>
   degradedPages === 0 ? [] : [`${pages(degradedPages)} stayed degraded`];
 
-/** Why a run was refused, a line a reason, and what was read, in numbers, if that is why. None for a run that was not. */
+/**
+ * Why a run was refused, a line a reason, with figures of the read if it is to blame. Empty for a run that was not
+ * refused.
+ */
 export function refusalWords(manifest: Refused): readonly string[] {
   const { refused } = manifest;
   const reasons = refused.map((reason) => {
@@ -158,7 +161,7 @@ export function refusalWords(manifest: Refused): readonly string[] {
   return isOfWhatWasRead ? [...reasons, `read: ${readWords(manifest)}`] : reasons;
 }
 
-/** The others are of what surrounds the run: its selection, its clock, the run before it. */
+/** The reasons that concern what was read; the others concern the selection, the clock or the run before. */
 const OF_WHAT_WAS_READ: readonly GateName[] = ['empty', 'shrunk', 'degraded', 'unproved', 'incomplete'];
 
 /** `19,950 records by 2 passes in the order of id; the platform counted 20,000 at the start and 20,010 at the end; …`. */
@@ -205,7 +208,9 @@ const REASONS = {
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string | ((run: Refused) => string)>;
 
-/** An id that a run could not read, and the start of the first of the runs since which it is missing with this status. */
+/**
+ * An id that a run could not read, and the start of the first of the consecutive runs that miss it with this status.
+ */
 type KnownMissing = Manifest['missing'][number];
 
 /** The missing ids of a run, each since when. `last`: the run that is published now. */
@@ -221,8 +226,8 @@ export function missingSince(
 }
 
 /**
- * The missing ids that are news: those that the last published run could read, or that got another status there. In a first
- * run the ids that a person named are news; those that only another source links to are not.
+ * The missing ids that are news: the last published run could read them, or had another status for them. In a first run
+ * the ids that a person named are news; ids that only another source links to are not.
  */
 export function newlyMissing(manifest: Manifest): readonly KnownMissing[] {
   const { source, selection, missing, startedAt, begunAfter } = manifest;

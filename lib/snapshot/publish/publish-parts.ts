@@ -25,14 +25,16 @@ import {
 export type PartsToPublish = {
   readonly store: Store;
   readonly parts: readonly Part[];
-  /** The run's folder under `work/`, where they must lie, and where the published ones go; each ends in a slash. */
+  /**
+   * The run's folder under `work/`, where the parts must be, and the folder for published ones; each ends in a slash.
+   */
   readonly work: string;
   readonly folder: string;
 };
 
 const AT_ONCE = 3;
 
-/** Copies parts that are not there yet. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
+/** Copies missing parts. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
 export async function publishParts({ store, parts, work, folder }: PartsToPublish): Promise<Part[]> {
   const all = parts.map((part, index) => ({
     part,
@@ -48,7 +50,7 @@ export async function publishParts({ store, parts, work, folder }: PartsToPublis
   if (lost !== undefined) throw new StoredObjectError('invalid', lost);
   for (let from = 0; from < left.length; from += AT_ONCE) {
     const copying = left.slice(from, from + AT_ONCE).map(({ part, to }) => store.copy(part.key, to));
-    // If one fails, the others are awaited too.
+    // If one fails, the others are still awaited.
     await Promise.allSettled(copying);
     await Promise.all(copying);
   }
@@ -60,16 +62,16 @@ export type LastPublication = {
   readonly etag: string | undefined;
   /** The parsed `latest.json`; undefined if unreadable. */
   readonly latest: Latest | undefined;
-  /** The manifest that it names, if that can be read and all of its parts are there. */
+  /** The manifest that it names, if it is readable and has all of its parts. */
   readonly manifest: Manifest | undefined;
   /** What is missing or damaged, in words; undefined if nothing is. */
   readonly broken: string | undefined;
 };
 
-/** Reads what is published at a place now. An object that is missing or damaged is reported, not thrown. */
+/** Reads what is currently published at a place. A missing or damaged object is reported, not thrown. */
 export async function readLastPublication(store: Store, place: Place): Promise<LastPublication> {
   const key = latestKey(place);
-  // Whatever is there can be replaced only by its etag, so it is read even if it is too large.
+  // Even an object that is too large is read: its etag is needed to replace it.
   const stored = await store.get(key);
   const none = { latest: undefined, manifest: undefined, broken: undefined };
   if (stored === undefined) return { ...none, etag: undefined };
@@ -110,7 +112,7 @@ type RunToTag = { readonly store: Store; readonly place: Place; readonly run: Ru
 
 /** Tags the objects of a run that was replaced, unless all have the tag; untags those of the latest. Throws `StoreError`. */
 export async function tagAsItIs(
-  /** A published run, and what was read of its tags. `isChanged`: something of the run was stored since. */
+  /** A published run, and its tags as read. `isChanged`: an object of the run was stored since. */
   options: RunToTag & {
     readonly is: 'latest' | 'replaced';
     readonly known: Pick<PublishedRun, 'isTagged' | 'wasReplaced'>;
@@ -122,11 +124,13 @@ export async function tagAsItIs(
   if (!known.isTagged || isChanged) await tagReplaced(run);
 }
 
-/** Deletes the record that all of a run has the tag, before something is stored that lacks it. */
+/** Deletes the record that all of a run has the tag, before an object without it is stored. */
 export const forgetTagged = ({ store, place, run }: RunToTag): Promise<void> =>
   store.delete(`${publishedFolder(place, run)}${TAGGED_NAME}`);
 
-/** Tags all that is stored of a replaced run, so that the lifecycle may expire it. Recorded last (`TAGGED_NAME`). */
+/**
+ * Tags all objects of a replaced run, so that the lifecycle may expire them. The record (`TAGGED_NAME`) is stored last.
+ */
 async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await tagRun({ store, place, run }, REPLACED);
@@ -136,7 +140,7 @@ async function tagReplaced({ store, place, run }: RunToTag): Promise<void> {
   await store.put(`${publishedFolder(place, run)}${TAGGED_NAME}`, printStored({ run: run.id }), { tag });
 }
 
-/** Takes the tags from a run that was replaced before, and is to be the newest, or is. May be repeated. */
+/** Removes the tags of a run that was replaced before, and is the newest again or becomes it. May be repeated. */
 export async function untagLatest({ store, place, run }: RunToTag): Promise<void> {
   if (store.tagAll === undefined) return;
   await forgetTagged({ store, place, run });

@@ -30,7 +30,7 @@ import type { GateName, MissingId } from '../scan.ts';
 import { type GatedRun, type Gates, isSuperseded, leastShareOf, missingSince, refusals } from './gates.ts';
 import { type LastPublication, publishParts, readLastPublication, untagLatest } from './publish-parts.ts';
 
-/** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
+/** The outcome for a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
   | { readonly kind: 'published'; readonly manifest: Manifest; readonly key: string }
   | {
@@ -52,7 +52,7 @@ type PublishOptions = {
   readonly store: Store;
   readonly source: Place;
   readonly run: Run;
-  /** All that the run found; its parts are in the work folder. */
+  /** What the run found; its parts are in the work folder. */
   readonly finished: FinishedRun;
   readonly force: boolean;
   readonly accept?: readonly GateName[] | undefined;
@@ -63,7 +63,7 @@ type PublishOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A manifest before the gates have decided. */
+/** A manifest before the gates decide. */
 export type FinishedRun = Omit<
   Manifest,
   'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
@@ -74,10 +74,10 @@ export type FinishedRun = Omit<
 const MAX_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
- * `latest.json` unless another publisher has moved it in the meantime: then the run is judged and compared again, so that
- * it goes back to an earlier start only by force. A published run stays published. One that was stopped is continued by
- * the next call, which publishes the same bytes. Tables are built afterwards (`buildTables`).
+ * Publishes a finished run unless a gate refuses it: stores its parts, its changes and its manifest, then moves
+ * `latest.json`. If another publisher moved it meanwhile, the run is judged and compared again, so that `latest.json`
+ * goes back to an earlier start only by force. A published run stays published. The next call continues a publication
+ * that was stopped, with the same bytes. Tables are built afterwards (`buildTables`).
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MAX_RACES; race += 1) {
@@ -89,7 +89,7 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
   );
 }
 
-/** Whether an object is missing or damaged: any other fault says nothing of what is stored. */
+/** Whether the error is about a missing or damaged object: other errors say nothing about what is stored. */
 const isOfObject = (error: unknown): error is Error =>
   error instanceof StoredObjectError || (error instanceof StoreError && error.failure.kind === 'missing');
 
@@ -114,7 +114,7 @@ async function publishAfter(
     return await moveLatest(options, await storeRun(options, manifest, before), last);
   } catch (error) {
     if (!isOfObject(error)) throw error;
-    // A prune takes a run from latest.json before it removes anything of it.
+    // A prune removes a run from latest.json before it deletes anything of it.
     if ((await readLastPublication(store, source)).etag !== last.etag) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
     if (before?.parts.some(({ key }) => error.message.startsWith(key)) !== true) throw error;
@@ -122,7 +122,7 @@ async function publishAfter(
   }
 }
 
-/** Copies the parts, stores the changes under a key that no other publication has, and returns the manifest with both. */
+/** Copies the parts, stores the changes under a key of this publication alone, and returns the manifest with both. */
 async function storeRun(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -181,7 +181,7 @@ async function lastSizes({ store, source, signal }: PublishOptions): Promise<num
   return sizes;
 }
 
-/** Moves `latest.json` to the run, on condition that it still names what it named as it was read. */
+/** Moves `latest.json` to the run, on condition that it is as it was read. */
 async function moveLatest(
   { store, source, run, signal }: PublishOptions,
   manifest: Manifest,
@@ -190,20 +190,20 @@ async function moveLatest(
   const { latest: before, etag } = last;
   const perhaps = before === undefined ? await manifestsAt(store, source) : [];
   const key = await storeManifest(store, source, run, printStored(manifest));
-  // Else the newest run might expire.
+  // Otherwise the newest run might expire.
   const wasReplaced = (before?.earlier ?? perhaps).some((each) => runOfKey(each) === run.id);
   if (wasReplaced) await untagLatest({ store, place: source, run });
   let outcome = 'lost-race' as 'lost-race' | 'published';
   const decide = (found: StoredObject | undefined) => {
     const there = found === undefined ? undefined : latestIn(source, found);
     const isListed = there?.earlier.includes(key) === true;
-    // The response to a move that happened may have been lost, and another run published since.
+    // The move may have succeeded although its response was lost, and another run may have been published since.
     const isMoved = there?.manifest === key || (isListed && before !== undefined);
     const mayMove = found?.etag === etag || isSameBut(there, before, run);
     outcome = isMoved || mayMove ? 'published' : 'lost-race';
     if (isMoved) return undefined;
     if (mayMove) return printStoredLine(latestAfter(there, perhaps, { ...manifest, manifest: key }));
-    // Another first publisher took it for one of a place whose latest.json was lost.
+    // Another first publisher listed this run as one of a place whose latest.json was lost.
     return isListed ? printStoredLine({ ...there, earlier: without(there.earlier, key) }) : undefined;
   };
   await updateObject(store, latestKey(source), decide, { signal });
@@ -211,7 +211,7 @@ async function moveLatest(
     if (manifest.changes !== null) await store.delete(manifest.changes.key);
     return outcome;
   }
-  // A tag may have been on its way before the run was named.
+  // A tag may have been on its way before latest.json named the run.
   if (wasReplaced) await untagLatest({ store, place: source, run });
   return { kind: 'published', manifest, key };
 }
@@ -240,7 +240,7 @@ function latestIn(place: Place, { body }: StoredObject): Latest | undefined {
   }
 }
 
-/** True if only a prune of other runs has changed it: the run was compared with the one that it names. */
+/** True if only a prune of other runs has changed it: the run was compared with the run that it still names. */
 const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: Run): boolean =>
   there !== undefined && there.manifest === before?.manifest && !there.removed.includes(run.id);
 
@@ -248,11 +248,11 @@ const isSameBut = (there: Latest | undefined, before: Latest | undefined, run: R
 async function manifestsAt(store: Store, place: Place): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(`${place}/dt=`)) if (isManifestKey(key)) keys.push(key);
-  // By their starts. Of one run, that without a token comes last in a listing, and the others replaced it.
+  // By their starts. Of one run, the manifest without a token comes last in a listing, and the others replaced it.
   return keys.reverse().sort((a, b) => (runOfKey(a) ?? '').localeCompare(runOfKey(b) ?? ''));
 }
 
-/** Stores a manifest under a key that no other has, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
+/** Stores a manifest under a new key, and returns it: `_manifest.json`, or `_manifest-TOKEN.json`. */
 async function storeManifest(store: Store, place: Place, run: Run, body: Uint8Array): Promise<string> {
   const folder = publishedFolder(place, run);
   const condition = { ifAbsent: true } as const;

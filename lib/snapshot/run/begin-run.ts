@@ -25,11 +25,11 @@ import { type NewRun, type Saved, type SnapshotOptions, startRun } from './take-
 
 type BeginOptions = Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'random' | 'signal'> &
   Pick<NewRun, 'compression' | 'idsFrom'> & {
-    /** Begin it although it would be refused. Default: false. */
+    /** Begins it although it would be refused. Default: false. */
     readonly force?: boolean;
   };
 
-/** A run that would be refused when all of it was read: nothing was requested for it. */
+/** A run that would be refused once all of it was read: nothing was requested for it. */
 export class KnownRefusalError extends Error {
   override readonly name = 'KnownRefusalError';
   readonly failure: { readonly source: Place; readonly refused: readonly GateName[] };
@@ -77,7 +77,7 @@ async function idsOf(
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
   const { run, ids: found, gone } = await linkedIds({ store, platform, signal, field, ...linked });
-  // What every link calls gone, and the last run could not read, is not asked for again.
+  // An id that every link calls gone, and that the last run could not read, is not requested again.
   const missing = last?.missing.filter(({ id }) => gone.has(id)) ?? [];
   const known = new Set(missing.map(({ id }) => id));
   return {
@@ -91,14 +91,14 @@ async function idsOf(
 /** Maximum ids that a manifest lists in full. */
 const MAX_LISTED = 1_000;
 
-/** The same for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */
+/** Equal for the same ids: a sorted list if they are few, otherwise their number and the sha256 of their lines. */
 export function givenIds(ids: readonly string[]) {
   const sorted = [...new Set(ids)].sort();
   if (sorted.length <= MAX_LISTED) return sorted;
   return { count: sorted.length, sha256: createHash('sha256').update(sorted.join('\n')).digest('hex') };
 }
 
-/** Opens the scan of a run from its checkpoint, alike for a new run and for one that is resumed. */
+/** Opens the scan of a run from its checkpoint: of a new run, or a resumed one. */
 export async function scanOfRun(
   checkpoint: Checkpoint,
   { store, ...parts }: Omit<RunToScan, 'ids'> & { readonly store: Store },
@@ -143,7 +143,10 @@ type LinkedIds = {
   readonly gone: ReadonlySet<string>;
 };
 
-/** The ids that the last published run of a source links to. Throws `StoredObjectError` for none, or another platform's. */
+/**
+ * The ids that the last published run of a source links to. Throws `StoredObjectError` without such a run, or for
+ * another platform's.
+ */
 export async function linkedIds(options: LinkedIdsOptions): Promise<LinkedIds> {
   const { store, from, field, platform } = options;
   const found = await replaceable(options, async () => {
@@ -183,7 +186,7 @@ async function idsInParts(
   };
 }
 
-/** Adds to an error for something missing or damaged how it is replaced. */
+/** Adds to an error about a missing or damaged object how to replace it. */
 async function replaceable<T>({ from, field }: LinkedIdsOptions, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

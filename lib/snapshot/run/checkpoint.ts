@@ -18,7 +18,7 @@ import { missingIdSchema, outcomeSchema } from '../scan.ts';
 const endSchema = z.object({
   /** The key of the last part's entry; each entry has the key of the one before it. */
   lastPart: z.nullable(z.string()),
-  /** What the part after it held when the run was last saved; null for nothing. */
+  /** The content of the open part when the run was last saved; null for none. */
   open: z.nullable(partSchema),
   records: z.number(),
   fields: recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
@@ -42,7 +42,9 @@ const checkpointSchema = z.object({
   /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
   parts: z.number(),
   missing: z.array(missingIdSchema),
-  /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
+  /**
+   * The run at the start of the current segment, to which it returns if the segment restarts; absent for the first one.
+   */
   segment: z.optional(endSchema),
   calls: callsSchema,
 });
@@ -67,7 +69,7 @@ export async function hasCheckpoint(store: Store, source: Place, run: string): P
   return false;
 }
 
-/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or another run's. */
+/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if it is missing, or another run's. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -113,7 +115,10 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
   return key;
 }
 
-/** The parts of a run, first to last, found from the last one's entry back; `after`: those after the part of this entry. */
+/**
+ * The parts of a run, first to last, found by following entries back from the last one; `after`: only those after the
+ * part of this entry.
+ */
 export async function readParts(
   store: Store,
   lastPart: string | null,
@@ -123,7 +128,7 @@ export async function readParts(
   const seen = new Set<string>();
   const expected = { what: 'a part entry', schema: partEntrySchema };
   for (let key = lastPart; key !== null && key !== after; ) {
-    // Whatever is stored there, this ends.
+    // Ends whatever is stored there, even a circle.
     if (seen.has(key))
       throw new StoredObjectError(
         'invalid',

@@ -16,22 +16,24 @@ export type PartWriterOptions = {
   readonly compression: Compression;
   /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
   readonly mostLineBytes?: number | undefined;
-  /** A part that no key has ended ends with the batch that makes its lines so many bytes. Default: `MAX_PART_BYTES`. */
+  /**
+   * The size of lines at which a part ends with the current batch, if no key has ended it. Default: `MAX_PART_BYTES`.
+   */
   readonly partBytes?: number | undefined;
 };
 
-/** About 16 MB compressed. One part in twenty comes so far. */
+/** About 16 MB compressed. One part in twenty becomes this large. */
 const MAX_PART_BYTES = 96_000_000;
-/** A frame ends with the line that makes it so large: small enough to hold some, large enough for the compressor. */
+/** A frame ends with the line that reaches this size: small enough to hold some, large enough for the compressor. */
 const FRAME_BYTES = 1_000_000;
 
 const LINE_FEED = 0x0a;
 
 /**
- * Writes records into parts. A part ends after the same keys in every run (`endsPart`), wherever the run was stopped and
- * whatever its pages were: its bytes depend on its records alone, so that parts repeat from run to run. Memory holds the
- * compressed parts that are not stored yet, since the name of a part ends in the sha256 of all its bytes. `storeOpen`
- * stores the open part under a name of its own, from which `resume` continues it.
+ * Writes records into parts. A part ends after the same keys in every run (`endsPart`), wherever the run was stopped
+ * and however large its pages were: its bytes depend on its records alone, so that parts repeat from run to run. Memory
+ * holds the compressed parts that are not stored yet, since the name of a part ends in the sha256 of all its bytes.
+ * `storeOpen` stores the open part under a name of its own, from which `resume` continues it.
  */
 export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
   const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
@@ -55,7 +57,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
     },
     end: parts.end,
     hasEnded: () => parts.firstEnded() !== undefined,
-    /** Drops all that is not stored. */
+    /** Drops everything that is not stored. */
     async discard(): Promise<void> {
       failed = undefined;
       await parts.discard();
@@ -71,7 +73,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
       parts.dropFirst();
       return true;
     },
-    /** Stores what the open part holds so far, and returns it; null if that is nothing. */
+    /** Stores the current content of the open part, and returns it; null if it is empty. */
     async storeOpen(): Promise<Part | null> {
       if (failed !== undefined) throw failed.cause;
       const part = parts.open();
@@ -80,7 +82,7 @@ export function createPartWriter({ store, folder, compression, ...options }: Par
       const nameOf = (sha256: string) => `${folder}open-${sha256.slice(0, 12)}.ndjson.${suffix}`;
       return storePart(store, part, await parts.openBytes(), nameOf);
     },
-    /** Adds what the open part held. No key in it ends a part. */
+    /** Adds the stored content of an open part. No key in it ends a part. */
     async resume(part: Part): Promise<void> {
       for await (const chunk of partChunks({ store, part })) await parts.addLines(chunk);
       const { records, firstKey, lastKey } = part;
@@ -115,7 +117,7 @@ function createParts(compression: Compression) {
     open: () => open,
     firstEnded: () => ended[0],
     settle: packer.settle,
-    /** Adds lines of the open part, wherever the bytes are cut. */
+    /** Adds lines of the open part. The bytes may be cut anywhere. */
     addLines: (lines: Buffer): Promise<void> => addInFrames(packer, open, lines),
     async end(): Promise<void> {
       if (packer.openBytes() > 0) await packer.end(open);

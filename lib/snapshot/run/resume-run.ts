@@ -9,7 +9,7 @@ import type { Source } from '../sources/sources.ts';
 import { hasCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { Saved } from './take-run.ts';
 
-/** The place of a run to resume, and its name: undefined if there is none. */
+/** The place of a run to resume, and its name; undefined if no such run exists. */
 export async function findStopped(options: {
   readonly store: Store;
   readonly source: Source;
@@ -31,7 +31,7 @@ export async function findStopped(options: {
 }
 
 /**
- * How far a run came, or its publication if it ended: one that was published leaves no checkpoint in a directory. Throws
+ * The progress of a run, or its publication if it ended: a published run leaves no checkpoint in a directory. Throws
  * `OtherPlatformError`, and `StoredObjectError` if it is missing or damaged.
  */
 export async function resumeRun(options: {
@@ -51,7 +51,7 @@ export async function resumeRun(options: {
 }
 
 /**
- * The publication of a run of which nothing is left under `work/`: undefined if it is not published, or damaged. Throws
+ * The publication of a run that has nothing left under `work/`: undefined if it is not published, or damaged. Throws
  * `StoredObjectError` if another run has been published since.
  */
 export async function findPublished(

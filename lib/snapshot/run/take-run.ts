@@ -19,7 +19,7 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
   readonly platform: string;
   /** What the pace has granted this process so far. Default: not in the manifest. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
-  /** Publish although a gate refused. */
+  /** Publishes although a gate refused. */
   readonly force: boolean;
   /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
@@ -32,7 +32,7 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
 };
 
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
-  /** Ids that are known to be missing, and are not asked for. Default: none. */
+  /** Ids that are known to be missing, and are not requested. Default: none. */
   Partial<Pick<Checkpoint, 'missing'>>;
 
 /** Names a run and stores its first checkpoint. */
@@ -153,7 +153,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     const { source, lastPart, open, segment } = (await progress.save(null)).checkpoint;
     const parts = await readParts(options.store, lastPart, segment?.lastPart);
     const run = { parts: open === null ? parts : [...parts, open] };
-    // What the open part held when the segment began is not of it.
+    // The content of the open part when the segment began does not belong to the segment.
     let before = segment?.open?.records ?? 0;
     for await (const keys of runKeys({ store: options.store, source: sourceOf(source), run, signal })) {
       yield keys.slice(before);
@@ -195,7 +195,10 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
   }
 }
 
-/** Awaits, and after `afterMs` does `work` once meanwhile, to its end. Its failure is dropped: the caller tries again. */
+/**
+ * Awaits a promise, and after `afterMs` also does `work` once, to its end. A failure of `work` is dropped: the caller
+ * tries again.
+ */
 async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Promise<unknown>): Promise<T> {
   let working: Promise<unknown> = Promise.resolve();
   const timer = setTimeout(() => {
@@ -217,7 +220,7 @@ type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'part
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 
-/** What a slice has taken since its checkpoint, and what makes that durable. */
+/** What a slice has taken since its checkpoint, and how it becomes durable. */
 async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limits }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const taken = createTaken(checkpoint);
@@ -277,7 +280,9 @@ async function startProgress(saved: Saved, { store, callCounts, onSaved, ...limi
   };
 }
 
-/** What the steps of a scan have brought. Missing ids are added in place: copying them at each step took gigabytes. */
+/**
+ * Collects what the steps of a scan return. Missing ids are added in place: copying them at each step took gigabytes.
+ */
 function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
   let { position, records, fields } = checkpoint;
   const missing = new Map(before.map((each) => [each.id, each]));
@@ -292,7 +297,7 @@ function createTaken({ missing: before, ...checkpoint }: Checkpoint) {
       records += step.batch.records;
       fields = withTypes(fields, step.batch.fields);
       addMissing(step.missing ?? []);
-      // An overlapping page has the same again.
+      // An overlapping page returns the same ids again.
       addMissing((step.batch.unnamed ?? []).map((id) => ({ id, status: 200 })));
     },
     restart(

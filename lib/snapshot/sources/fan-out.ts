@@ -27,8 +27,8 @@ export type FanOutOptions = {
 const CONCURRENCY = 8;
 
 /**
- * One step per id, in the order of the ids. An id that cannot be had is missing (`afterFailure`); any other error ends the
- * scan.
+ * One step per id, in the order of the ids. An id that the platform refuses is missing (`afterFailure`); any other
+ * error ends the scan.
  */
 export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition> {
   return async function* ({ from = START, signal }) {
@@ -97,24 +97,24 @@ const statusOf = (error: unknown): number | undefined => {
   return failure?.kind === 'status' ? failure.status : undefined;
 };
 
-/** True if the platform responded 400: it does not know an order that was requested, for one. */
+/** True if the platform responded 400, for example because it does not know a requested order. */
 export const isBadRequest = (error: unknown): boolean => statusOf(error) === 400;
 
 /** True if the platform kept failing, after all retries. */
 export const isServerError = (error: unknown): boolean => (statusOf(error) ?? 0) >= 500;
 
-/** What says of one id that it cannot be had: refused, gone, archived, in conflict, not an id. */
+/** Statuses that concern one id: bad request, forbidden, not found, in conflict, gone. */
 const CANNOT_BE_HAD: ReadonlySet<number> = new Set([400, 403, 404, 409, 410]);
 
-/** The status with which the platform says that this id cannot be had; undefined for any other failure. */
+/** The status with which the platform refuses this id; undefined for any other failure. */
 function refusedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
-  // A list without an end is the id's own, too.
+  // A list that does not end is also a fault of the id.
   if (failure?.kind === 'endless') return 200;
   return failure?.kind === 'status' && CANNOT_BE_HAD.has(failure.status) ? failure.status : undefined;
 }
 
-/** The status of a failure that may be of one id alone, after all retries; 0 if no complete response was received. */
+/** The status of a failure that may concern one id alone, after all retries; 0 if no complete response was received. */
 function failedStatus(error: unknown): number | undefined {
   const failure = failureOf(error);
   switch (failure?.kind) {
@@ -139,33 +139,34 @@ function failedStatus(error: unknown): number | undefined {
 export const refusedForMissing = (missing: number, requested: number): readonly GateName[] =>
   missing > 0 && missing === requested ? ['incomplete'] : [];
 
-/** Throws the error of the last of the ids, of which none could be had, if it is a bad request: its words say more. */
+/** Throws the error of the last id, if all ids failed and it is a bad request: its message says more. */
 export function refuseBadRequests(missing: number, requested: number, error: unknown): void {
   if (missing === requested && isBadRequest(error)) throw error;
 }
 
-/** How many other ids are tried before the failure of one is taken for the platform's. */
+/** How many other ids are tried before the failure of one id is attributed to the platform. */
 const MAX_WITNESSES = 3;
 
 type ReadOfId<Result> = {
   readonly id: string;
   readonly read: (id: string) => Promise<Result>;
-  /** All ids, of which others show whether the platform answers at all. */
+  /** All ids: reading others shows whether the platform responds at all. */
   readonly ids: readonly string[];
   /** An id that was read before, which is tried first. */
   readonly answered?: string | undefined;
-  /** Called with what was read of another id, which is not used. */
+  /** Called with the result of another id, which is not used. */
   readonly drop?: (result: Result) => void;
 };
 
-/** What was read of an id, or that it is missing, and the error that said so. */
+/** The result of reading an id, or that it is missing, with the error. */
 type Had<Result> =
   | { readonly kind: 'had'; readonly result: Result }
   | { readonly kind: 'missing'; readonly missing: MissingId; readonly error: unknown };
 
 /**
- * Decides after a read of an id failed: the id is missing if the platform says so (400, 403, 404, 409, 410), or if it keeps
- * failing while another id can be read, before and after. Throws any other error: it does not concern this id alone.
+ * Decides after a read of an id failed: the id is missing if the platform refuses it (400, 403, 404, 409, 410), or if
+ * it keeps failing while another id can be read, before and after. Throws any other error: it does not concern this id
+ * alone.
  */
 export async function afterFailure<Result>(error: unknown, options: ReadOfId<Result>): Promise<Had<Result>> {
   const { id, read } = options;
@@ -173,7 +174,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
   if (refused !== undefined) return { kind: 'missing', missing: { id, status: refused }, error };
   if (failedStatus(error) === undefined || !(await isAnyAnswered(options))) throw error;
   try {
-    // The platform answers, and may have begun to since.
+    // The platform responds, and may have begun to since the failure.
     return { kind: 'had', result: await read(id) };
   } catch (again) {
     const status = refusedStatus(again) ?? failedStatus(again);
@@ -182,7 +183,7 @@ export async function afterFailure<Result>(error: unknown, options: ReadOfId<Res
   }
 }
 
-/** True if the platform responds for another id, even to say that it cannot be had. */
+/** True if the platform responds for another id, even to refuse it. */
 async function isAnyAnswered<Result>(options: ReadOfId<Result>): Promise<boolean> {
   for (const other of witnessesOf(options)) {
     try {

@@ -1,5 +1,5 @@
 /*
- * What can be snapshotted: the sources as values, what is requested of them, and where their runs are stored. It loads no
+ * What can be snapshotted: the sources as values, their requests, and where their runs are stored. It does not load the
  * code that takes or reads a run, since every command starts with it.
  */
 

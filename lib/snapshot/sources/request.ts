@@ -16,7 +16,7 @@ const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 export const commonFields = {
   /** A place of its own for a narrowed snapshot. */
   as: z.optional(placeName),
-  /** Reasons for refusing a run that are accepted: the run is published in spite of them. */
+  /** Reasons for refusal that are accepted: the run is published in spite of them. */
   accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
 } as const;
 
@@ -49,7 +49,7 @@ export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   })),
 );
 
-/** What a run of the request takes: its fields but the ids that it reads one by one, and these if it has them. */
+/** The selection of a request: its fields without the ids that are read one by one, and these ids apart. */
 export function selectionOf({ source, ...request }: SnapshotRequest) {
   const { fields, ids } = sourceDefinitions[source];
   const given: Readonly<Record<string, unknown>> = request;
@@ -60,13 +60,13 @@ export function selectionOf({ source, ...request }: SnapshotRequest) {
   };
 }
 
-/** What makes a request take less than the source has, as given; none if it takes all. */
+/** The options that narrow a request, as given; empty if it takes all. */
 export const narrowings = (source: Source, request: Readonly<Record<string, unknown>>): readonly unknown[] =>
   sourceDefinitions[source].narrowedBy(request).filter((each) => each !== undefined);
 
 const MAX_WORDS = 40;
 
-/** Where the runs of a request are. A narrowed one without a name has a place that is named after what it selects. */
+/** The place of a request's runs. A narrowed request without a name has a place that is named after its selection. */
 export function placeOfRequest(request: SnapshotRequest): Place {
   const { source, as } = request;
   const narrowedBy = narrowings(source, request);
@@ -90,7 +90,10 @@ export function linkedSource(
   return ids.linked.from;
 }
 
-/** The source whose links name the ids of a run of this selection; undefined if they were given, or there are none. */
+/**
+ * The source whose links name the ids of a run of this selection; undefined if the ids were given, or the source has
+ * none.
+ */
 export function linkedTo(source: Source, selection: Readonly<Record<string, unknown>>): Source | undefined {
   const { ids } = sourceDefinitions[source];
   return ids?.linked !== undefined && selection[ids.field] === ids.linked.from ? ids.linked.from : undefined;

@@ -7,7 +7,7 @@ export type ReadEnd<Result, Memo> = {
   readonly records: number;
   /** True if there will be no further read: the judge must accept this one, or say that nothing is proved. */
   readonly isLast: boolean;
-  /** What the judge stored of the read before; null if it was the first one. */
+  /** What the judge stored for the previous read; null for the first one. */
   readonly memo: Memo | null;
 };
 
@@ -15,7 +15,7 @@ export type Judgement<Outcome, Memo> =
   | { readonly kind: 'again'; readonly memo: Memo | null }
   | { readonly kind: 'ended'; readonly outcome: Outcome };
 
-/** Where something that may be read several times resumes. Plain JSON if `Position` and `Memo` are. */
+/** The position in something that may be read several times. Plain JSON if `Position` and `Memo` are. */
 export type RereadPosition<Position, Memo> = {
   /** The number of the read; 1 is the first. */
   readonly read: number;
@@ -79,7 +79,9 @@ async function* readOnce<Position, Result, Outcome, Memo>(
   return { ...judge({ result, records, isLast, memo: from.memo }), records };
 }
 
-/** Yields each step as `change` returns it, and returns what `steps` returns. If the caller stops early, `steps` ends too. */
+/**
+ * Yields each step changed by `change`, and returns the result of `steps`. If the caller stops early, `steps` ends too.
+ */
 export async function* mappedSteps<Step, Changed, Result>(
   steps: AsyncGenerator<Step, Result, undefined>,
   change: (step: Step) => Changed,

@@ -27,22 +27,24 @@ type Definition<
 > = {
   readonly name: Name;
   readonly operation: EndpointName;
-  /** What a snapshot of it takes, as one line of the help. */
+  /** What a snapshot of it takes: a line of the help. */
   readonly takes: string;
-  /** The fields of a request; `list` makes the schemas of its lists. All but the ids are the selection of a run. */
+  /** The fields of a request; `list` creates the schemas of its lists. All but the ids are the selection of a run. */
   readonly fields: (list: ListOf) => F;
   readonly rules: readonly RequestRule[];
-  /** What makes a run take less than there is, undefined for what does not: such a run is never the last of the whole source. */
+  /**
+   * The options that narrow a run, undefined for those that do not: such a run is never the last of the whole source.
+   */
   readonly narrowedBy: (request: Readonly<Record<string, unknown>>) => readonly unknown[];
   /** For a source that is read id by id. */
   readonly ids?: IdsOfRun<Ids, Linked>;
   /** Loads the code of the scan, which nothing else may load. */
   openScan(selection: Omit<z.output<z.ZodMiniObject<F>>, Ids>, run: RunToScan): Promise<Scan<unknown>>;
-  /** What one of its records is, in the words of `where-used` and of links: `card`. */
+  /** What one of its records is, as `where-used` and links call it: `card`. */
   readonly kind: NoInfer<Kind>;
   /** The kinds of things that its records name, its own among them: `where-used` finds these in it. */
   readonly names: readonly Kind[];
-  /** The columns, as the tables spell them, that say what is said of each record. */
+  /** The columns, as the tables spell them, with the type, owner and FileSet of each record. */
   readonly described: DescribedColumns;
   /** Its tables; of what is stored, the fields of its records by their names. See `Columns`. */
   readonly table: {
@@ -124,7 +126,7 @@ export type RequestRule = {
   readonly holds: (request: Readonly<Record<string, unknown>>) => boolean;
 };
 
-/** Where a record says its type, its owner and its FileSet; without a column there is none. */
+/** The columns with the type, the owner and the FileSet of a record; absent if it has none. */
 export type DescribedColumns = {
   readonly type?: string;
   readonly owner?: string;
@@ -137,7 +139,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
   /** For a request without ids: the last published run of another whole source. */
   readonly linked?: {
     readonly from: Linked;
-    /** The top-level fields of its records that have the links, and the ids that a record of these links to. */
+    /** The top-level fields of its records with the links, and the ids that a record of these links to. */
     readonly fields: readonly string[];
     readonly idsIn: (record: unknown) => readonly LinkedId[];
   };
@@ -146,7 +148,7 @@ type IdsOfRun<Field extends string, Linked extends string> = {
 export type RunToScan = {
   readonly call: Call;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** The ids of the run; none for a source that is not read id by id. */
+  /** The ids of the run; empty for a source that is not read id by id. */
   readonly ids: readonly string[];
   /** How many rows each page requests, if the source has pages of rows. Default: the maximum that the platform allows. */
   readonly pageRows?: number | undefined;
@@ -197,7 +199,7 @@ export type RequestOption = {
   readonly kind?: 'list' | 'ids' | 'column';
   /** How ids are found in a file. */
   readonly ids?: {
-    /** What a column of them is called, in small letters without anything between them. */
+    /** The names that a column of ids may have, in small letters without anything between them. */
     readonly columns: readonly string[];
     readonly isId: (text: string) => boolean;
     readonly expected: string;

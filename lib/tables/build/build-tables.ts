@@ -44,19 +44,19 @@ export type TablesToBuild = Pick<
   RunToBuild,
   'store' | 'isOver' | 'signal' | 'partitions' | 'isSparse' | 'warn'
 > & {
-  /** Default: all that there are. */
+  /** Default: all places. */
   readonly places?: readonly Place[] | undefined;
 };
 
 type NamedRun = { readonly group: Place; readonly name: string };
 
-/** What happened to one that lacked tables; `why` is in words. `left`: the time was over. */
+/** What happened to a run that lacked tables; `why` is in words. `left`: time was up. */
 export type TableOutcome =
   | (NamedRun & { readonly kind: 'made' } & Omit<BuiltRun, 'isLeft'>)
   | (NamedRun & { readonly kind: 'left' })
   | (NamedRun & { readonly kind: 'skipped'; readonly why: string });
 
-/** Repeating it does only what is missing. One that is damaged is skipped; it ends with the first that is `left`. */
+/** Builds what is missing; it may be repeated. Skips a damaged run, and ends with the first that is `left`. */
 export async function* buildTables(options: TablesToBuild): AsyncGenerator<TableOutcome> {
   for (const place of options.places ?? (await placesIn(options.store)))
     for await (const outcome of tablesOf(place, options)) {
@@ -65,7 +65,9 @@ export async function* buildTables(options: TablesToBuild): AsyncGenerator<Table
     }
 }
 
-/** The newest come first: they are asked for most. What a run shares with the one after or before it is copied. */
+/**
+ * The newest come first: they are queried most. Files that a run shares with the next or the previous one are copied.
+ */
 async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<TableOutcome> {
   const { store, signal, isOver } = options;
   const named = (name: string): NamedRun => ({ group: place, name });
@@ -92,12 +94,12 @@ async function* tablesOf(place: Place, options: TablesToBuild): AsyncGenerator<T
     if (files.files > 0) yield { ...named(run.run), kind: 'made', files: files.files, records, bytes, other };
     if (isLeft) return yield { ...named(run.run), kind: 'left' };
   }
-  // Again, now that the tables that older runs lacked are built.
+  // Again, now that older runs have their tables.
   const why = await unlessSkipped(list);
   if (why !== undefined) yield { ...named('runs'), kind: 'skipped', why };
 }
 
-/** The names in the folders of the Parquet of a place's runs, by the run. */
+/** The names of the files in the Parquet folders of a place's runs, by run. */
 async function namesBuilt(place: Place, { store, signal }: TablesToBuild) {
   const found = new Map<string, Set<string>>();
   const folder = `parquet/${place}/`;
@@ -117,13 +119,13 @@ async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
   }
 }
 
-/** What the function is started with: the key of a `latest.json` that was stored, for its place alone; or nothing. */
+/** The event: the key of a `latest.json` that was stored, to build its place alone; or nothing. */
 const writeTablesEvent = z.object({ published: z.optional(z.string()) });
 
-/** Maximum skipped tables that a line of the log names. */
+/** Maximum skipped runs that a line of the log names. */
 const MAX_SKIPPED = 20;
 
-/** As much of `buildTables` as there is time for: what it built, the first that are damaged and why, and what is left. */
+/** Runs `buildTables` until time is up: returns what it built, the first damaged runs and why, and what is left. */
 export async function writeTables(event: unknown, options: Omit<TablesToBuild, 'places' | 'isSparse'>) {
   const { published } = writeTablesEvent.parse(event);
   const place = parsePlace(published?.split('/').at(-2) ?? '');
@@ -148,22 +150,22 @@ type RunToBuild = {
   readonly place: Place;
   readonly run: PublishedRun;
   readonly isLatest: boolean;
-  /** The names in the folder of its Parquet, as far as they were listed. */
+  /** The names in the folder of its Parquet, as listed. */
   readonly built: ReadonlySet<string>;
-  /** Runs that may have parts with the same bytes: what these have of them is copied. */
+  /** Runs that may have parts with the same bytes: files of these are copied. */
   readonly neighbours: readonly string[];
-  /** The tables over the published runs. Default: none. */
+  /** The partitions of published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
-  /** Trust what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
+  /** Trusts what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
   readonly isSparse?: boolean | undefined;
-  /** Asked after each part: true ends the work. */
+  /** Called after each part: true ends the work. */
   readonly isOver: () => boolean;
-  /** Called with what could not be done, in words, and with the reason. */
+  /** Called with what could not be done, in words, and why. */
   readonly warn: (what: string, reason: Error) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What was built: of how many parts; `isLeft` if there is more to do. */
+/** What was built, and of how many parts; `isLeft`: there is more to do. */
 type BuiltRun = {
   readonly files: number;
   readonly records: number;
@@ -172,7 +174,10 @@ type BuiltRun = {
   readonly isLeft: boolean;
 };
 
-/** Recorded once all of a run's Parquet, so many files, and uses are built, and its partitions are added. Other columns, other names. */
+/**
+ * The name of the record that all Parquet (so many files) and uses of a run are built, and its partitions added. It
+ * differs if the columns do.
+ */
 function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>, files: number): string {
   const format = `${parquetFormat(sourceDefinitions[sourceOf(place)].columns)}-${USES_FORMAT}`;
   return `_tables-${format}-${files}${partitions === undefined ? '' : '-in-glue'}.json`;
@@ -200,7 +205,7 @@ export async function buildRun(options: RunToBuild): Promise<BuiltRun | undefine
   return outcome;
 }
 
-/** Builds the files, and deletes them again if the run is removed meanwhile: a part of it may be missing then. */
+/** Builds the files. If the run is removed meanwhile, deletes them again, since a part may have been missing. */
 async function unlessGone(inHand: RunInHand): Promise<Outcome | undefined> {
   const built = await buildFiles(inHand).catch((error: unknown) => {
     if (error instanceof StoredObjectError) return error;
@@ -231,7 +236,7 @@ async function buildFiles(inHand: RunInHand): Promise<Outcome | undefined> {
   const mark = markOf(inHand, parts.length);
   const isMarked = inHand.built.has(mark);
   const counts = { ...NOTHING, files: 0, isChanged: lacking.length > 0 || !isMarked };
-  // What is stored from now on lacks the tag, so before the first of it the record goes that all have it.
+  // What is stored from now on lacks the tag, so the record that all have it is deleted first.
   if (counts.isChanged && run.isTagged) await forgetTagged({ store, place, run: at });
   for (const { part, index, key, isBuilt } of lacking) {
     counts.files += 1;
@@ -272,7 +277,7 @@ async function withdraw({ store, place, at, partitions }: RunInHand): Promise<un
     for (const { key } of await Array.fromAsync(store.list(prefix))) await store.delete(key);
 }
 
-/** Tags a run as replaced, or takes the tag from the newest. If the store refuses, it only logs a warning. */
+/** Tags a replaced run, or removes the tag of the newest. If the store refuses, it only logs a warning. */
 async function tagRun(
   { store, place, at, run, isLatest, warn }: RunInHand,
   isChanged: boolean,
@@ -289,7 +294,7 @@ async function tagRun(
 /** The folder of the uses of a run. Ends in a slash. */
 const usesFolder = (place: Place, run: Run) => `parquet/uses/${publishedFolder(place, run)}`;
 
-/** What is built of each part of a run: its Parquet and its uses, copied from a neighbour if that has the same part. */
+/** Builds the Parquet and the uses of each part, or copies those of a neighbour with the same part. */
 async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand) {
   const source = sourceOf(place);
   const usesBuilder = hasLinks(source) ? createUsesBuilder(source) : undefined;
@@ -308,7 +313,10 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
 
   return {
     lacksUses,
-    /** The Parquet of a part, to be stored. If its uses are missing, they are taken from the same lines, and stored. */
+    /**
+     * The Parquet of a part, ready to be stored. If its uses are missing, they are computed from the same lines, and
+     * stored.
+     */
     async parquet(part: Part): Promise<BuiltParquet & Partial<Pick<ParquetFile, 'sha256'>>> {
       const equal = (await known()).parquet.get(parquetIdOf(place, part));
       const body = await intactParquet(store, equal);
@@ -329,7 +337,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
   };
 }
 
-/** What runs have of their parts: Parquet by what it was built of, the keys of uses by the hash of their parts. */
+/** The files of runs: Parquet by what it was built of, the keys of uses by the hash of their parts. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   const parquet = new Map<string, RecordedParquet>();
   const uses = new Map<string, string>();
@@ -340,6 +348,6 @@ async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
   return { parquet, uses };
 }
 
-/** What the key of uses says of their content: the hash of the part, and the format. */
+/** The content that a key of uses names: the hash of the part, and the format. */
 const contentOf = (key: string): string =>
   key.replace(/^.*\/part-\d+-([0-9a-f]+)(?:-\d+)?-([0-9a-f]+)\./, '$1 $2 ');

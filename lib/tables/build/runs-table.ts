@@ -25,12 +25,12 @@ type RunsToList = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** A row of the table `runs`, with the name of what it was built from (`of`); what is not known yet is null. */
+/** A row of the table `runs`, with the name of what it was built from (`of`); null where it is not known yet. */
 type RunRow = Readonly<Record<keyof typeof storedTables.runs.columns, unknown>> & { readonly of: string };
 
 const READ_AHEAD = 16;
 
-/** The published runs of a place in SQL: as they were stored, or else from their manifests. */
+/** The published runs of a place as rows: stored ones, or else computed from their manifests. */
 export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
   const { store, place, runs: items, report, signal } = options;
   const orReport = unlessDamaged(report);
@@ -41,7 +41,7 @@ export async function* rowsOfRuns(options: RunsToList): AsyncGenerator<RunRow> {
     if (row !== undefined) yield { ...row, latest: row.run === latest?.run };
 }
 
-/** Writes the rows of a place where Athena reads them, unless they are there. */
+/** Writes the rows of a place where Athena reads them, unless they exist. */
 export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<void> =>
   replaceAsFound(options.store, keyOf(options.place), 'application/x-ndjson', async () => {
     const runs = await publishedRuns(options.store, options.place, options);
@@ -52,10 +52,10 @@ export const listRuns = (options: Omit<RunsToList, 'report' | 'runs'>): Promise<
 
 const keyOf = (place: Place) => `${storedTables.runs.folder}${place}.json`;
 
-/** Other columns, another row. */
+/** Identifies a row: it differs if the columns do. */
 const rowIdOf = ({ manifest }: RunAt) => `${parquetFormat(storedTables.runs.columns)} ${manifest}`;
 
-/** The stored rows by what they were built from. A row of a run without all of its Parquet is left out, and built again. */
+/** The stored rows by their `of`. A row of a run whose Parquet is incomplete is left out, and built again. */
 async function storedRows(store: Store, place: Place): Promise<ReadonlyMap<string, RunRow>> {
   const body = (await store.get(keyOf(place)))?.body.toString() ?? '';
   try {

@@ -27,7 +27,7 @@ const definitionOf = (view: View, database: string) => ({
   catalog: 'awsdatacatalog',
   schema: database,
   columns: columnsOf(view, trinoType),
-  // Else it would need an owner, whose rights it has.
+  // Otherwise it would need an owner, and would run with the owner's rights.
   runAsInvoker: true,
 });
 

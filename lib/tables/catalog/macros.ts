@@ -6,7 +6,7 @@ export type Macro = {
   readonly sql: string;
 };
 
-/** What people ask often. Ids and days may be given as text, numbers or dates. */
+/** Frequent questions. Ids and days may be texts, numbers or dates. */
 export const macros: readonly Macro[] = [
   {
     name: 'broken_links',

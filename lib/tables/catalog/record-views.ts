@@ -10,7 +10,7 @@ import {
 } from '../../snapshot/sources/index.ts';
 import { latestModel, NEEDS_MODEL, type View, viewOf } from './view.ts';
 
-/** The columns of that of the model which names the owner. */
+/** The owners of the model, with the columns named as no other column is. */
 const OWNERS = `(SELECT user_id AS id_of_owner, name AS name_of_owner FROM ${latestModel('owners')} AS owners)`;
 
 /** What every table of records ends in. */
@@ -20,25 +20,28 @@ const LAST: TableColumns = {
   run: text('run', 'the run that the row is of', { guesses: ['run_id'] }),
 };
 
-/** A source whose ids the model writes in one form. */
+/** True for a source whose ids the model writes in one form. */
 const isFlagged = (source: Source): source is 'calculations' | 'cards' => Object.hasOwn(modelTables, source);
 
-/** The columns of a source that are of a field that a list lacks, with that field. */
+/** The columns of a source whose field a list does not send, with that field. */
 export const unsentColumns = (source: Source): readonly (readonly [column: string, field: string])[] =>
   Object.entries(sourceDefinitions[source].table.columns).flatMap(([name, { isUnsent }]) =>
     isUnsent ? [[name.toLowerCase(), name] as const] : [],
   );
 
-/** A column of the model where there is none yet: to read it fails the query, but for a row with a value of its own. */
+/**
+ * A column of the model where there is no model yet: reading it fails the query, except in a row with a value of its
+ * own.
+ */
 const lacking = (name: string, type: string, given = ''): string =>
   `CASE ${given}WHEN error('${NEEDS_MODEL}' || left(coalesce(_other, ''), 0)) IS NULL THEN CAST(NULL AS ${type === 'string' ? 'varchar' : type}) END AS ${name}`;
 
 const LACKING_OWNER = lacking('name_of_owner', 'string');
 
-/** The name of the owner as no card of these runs gives it: the model is of the last runs alone. */
+/** The name of the owner in tables of all runs: the model covers only the last ones. */
 const OF_ANY_RUN = 'CAST(NULL AS varchar) AS name_of_owner';
 
-/** The tables of a place: its latest run, and all of its runs. `name` is that of its table. */
+/** The views of a place: its latest run, and all of its runs. `name` is that of its table. */
 export function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
   const { row, owner, guesses = [], columns: own } = sourceDefinitions[source].table;
@@ -60,7 +63,7 @@ export function recordViews(place: Place, name: string): readonly View[] {
       withoutModel: viewOf(name, { ...shown, from: `FROM (SELECT *, ${missing} FROM ${stored}) AS plain` })
         .sql,
     },
-    // Where the model does not say how an id is written, it is as it was sent.
+    // An id that the model does not know is as it was sent.
     viewOf(`all_${name}`, {
       about: `a ${row}, in any published run of ${place}`,
       columns: source === 'cards' ? columns : unnamed,
@@ -69,7 +72,7 @@ export function recordViews(place: Place, name: string): readonly View[] {
   ];
 }
 
-/** What the model says of the records of a source, where there is none yet; an id that is digits is known all the same. */
+/** The columns of the model for a source, where there is no model yet; an id that is digits is known all the same. */
 const lackedOf = (source: 'calculations' | 'cards'): readonly string[] =>
   Object.entries(modelColumns[source]).map(([column, type]) =>
     lacking(

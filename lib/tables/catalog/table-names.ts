@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { type Place, partsOf } from '../../snapshot/sources/index.ts';
 
 /**
- * The name of a place's tables in SQL: `files`, `files_reports`. It has no capitals and no `-`, which would have to be
- * quoted.
+ * The name of a place's tables in SQL: `files`, `files_reports`. It has no capitals and no `-`, which would need
+ * quotes.
  */
 export function tableNameOf(place: Place): string {
   const { source, name } = partsOf(place);
@@ -11,11 +11,11 @@ export function tableNameOf(place: Place): string {
   return words.join('_').replaceAll('-', '_').toLowerCase();
 }
 
-/** What the tables of a narrowed snapshot are called if those of another one have its name. */
+/** The name of a narrowed snapshot's tables if those of another place have its name. */
 const otherTableNameOf = (place: Place): string =>
   `${tableNameOf(place)}_${hash('sha256', place).slice(0, 6)}`;
 
-/** The name of a place's tables beside those of other places, each of which has its own. */
+/** The name of a place's tables, which differs from those of all other places. */
 export function tableNameAmong(place: Place, places: readonly Place[]): string {
   const plain = tableNameOf(place);
   const isAlone = places.every((other) => other === place || tableNameOf(other) !== plain);
@@ -25,10 +25,10 @@ export function tableNameAmong(place: Place, places: readonly Place[]): string {
 export const tableNames = (places: readonly Place[]): ReadonlyMap<Place, string> =>
   new Map(places.map((place) => [place, tableNameAmong(place, places)]));
 
-/** The Glue table over the Parquet of a place's published runs, which the tables in SQL are views of. */
+/** The Glue table over the Parquet of a place's published runs, from which its views in SQL read. */
 export const glueTableOf = (place: Place): string => `stored_${tableNameOf(place)}`;
 
-/** What the Glue table of a narrowed snapshot is called if another one already has its name. */
+/** The Glue table of a narrowed snapshot if that of another place has its name. */
 export const otherGlueTableOf = (place: Place): string => `stored_${otherTableNameOf(place)}`;
 
 /** The partition keys of those tables: the components of a run's folder, in order. */

@@ -2,15 +2,16 @@ import type { ModelTable } from '../../model/index.ts';
 import { type Column, shownColumns, type TableDefinition } from '../../snapshot/columns/index.ts';
 
 /**
- * As people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and other views.
+ * A table as people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and
+ * other views.
  */
 export type View = Pick<TableDefinition, 'about' | 'guesses'> & {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly sql: string;
   /**
-   * The same for DuckDB, without the model: a query that needs a value that only the model has fails with `NEEDS_MODEL`, so
-   * that others need not wait until it is computed. Absent if all or nothing of it is of the model.
+   * The same for DuckDB, without the model: a query that needs a value of the model fails with `NEEDS_MODEL`, so that
+   * others need not wait for it. Absent if all or nothing comes from the model.
    */
   readonly withoutModel?: string;
 };
@@ -27,6 +28,6 @@ export function viewOf(name: string, table: TableDefinition): View {
 /** The error of a query that needs the model contains this text. */
 export const NEEDS_MODEL = 'this query needs the model';
 
-/** A table of the latest model: in Athena, the one that it replaced may lie beside it. */
+/** A table of the latest model: in Athena, its predecessor may lie beside it. */
 export const latestModel = (table: ModelTable): string =>
   `(SELECT * FROM stored_model_${table} WHERE as_of = (SELECT max(as_of) FROM stored_model_${table}))`;

@@ -11,9 +11,9 @@ export type ExactValue =
   | { readonly [name: string]: ExactValue };
 
 /**
- * Makes a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, else texts;
+ * Creates a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, else texts;
  * decimals are numbers up to 15 digits, else texts; times are ISO 8601 in UTC; maps are objects. Intervals, bytes and
- * all that JSON has no form for are texts as DuckDB prints them.
+ * other types without a form in JSON are texts as DuckDB prints them.
  */
 export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactValue {
   function exact(value: DuckDBValue): ExactValue {
@@ -46,7 +46,7 @@ const MAX_DIGITS = 15;
 const decimal = (text: string): number | string =>
   text.replace(/^-?[0.]*/, '').replace('.', '').length <= MAX_DIGITS ? Number(text) : text;
 
-/** The years that ISO 8601 has four digits for, in microseconds. */
+/** The years with four digits in ISO 8601, in microseconds. */
 const FIRST_MICROS = BigInt(Date.parse('0000-01-01T00:00:00Z')) * 1000n;
 const LAST_MICROS = BigInt(Date.parse('+010000-01-01T00:00:00Z')) * 1000n;
 

@@ -5,7 +5,7 @@ import type { View } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
 import { literal } from './schema.ts';
 
-/** What a query compares with a value that it never has, in words: else no rows would seem to be the answer. */
+/** The comparisons of a column with a value that it never has, in words: an empty result would look like the answer. */
 export function* neverEqual({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views))
     for (const { type, operand, others } of comparedIn(node)) {
@@ -22,15 +22,15 @@ const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NO
 const textsOf = ({ type, value }: QueryNode): readonly string[] =>
   type === 'VALUE_CONSTANT' && typeof value?.value === 'string' ? [value.value] : [];
 
-/** A piece of a query, from one byte up to another, and what stands in its place. */
+/** Replaces the bytes of a query from one up to, not including, another by a text. */
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
 /** A place in a query, in bytes, and what names mean there. */
 type Query = { readonly bytes: Buffer; readonly scope: Scope };
 
 /**
- * A query in which ids compare with numbers, and epoch milliseconds with times, as people write them: DuckDB would cast the
- * column, and fail at the first id that is no number. An id that is compared with a number by size is that number.
+ * Rewrites a query so that ids compare with numbers, and epoch milliseconds with times. DuckDB would cast the column,
+ * and fail at the first id that is no number. An id that is compared with a number by size is that number.
  */
 export function fitTypes(sql: string, tree: QueryTree, views: readonly View[]): string {
   const bytes = Buffer.from(sql);
@@ -65,7 +65,7 @@ function* comparedEdits({ type, operand, others }: Compared, query: Query): Gene
   }
 }
 
-/** Replaces a column that is no timestamp but has a time: by the timestamp beside it, or by an expression that converts it. */
+/** Replaces a column of epoch milliseconds by the timestamp beside it, or by an expression that converts it. */
 function* momentEdits(node: QueryNode, query: Query): Generator<Edit> {
   const meant = meantBy(node, query.scope);
   const name = meant?.column.moment === undefined ? undefined : nameAt(node, query);
@@ -80,7 +80,7 @@ const NAME = new RegExp(String.raw`^${PART}(?:\s*\.\s*${PART})*`, 'u');
 
 const nameAt = (node: QueryNode, query: Query): Edit | undefined => pieceAt(node, query, NAME);
 
-/** The digits of an integer as text, as ids are. */
+/** An integer of the query as a text of its digits, as ids are. */
 function digitsAt(node: QueryNode, query: Query): Edit | undefined {
   if (node.type !== 'VALUE_CONSTANT') return undefined;
   const piece = pieceAt(node, query, /^\d+(?![\d.eE_])/);
@@ -99,12 +99,12 @@ const TIME_FUNCTIONS =
   /^(?:now|today|current_date|current_timestamp|get_current_timestamp|date_trunc|datetrunc|make_date|make_timestamp|to_timestamp|epoch_ms|strptime|date_add|date_sub)$/i;
 const OF_TIMES =
   /^(?:date_trunc|datetrunc|date_part|datepart|date_diff|datediff|date_sub|datesub|age|year|quarter|month|week|weekofyear|yearweek|day|dayofmonth|dayofweek|dayofyear|dayname|monthname|hour|minute|last_day|strftime|time_bucket)$/i;
-/** A year alone too, which DuckDB would take for a number. */
+/** A year alone too: DuckDB would read it as a number. */
 const TIME = /^\d{4}(?:$|-\d\d)/;
 
 const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAMP)/.test(to?.id ?? '');
 
-/** Whether a function takes times: by its name, or since it adds to one or takes it from one. */
+/** Whether a function works on times: by its name, or because it adds to a time or subtracts from one. */
 const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
   OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 
@@ -118,7 +118,7 @@ const isTime = (expression: QueryNode, scope: Scope): boolean =>
     return TIME_FUNCTIONS.test(type === 'COLUMN_REF' && names.length === 1 ? (names[0] ?? '') : name);
   });
 
-/** Applies edits that do not overlap; of those of one piece the first. */
+/** Applies edits that do not overlap; of several for one piece the first. */
 function applied(bytes: Buffer, edits: readonly Edit[]): string {
   const pieces: Buffer[] = [];
   let at = 0;
@@ -130,7 +130,7 @@ function applied(bytes: Buffer, edits: readonly Edit[]): string {
   return Buffer.concat([...pieces, bytes.subarray(at)]).toString();
 }
 
-/** A column of a relation: what it is of a table, `null` if it is NULL everywhere, or undefined if it is computed. */
+/** A column of a relation: the column of its table, `null` if it is NULL everywhere, or undefined if it is computed. */
 type RelationColumn = { readonly name: string; readonly column: Column | null | undefined };
 
 type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
@@ -140,12 +140,12 @@ type Scope = {
   /** Tables and common table expressions, by name. */
   readonly tables: ReadonlyMap<string, readonly RelationColumn[]>;
   readonly relations: readonly Relation[];
-  /** What the query itself selects under a name, which its conditions may use. */
+  /** What the query selects under a name, which its conditions may use. */
   readonly selected: readonly QueryNode[];
   readonly outer?: Scope;
 };
 
-/** What a name means: `hasMoment` if the column that has the same time as a timestamp is beside it. */
+/** The meaning of a name. `hasMoment`: a timestamp of the same time is beside the column. */
 type Meant = { readonly column: Column; readonly hasMoment: boolean };
 
 /** Every node of a query, with what names mean there. */
@@ -171,7 +171,7 @@ type Compared = {
   readonly others: readonly QueryNode[];
 };
 
-/** What a node compares: each of its operands with the others. */
+/** The comparisons of a node: each of its operands with the others. */
 function comparedIn({
   type = '',
   left,
@@ -191,7 +191,7 @@ function comparedIn({
   }));
 }
 
-/** What a column's name means: in the nearest query one of whose relations has it. */
+/** The column that a name means: in the nearest query with a relation that has it. */
 function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
   const name = columnOf(node);
   const table = node.column_names?.at(-2)?.toLowerCase();
@@ -207,7 +207,9 @@ function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
   return undefined;
 }
 
-/** The columns that a name could be of: of its table, or else of all relations of the nearest query and of those around it. */
+/**
+ * The columns that a name may mean: of its table, or else of all relations of the nearest query and of those around it.
+ */
 export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
   const table = node.column_names?.at(-2)?.toLowerCase();
   const found: RelationColumn[] = [];
@@ -228,13 +230,13 @@ const meantIn =
   ({ column }: RelationColumn): Meant | undefined =>
     column ? { column, hasMoment: columns.some(({ name }) => name === column.moment) } : undefined;
 
-/** What two columns of one name have in common. */
+/** What two meanings of one name have in common. */
 function both(one: Meant | undefined, other: Meant | undefined): Meant | undefined {
   const column = one && other && shared(one.column, other.column);
   return column && { column, hasMoment: one.hasMoment && other.hasMoment };
 }
 
-/** What two columns that become one have in common; undefined if they have different types. */
+/** What two columns that are merged have in common; undefined if their types differ. */
 function shared(one: Column, other: Column): Column | undefined {
   if (one.type !== other.type) return undefined;
   const { isId, moment, ...rest } = one;
@@ -248,7 +250,7 @@ function shared(one: Column, other: Column): Column | undefined {
 const columnsOfView = (columns: View['columns']): readonly RelationColumn[] =>
   Object.entries(columns).map(([name, column]) => ({ name, column }));
 
-/** What names mean in a query, or in what is no query of its own: what they mean around it. */
+/** The meaning of names in a query; for any other node, that of the query around it. */
 function scopeOf(node: QueryNode, outer: Scope): Scope {
   const expressions = node.cte_map?.map ?? [];
   if (node.type !== 'SELECT_NODE' && expressions.length === 0) return outer;
@@ -321,7 +323,7 @@ const nameOf = (selected: QueryNode): string => selected.alias?.toLowerCase() ||
 export type QueryNode = {
   readonly type?: string;
   readonly alias?: string;
-  /** In bytes of the query: where it begins, or for an operator where that is. */
+  /** The byte of the query at which it begins, or for an operator the byte of the operator. */
   readonly query_location?: number | bigint;
   readonly function_name?: string;
   readonly function?: { readonly function_name?: string };
@@ -355,14 +357,14 @@ type CommonTable = {
   readonly value?: { readonly query?: { readonly node?: QueryNode }; readonly aliases?: readonly string[] };
 };
 
-/** A query and all of its nodes. `fault`: why the parser has none, where that is not for the planner to say. */
+/** A query and all of its nodes. `fault`: why it was not parsed, where the planner would not report it. */
 export type QueryTree = {
   readonly root: object;
   readonly nodes: readonly QueryNode[];
   readonly fault?: string | undefined;
 };
 
-/** DuckDB's parser takes a query only, and most of what only reads is one in a FROM. */
+/** DuckDB's parser takes queries only; most statements that only read are queries inside a FROM. */
 const BEFORE = 'FROM (\n';
 
 /** Parses a query without running it. A query that the parser rejects has no nodes; planning it reports the error. */
@@ -386,7 +388,7 @@ function nodesIn(tree: object): readonly QueryNode[] {
   return found;
 }
 
-/** Where a node begins in the query, in bytes; undefined if the parser does not say. */
+/** The byte of the query at which a node begins; undefined if the parser does not say. */
 function placeOf({ query_location: at }: QueryNode): number | undefined {
   const place = Number(at ?? -1) - Buffer.byteLength(BEFORE);
   return place >= 0 && place < Number.MAX_SAFE_INTEGER ? place : undefined;

@@ -8,18 +8,18 @@ import { storedTables } from '../catalog/tables.ts';
 import { type PlacedLine, parquetOfLines } from '../part-files/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
-/** A table over objects of JSON, and how one of them is read: its lines, each a row. */
+/** A table over objects of JSON, and how one of them is read: as lines, each a row. */
 type ObjectTable = {
   readonly name: 'jobs' | 'refused' | 'formulas' | 'scores';
   readonly pieceColumns: readonly string[];
   readonly read: (session: Session, key: string, signal: AbortSignal) => Promise<readonly Buffer[]>;
-  /** The pieces: the values of their columns, and the prefix of their keys. */
+  /** Its folders: the values of the piece columns, and the prefix of the keys. */
   readonly folders: (session: Session) => AsyncIterable<Folder> | Iterable<Folder>;
 };
 
 type Folder = { readonly values: readonly string[]; readonly prefix: string };
 
-/** One that was deleted meanwhile is not in the next listing either. */
+/** An object that was deleted meanwhile is not in the next listing either. */
 const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
   const body = await bytesOfResult(store, key, signal);
   return body === undefined ? [] : [body];
@@ -91,7 +91,7 @@ async function filesBelow(
   );
 }
 
-/** So much is read at the same time, and becomes one file. A larger object is alone. */
+/** So many bytes are read together, and become one file. A larger object is alone. */
 const GROUP_BYTES = 64_000_000;
 
 function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {

@@ -34,11 +34,11 @@ type QueryContext = {
   readonly folder: string;
   readonly memoryMb: number;
   readonly threads: number;
-  /** Maximum bytes of all copies, and of what DuckDB puts on disk. */
+  /** Maximum bytes of all copies, and of DuckDB's own files on disk. */
   readonly diskBytes: number;
   readonly signal: AbortSignal;
   readonly onReading?: ((words: string) => void) | undefined;
-  /** Refuses what reads anything but tables, such as settings. */
+  /** Refuses a query that reads anything but tables, such as settings. */
   readonly onlyTables: boolean;
   /** What `now()` is, epoch milliseconds. Default: the clock's. */
   readonly atMs: number | undefined;
@@ -57,7 +57,7 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   let found: QueryResult | undefined;
   const read = async () => {
     await found?.[Symbol.asyncDispose]();
-    // First it is tried whether it does without the model.
+    // Tries it without the model first.
     found = await runQuery(sql, context, false).catch((error: unknown) => {
       if (error instanceof QueryError && error.message.includes(NEEDS_MODEL))
         return runQuery(sql, context, true);
@@ -74,7 +74,7 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
     }
 }
 
-/** Each time that files go while they are read, what is left is read again, so often at most. */
+/** How often at most to read again, if files disappear while they are read. */
 const MAX_READS = 10;
 const PRUNED = 'runs were removed while they were read: the result is of those that are left';
 
@@ -83,7 +83,7 @@ class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
 }
 
-/** What DuckDB says of a file that is gone is as if it were forbidden. */
+/** DuckDB reports a missing file as a forbidden one. */
 async function unlessGone(cause: unknown, paths: readonly string[]): Promise<never> {
   for (const path of paths)
     if (!existsSync(path)) throw new FileGoneError(`${path}: expected a file, got none`, { cause });
@@ -134,12 +134,12 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
 type ToPlan = {
   readonly tables: readonly Table[];
   readonly views: readonly View[];
-  /** Gets the names of the columns that the query names. */
+  /** Filled with the names of the columns that the query names. */
   readonly asked: Set<string>;
   readonly note: (words: string) => void;
 };
 
-/** Finds out what a query reads, on a database of its own that can read no file; and the query as it is to be run. */
+/** Finds out what a query reads, on a database of its own that can read no file. Also returns the query to run. */
 async function planned(
   text: string,
   { tables, views, asked, note }: ToPlan,
@@ -149,7 +149,7 @@ async function planned(
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
     await createSchema(connection, { tables, views, atMs: context.atMs });
-    // Reasoning by what is in the tables would leave out all of them, since they are empty.
+    // The tables are empty here: optimizing by statistics would leave out all of them.
     await connection.run("SET disabled_optimizers = 'statistics_propagation'");
     await connection.run("SET explain_output = 'optimized_only'");
     await database.lock([]);
@@ -174,9 +174,9 @@ type ResultRows = AsyncDisposable & {
   readonly rows: number;
   /** The rows in their order, some thousands at a time, each with the values of the columns. */
   readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
-  /** The same one by one: no row is held in memory before it is asked for. */
+  /** The rows one by one: none is held in memory before it is requested. */
   readonly each: () => AsyncGenerator<readonly ExactValue[]>;
-  /** Writes them to the file of Parquet of the query, which is new, and returns its path. */
+  /** Writes the rows to the query's Parquet file, which is new, and returns its path. */
   readonly writeParquet: () => Promise<string>;
 };
 
@@ -240,7 +240,7 @@ async function execute(
 }
 
 async function runToEnd(connection: Database['connection'], sql: string) {
-  // DuckDB takes none of these after CREATE TABLE … AS.
+  // CREATE TABLE … AS does not accept these.
   const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
   await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);
   const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${RESULT}`);
@@ -251,18 +251,18 @@ async function runToEnd(connection: Database['connection'], sql: string) {
   return { columns, rows: Number(counted.getRowsJson()[0]?.[0]) };
 }
 
-/** Functions that make rows of their arguments alone, and the tables with parameters. */
+/** Functions whose rows come from their arguments alone, and the tables with parameters. */
 const ROWS = new Set([
   ...['range', 'generate_series', 'unnest', 'repeat', 'repeat_row', 'json_each', 'json_tree'],
   ...macros.map(({ name }) => name),
 ]);
 
-/** What says how DuckDB is set, or what is around it. */
+/** Functions that show DuckDB's settings, or its environment. */
 const SETTINGS = /^(?:current_setting|getenv|duckdb_.*|pragma_.*)$/i;
 const CATALOG = /^(?:duckdb|pg|pragma|sqlite)_/i;
 
 /**
- * Refuses a query that reads anything but the tables, by its functions and names. One that the parser does not take is left
+ * Refuses a query that reads anything but the tables, by its functions and names. A query that does not parse is left
  * to the planner. Throws `QueryError`.
  */
 function onlyTables({ nodes, fault }: QueryTree): void {

@@ -37,7 +37,7 @@ export type QueryOptions = {
 
 type FirstOptions = QueryOptions & {
   readonly maxRows: number;
-  /** False for the first row that is not wanted any more, nor any after it. Default: all are. */
+  /** False for the first row that is not wanted: no row after it is read. Default: all are wanted. */
   readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
 };
 
@@ -56,7 +56,7 @@ export type Tables = AsyncDisposable & {
    * Runs one SELECT; dispose of the result, which has what is missing or damaged. Throws `QueryError` or `StoreError`.
    */
   readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
-  /** The same, and returns at most `maxRows` of its rows. */
+  /** Runs one SELECT, and returns at most `maxRows` of its rows. */
   readonly run: (sql: string, options: FirstOptions) => Promise<FirstRows>;
   readonly list: () => Promise<readonly TableInfo[]>;
 };
@@ -65,7 +65,7 @@ const DEFAULT_MEMORY_MB = 1_000;
 const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MAX_THREADS = 8;
 
-/** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `PeerMissingError`. */
+/** Opens SQL over a store, with a temporary folder that is removed on disposal. Throws `PeerMissingError`. */
 export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false, atMs } = options;
   const duckDb = await loadDuckDb(options.load);

@@ -3,7 +3,7 @@ import type { View } from '../catalog/view.ts';
 import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './fit-types.ts';
 import { QueryError } from './query-text.ts';
 
-/** The error of a query that could not be planned, with the names that it most likely means. */
+/** The error of a query that could not be planned, with the names that were most likely meant. */
 export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
   if (!(error instanceof QueryError)) return error;
   const hints = [...tableHints(tree, views), ...columnHints(tree, views)].filter(
@@ -28,7 +28,7 @@ function* tableHints({ nodes }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** Of each column that no table has that it may be of: the one that it is a guess of, or else the nearest. */
+/** For each column that no table has: the one that people guess by this name, or else the nearest name. */
 function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);
@@ -44,7 +44,7 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** The names that a query gives itself. */
+/** The names that a query defines. */
 const namedIn = (nodes: QueryTree['nodes']): readonly string[] =>
   nodes.flatMap((node) => [node.alias, ...keysOf(node)]).flatMap((name) => name?.toLowerCase() || []);
 

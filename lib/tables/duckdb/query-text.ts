@@ -21,10 +21,10 @@ export class QueryError extends Error {
   }
 }
 
-/** Faults of DuckDB that are not the SQL's. */
+/** DuckDB's errors that are not faults of the SQL. */
 const OTHERS =
   /^(?:IO|INTERNAL|Internal|Fatal|FATAL|Connection|Serialization|Corrupt\w*|Dependency|Invalid Configuration) Error/;
-/** What it says of Parquet whose pages or footer are damaged. */
+/** DuckDB's words for Parquet whose pages or footer are damaged. */
 const DAMAGED = /TProtocol|thrift|zstd|magic bytes/i;
 const REMEDY =
   '\nParquet in the store is damaged: what is deleted in its folder parquet/ or model/ is built again.';
@@ -73,17 +73,17 @@ export function splitStatements(text: string): Statements {
   return { ended, rest: text.slice(from).trimStart(), hasRest: hasCode, isOpen };
 }
 
-/** The words that a query begins with, after comments and parentheses. */
+/** The words with which a query may begin, after comments and parentheses. */
 const BEGINS =
   /^(?:\s|\(|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:select|with|from|values|table|describe|desc|summarize|show|pivot|unpivot)\b/i;
 
 /**
- * The one statement that a text consists of, without a semicolon at its end. Throws `QueryError` unless it begins as one that
- * only reads. What does not read all the same is no query by DuckDB's grammar: it becomes a table, and is planned before.
+ * The one statement in a text, without a semicolon at its end. Throws `QueryError` unless it begins as one that only
+ * reads. A statement that does not only read is no query in DuckDB's grammar, and fails when it is planned.
  */
 export function onlyQuery(text: string): string {
   const failed = (message: string) => new QueryError(message, { kind: 'sql' });
-  // DuckDB would read up to it.
+  // DuckDB would stop reading there.
   if (text.includes('\0')) throw failed('expected SQL without the character U+0000, got one');
   const { ended, rest, hasRest } = splitStatements(text);
   const all = [...ended, ...(hasRest ? [rest.trimEnd()] : [])];

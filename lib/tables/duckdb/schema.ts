@@ -68,7 +68,7 @@ const typesOf = ({ columns }: Table) =>
 const createEmpty = (name: string, columns: readonly (readonly [name: string, type: string])[]): string =>
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
-/** `values`: a relation that says of each file what the last columns of its rows are. */
+/** `values`: a relation with the values of the piece columns of each file. */
 function createOver(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));
@@ -183,7 +183,7 @@ export async function openDatabase(
   };
 }
 
-/** DuckDB ignores an interrupt that comes before it has begun, so it is repeated. */
+/** DuckDB ignores an interrupt before it has begun, so it is repeated. */
 const REPEAT_MS = 50;
 
 /** Waits for `work`, which runs queries on `connection`; stops them when the signal is aborted, and throws its reason. */

@@ -6,19 +6,22 @@ import type { Columns } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { intactParquet, type StoredParquet } from '../part-files/part-files.ts';
 
-/** Rows that are stored as Parquet, or are to be converted from the form in which they are stored. */
+/** Rows that are stored as Parquet, or are to be converted to it. */
 type StoredRows = {
   readonly parquet?: StoredParquet | undefined;
   /** Builds and stores Parquet that is missing; undefined if the store cannot be written. */
   readonly store?: () => Promise<StoredParquet | undefined>;
-  /** Names the converted rows, which later queries of the session use again. */
+  /** Names the converted rows: later queries of the session use them again. */
   readonly name: string;
   readonly bytes: number;
   /** Converts them; `report` receives what is missing or damaged, and left out. */
   readonly build: (report: Session['report']) => Promise<Uint8Array | undefined>;
 };
 
-/** The Parquet file of rows: as stored, or built again if it is missing or damaged. What cannot be built is reported and left out. */
+/**
+ * The Parquet file of rows: as stored, or built again if it is missing or damaged. If it cannot be built, that is
+ * reported, and the rows are left out.
+ */
 export function fileOf(session: Session, rows: StoredRows): FileToRead {
   const bytes = rows.parquet?.bytes ?? rows.bytes;
   const isInPlace = rows.parquet !== undefined && session.store.fileOf !== undefined;
@@ -43,7 +46,7 @@ async function storedOrBuilt(session: Session, rows: StoredRows): Promise<DataFi
   });
 }
 
-/** Undefined if it is lost or damaged. Of one that is read in place the hash is checked once in a session. */
+/** Undefined if it is missing or damaged. The hash of a file that is read in place is checked once in a session. */
 export async function storedFile(session: Session, file: StoredParquet): Promise<DataFile | undefined> {
   const { store, copies, signal } = session;
   if (store.fileOf === undefined)
@@ -79,7 +82,7 @@ export async function writeCopy(path: string, body: Uint8Array): Promise<DataFil
 export type Session = {
   readonly store: Store;
   readonly copies: LocalCopies;
-  /** Reports in words what is missing or damaged, and was left out. */
+  /** Reports in words what was missing or damaged, and left out. */
   readonly report: (fault: string) => void;
   /** Reports in words what is damaged but was found elsewhere, and what was never published. */
   readonly note: (words: string) => void;
@@ -91,27 +94,27 @@ export type Session = {
   readonly signal: AbortSignal;
 };
 
-/** What is stored, as a table that the views are over. */
+/** A stored table, which views read. */
 export type Table = {
   readonly name: string;
   /** Without `pieceColumns`. */
   readonly columns: Columns;
-  /** The names of its last columns, of text, which are the same in all rows of a piece. */
+  /** The names of its last columns: text, the same in all rows of a piece. */
   readonly pieceColumns: readonly string[];
-  /** Its pieces now; `reads` is true if the query reads a table with such a name. */
+  /** Its current pieces; `reads` returns true if the query reads a table with such a name. */
   readonly pieces: (reads: (name: RegExp) => boolean) => Promise<readonly Piece[]>;
 };
 
-/** Rows of a table that are read together or not at all, since conditions on its last columns say so: a run, the jobs of a day. */
+/** Rows of a table that are read or left out together, by conditions on its last columns: a run, the jobs of a day. */
 export type Piece = {
   readonly values: readonly string[];
-  /** What there is to read. What is missing or damaged is reported. */
+  /** Its files. What is missing or damaged is reported. */
   readonly files: () => Promise<readonly FileToRead[]>;
 };
 
 /** A Parquet file that a query reads, opened when it is needed. */
 export type FileToRead = {
-  /** Maximum bytes that are read of it; DuckDB may read less of a file on this machine. */
+  /** Maximum bytes read from it; DuckDB may read less of a file on this machine. */
   readonly bytes: number;
   /** How many of these bytes need room in the temporary folder, as far as is known before it is opened. */
   readonly copiedBytes: number;
@@ -126,17 +129,20 @@ export type DataFile = {
   readonly isPartial?: boolean | undefined;
 };
 
-/** A file in the temporary folder that stands for something in the store; `undefined` if that is missing or damaged. */
+/**
+ * A file in the temporary folder that copies or converts something in the store; undefined if that is missing or
+ * damaged.
+ */
 type Made = Promise<DataFile | undefined>;
 
-/** The files in the temporary folder, by what they stand for: later queries of a session use them again. */
+/** The files in the temporary folder, by what they copy: later queries of a session use them again. */
 export type LocalCopies = {
   /** The copy of `name`, which `write` creates at `path` if there is none. */
   readonly get: (name: string, write: (path: string) => Made) => Made;
   readonly sizeBytes: () => number;
-  /** Says that a query is using them until this is disposed of. */
+  /** Marks the copies as in use until this is disposed of. */
   readonly use: () => Disposable;
-  /** Deletes all of them, unless more than one query is using them: then false. */
+  /** Deletes all copies. Returns false, and deletes none, while more than one query uses them. */
   readonly clear: () => Promise<boolean>;
 };
 

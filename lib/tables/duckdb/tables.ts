@@ -56,7 +56,7 @@ export const placesWithTables = async (store: Store): Promise<readonly Place[]> 
 
 /** The model that a query reads: the same one in all of its tables. */
 type QueryModel = {
-  /** Undefined, and reported, if what it is computed from is damaged. */
+  /** Undefined, and reported, if something that it is computed from is damaged. */
   readonly current: () => Promise<CurrentModel | undefined>;
   /** Its tables as files on this machine, built again where what is stored is missing or damaged. */
   readonly file: (table: ModelTable) => Promise<DataFile | undefined>;
@@ -77,7 +77,7 @@ function createQueryModel(session: Session): QueryModel {
       const model = await current();
       const file = model && (await modelFile(session, model.tables[table]));
       if (model === undefined || file !== undefined) return file;
-      // The first of its tables that is missing renews the model for all.
+      // The first missing table renews the model for all.
       if ((await current()) === model) found = renewed(model);
       const again = await current();
       const rebuilt = again && (await modelFile(session, again.tables[table]));
@@ -110,7 +110,7 @@ const modelTables = (model: QueryModel): readonly Table[] =>
 
 type RunAt = { readonly run: string; readonly manifest: string };
 
-/** What is stored of a place, by the name of its table: its latest run, and all of its published runs. */
+/** The stored tables of a place, by the name of its table: its latest run, and all of its published runs. */
 function runTables(session: Session, model: QueryModel, place: Place, name: string): readonly Table[] {
   const { columns } = sourceDefinitions[sourceOf(place)];
   const pieceColumns = gluePartitionKeys;
@@ -236,7 +236,7 @@ const changesTable = (session: Session, places: readonly Place[]): Table => ({
   },
 });
 
-/** That changes which a manifest names are gone is reported: no rows would be a wrong answer. */
+/** Changes that a manifest names and that are gone are reported: no rows would be a wrong answer. */
 async function filesOfChanges(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {
   const { store, signal } = session;
   const changes = (await manifestAt(session, place, at))?.changes;

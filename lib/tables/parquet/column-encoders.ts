@@ -170,7 +170,7 @@ function readMap(node: Node<'map'>, reading: Reading, open: number, repetition: 
   return ~at;
 }
 
-/** A name with escapes as the text that it is; undefined for one that UTF-8 cannot express. */
+/** A name with escapes as text; undefined if UTF-8 cannot express it. */
 function escapedName(reading: Reading, at: number): JsonBytes | undefined {
   const name = readName(reading, at);
   return name === undefined ? undefined : jsonBytesOf(Buffer.from(name));
@@ -207,8 +207,8 @@ function readString(parts: TextColumn, reading: Reading, at: number, repetition:
 }
 
 /**
- * Reads a text as it is, any other value as its JSON: byte for byte, but for halves of surrogate pairs, as in a string, and
- * for members whose name comes again, of which the last stays.
+ * Reads a text as it is, any other value as its JSON: byte for byte, except that half of a surrogate pair is `?`, and
+ * of members with one name the last stays.
  */
 function readJson(node: Node<'json'>, reading: Reading, at: number, repetition: number): number {
   const { json } = reading;
@@ -285,7 +285,7 @@ function readBoolean(node: Node<'boolean'>, reading: Reading, at: number, repeti
   return end;
 }
 
-/** Writes null for a value that does not fit; null itself fits everywhere. Returns the index behind it, whatever its depth. */
+/** Writes null for a value that does not fit, and returns the index behind the value, however deep it is. */
 function skipMismatch(
   { levels, definition }: Pick<ColumnEncoder, 'levels' | 'definition'>,
   reading: Reading,
@@ -298,7 +298,10 @@ function skipMismatch(
   return end;
 }
 
-/** A column, or a part of one. It is data, and what reads it are functions of a module: those are compiled best. */
+/**
+ * A column, or a part of one, as data. The functions that read it are at the top of the module, where they are compiled
+ * best.
+ */
 type ColumnEncoder =
   | NodeOf<'text', TextColumn>
   /** Text as it is, and any other value's JSON. */
@@ -311,9 +314,9 @@ type ColumnEncoder =
 
 type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
-  /** Of its leaves, which get something at every place. */
+  /** The levels of its leaves: each gets one at every place. */
   readonly levels: readonly Levels[];
-  /** The definition level where it is there, and how many lists its path has. */
+  /** The definition level of a value that exists, and how many lists its path has. */
   readonly definition: number;
   readonly repetition: number;
   readonly parts: Parts;
@@ -322,18 +325,18 @@ type NodeOf<Kind, Parts> = {
 type MapParts = {
   readonly key: TextColumn;
   readonly value: ColumnEncoder;
-  /** Of the keys that the map that is being read has had so far. */
+  /** The hashes of the keys of the current map. */
   readonly hashes: Set<number>;
 };
 
 type StructParts = {
   readonly fields: readonly ColumnEncoder[];
   readonly names: Names;
-  /** The definition level of what is there of the path of a field that is missing. */
+  /** The definition level to write where the field is missing. */
   readonly definition: number;
-  /** Which fields the object that is being read has had so far. */
+  /** Which fields the current object has had so far. */
   readonly isThere: Uint8Array;
-  /** The field that mostly follows each: objects of one platform have their members in one order, which may be another. */
+  /** The field that usually follows each: objects of one platform have their members in one order, which may change. */
   readonly after: number[];
 };
 
@@ -395,7 +398,7 @@ export const structOf = (fields: readonly NamedEncoder[], definition: number): S
   after: fields.map((_, index) => index + 1),
 });
 
-/** The place of what is in each entry of a list or map. */
+/** The place of the entries of a list or map. */
 const inList = ({ path, definition, repetition }: LeafPlace, names: readonly string[]): LeafPlace => ({
   path: [...path, ...names],
   definition: definition + 1,

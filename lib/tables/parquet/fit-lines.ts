@@ -23,7 +23,7 @@ import {
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { addWaiting } from './texts.ts';
 
-/** The column of the members that have no column of their own, or do not fit it. */
+/** The column of members that have no column of their own, or do not fit it. */
 const OVERFLOW = '_other';
 
 /**
@@ -44,7 +44,7 @@ export function createLineFitter(table: TableColumns) {
   const overflow: number[] = [];
   const texts = leaves.flatMap((leaf) => ('column' in leaf ? [(leaf as TextLeaf).column.texts] : []));
 
-  /** Takes back the row that was read last, and reads it with the last of its members of each name alone. */
+  /** Drops the last row, and reads it again with only the last member of each name. */
   function readOnlyLast(json: JsonBytes, from: number): void {
     for (const leaf of ofFields) leaf.dropRow();
     const { json: read, spans } = onlyLast(json, from);
@@ -53,7 +53,7 @@ export function createLineFitter(table: TableColumns) {
     readObject(record, reading, 0, 0, overflow);
     for (const each of texts) addWaiting(each);
     const names = overflow.flatMap((at, index) => (index % 2 === 0 ? [nameAt(read, at)] : []));
-    // What does not fit is as it came.
+    // A member that does not fit is stored as received.
     overflow.splice(0, overflow.length, ...names.flatMap((name) => spans.get(name) ?? []));
   }
 
@@ -92,7 +92,7 @@ export function createLineFitter(table: TableColumns) {
 function columnsOf(table: TableColumns) {
   if (table[OVERFLOW] !== 'string') throw new TypeError(`expected a column ${OVERFLOW} of type string`);
   const leaves: Leaf[] = [];
-  /** Those that the members of a record are read into. */
+  /** The leaves of the record's fields. */
   const ofFields: Leaf[] = [];
   const fields: NamedEncoder[] = [];
   const moments: (() => void)[] = [];
@@ -125,7 +125,7 @@ function columnsOf(table: TableColumns) {
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
-/** Adds the moment of the epoch milliseconds in the row that was added last. */
+/** Adds the moment of the epoch milliseconds in the last row. */
 function addMoment(leaf: NumberLeaf, of: NumberLeaf): void {
   const epochMs = lastInteger(of.values);
   if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);

@@ -54,7 +54,7 @@ function duckDbTypeOf(type: ColumnType): string {
   }
 }
 
-/** The same as one of Trino's. */
+/** A type in Hive's notation as one of Trino's. */
 export const trinoType = (hive: string): string =>
   hive
     .replaceAll(/\bstring\b/g, 'varchar')
@@ -89,8 +89,8 @@ const unknownType = (hive: string) =>
   );
 
 /**
- * Names in lower case, everything may be null but the keys of a map. Timestamps are milliseconds in UTC, in the older
- * notation alone: DuckDB would make moments in the session's time zone of the newer one.
+ * Names are in lower case; everything but the keys of a map may be null. Timestamps are milliseconds in UTC, in the
+ * older notation alone: DuckDB would read the newer one in the session's time zone.
  */
 export function parquetSchema(columns: TableColumns): SchemaElement[] {
   const elements = Object.entries(columns).map(([name, type]) => elementsOf(name, parseColumnType(type)));
@@ -135,6 +135,6 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
 /** Goes up when the same lines and columns give other rows. */
 const VERSION = 4;
 
-/** Names what the Parquet of a part depends on besides the part: 12 characters, other ones for other columns. */
+/** Identifies what the Parquet of a part depends on besides the part: 12 characters, which differ if the columns do. */
 export const parquetFormat = (columns: TableColumns): string =>
   hash('sha256', JSON.stringify([VERSION, Object.entries(columns)])).slice(0, 12);

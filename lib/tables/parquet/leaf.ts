@@ -28,7 +28,7 @@ export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
   clear(): void;
-  /** Takes back what was added since the last place that begins a row, that place too. */
+  /** Drops what was added for the last row. */
   dropRow(): void;
   /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
   encoded(memory: ByteWriter): EncodedValues;
@@ -69,7 +69,7 @@ export function addLevels(levels: Levels, repetition: number, definition: number
   levels.count = count + 1;
 }
 
-/** Takes back the places of the last row; returns how many of them have a value. */
+/** Drops the places of the last row; returns how many of them have a value. */
 function dropPlaces(levels: Levels, definition: number): number {
   let values = 0;
   for (let isFirst = false; !isFirst && levels.count > 0; ) {
@@ -81,7 +81,7 @@ function dropPlaces(levels: Levels, definition: number): number {
   return values;
 }
 
-/** One of the levels of all places: a view if the leaf has no other. */
+/** One level of all places: a view if the leaf has no other. */
 export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
   const { places, count } = levels;
   if (repetition === 0) return places.subarray(0, count);
@@ -93,18 +93,18 @@ export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFT
 
 export const bitsOf = (most: number): number => 32 - Math.clz32(most);
 
-/** The same place in several leaves. */
+/** Adds the same place to several leaves. */
 export function addToEach(leaves: readonly Levels[], repetition: number, definition: number): void {
   for (const levels of leaves) addLevels(levels, repetition, definition);
 }
 
-/** The values of a leaf, and their places: of an integer the low and the high 32 bits, of a boolean 0 or 1. */
+/** The values of a leaf as numbers, and their places: an integer as its low and high 32 bits, a boolean as 0 or 1. */
 export type Numbers = {
   readonly levels: Levels;
   readonly definition: number;
-  /** The numbers of all values, and room behind them. */
+  /** The numbers of all values, and spare room behind them. */
   numbers: Int32Array<ArrayBuffer>;
-  /** How many of the numbers are those of a value. */
+  /** How many of the numbers are in use. */
   size: number;
 };
 
@@ -165,7 +165,7 @@ export function addBoolean(values: Numbers, repetition: number, value: boolean):
   values.size = at + 1;
 }
 
-/** Adds a place with a value. Returns where its numbers go, of which there is an even number. */
+/** Adds a place with a value. Returns the index for its numbers, of which there is an even number. */
 function roomFor(values: Numbers, repetition: number): number {
   addLevels(values.levels, repetition, values.definition);
   if (values.size === values.numbers.length) values.numbers = withRoom(values.numbers);
@@ -255,7 +255,7 @@ export function addString(
   return end;
 }
 
-/** As a dictionary where that takes fewer bytes. */
+/** Encodes texts as a dictionary if that takes fewer bytes. */
 function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
   const { bytes, sizeBytes, distinct, count, plainBytes, hasDropped } = texts;
   const bits = bitsOf(Math.max(distinct, 1) - 1);

@@ -12,14 +12,14 @@ import {
   skipText,
 } from '../../base/bytes/index.ts';
 
-/** What reading a line has found so far. */
+/** The state of reading a line. */
 export type Reading = {
   json: JsonBytes;
   /** Becomes false when something does not fit. */
   matchesSchema: boolean;
   /** Becomes true when an object has two members of one name. */
   repeats: boolean;
-  /** Behind the colon of the name that was read last. */
+  /** The index behind the colon of the last name. */
   behindName: number;
 };
 
@@ -43,7 +43,10 @@ function quotedName(name: string): QuotedName {
   return { length, words, last: bytes.readInt32LE(length - 4) };
 }
 
-/** Right before its colon and its value, which is then `lengthOf` behind. If false, it may be there with space. */
+/**
+ * Whether a name is at `at`, directly followed by its colon and its value, `lengthOf` bytes on. If false, it may be
+ * there with space.
+ */
 export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
   const name = names.quoted[index];
   if (name === undefined || at + name.length >= bytes.length) return false;
@@ -75,10 +78,10 @@ export function nameAt(json: JsonBytes, at: number): string {
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
-/** What is nested deeper stays as it is: no column is. */
+/** Deeper nesting is kept as it is: no column is nested so deeply. */
 const MAX_DEPTH = 64;
 
-/** A record with, of members of one name, the last alone at any depth, as JSON readers have it. */
+/** A record in which only the last member of each name stays, at any depth, as in JSON readers. */
 type OnlyLast = {
   readonly json: JsonBytes;
   /** Where the last member of each name was: the index of its name's quote, and the index behind its value. */
@@ -92,7 +95,7 @@ export function onlyLast(json: JsonBytes, at: number): OnlyLast {
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
 }
 
-/** The same of the value at `at`, if a member of an object in it comes again under its name; otherwise undefined. */
+/** `onlyLast` for any value at `at`; undefined if no object in it repeats a name. */
 export function withoutRepeats(json: JsonBytes, at: number): Buffer | undefined {
   const { text, repeats } = printed(json, at, 0);
   return repeats ? Buffer.from(text, 'latin1') : undefined;
@@ -120,7 +123,7 @@ function printed(
     const valueAt = isObject ? skipName(json, item) : item;
     const { text, end, repeats: within } = printed(json, valueAt, depth + 1);
     const name = isObject ? nameAt(json, item) : items.size;
-    // It moves to the end, where the last one stands.
+    // It moves to the end, to where the last one is.
     repeats = items.delete(name) || within || repeats;
     items.set(name, bytes.toString('latin1', item, valueAt) + text);
     spans?.set(name, [item, end]);

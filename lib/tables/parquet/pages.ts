@@ -63,7 +63,7 @@ export function readPageHeader(bytes: Uint8Array, start: number) {
 
 type Cursor = { readonly bytes: Uint8Array; at: number };
 
-/** The integers up to a field of another type, which is passed. */
+/** The integers before a field of another type, which is consumed. */
 function readIntegers(cursor: Cursor): readonly number[] {
   const found: number[] = [];
   while (cursor.bytes[cursor.at] === NEXT_INTEGER) {
@@ -85,7 +85,7 @@ function readVarInt(cursor: Cursor): number {
   }
 }
 
-/** Numbers that are packed come in groups of this many. */
+/** Packed numbers come in groups of this many. */
 const GROUP = 8;
 
 /**
@@ -115,7 +115,7 @@ export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: 
 
 type Span = { readonly start: number; readonly end: number; readonly bits: number };
 
-/** Whole groups: zeros follow the last number. */
+/** Writes whole groups, with zeros after the last number. */
 function writePacked(out: ByteWriter, numbers: ArrayLike<number>, { start, end, bits }: Span): void {
   if (start === end) return;
   out.appendVarInt((((end - start) / GROUP) << 1) | 1);

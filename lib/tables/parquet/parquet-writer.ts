@@ -23,7 +23,7 @@ import { memoryOf } from './texts.ts';
 export type ColumnWriter = {
   /** Sets the value of the current row; null, and a value of another type, leave it empty. */
   add(value: string | number | boolean | null): void;
-  /** Gives it the text in UTF-8 that is from `start` up to `end`. */
+  /** Sets the text in UTF-8 from `start` up to `end`. */
   addSpan(source: JsonBytes, start: number, end: number): void;
 };
 
@@ -38,13 +38,13 @@ export function createColumnFile<Name extends string>(types: PlainTypes<Name>) {
     leaves.push(leaf);
     columns[name] = column;
   }
-  // Rows are short: their number alone ends a row group.
+  // Rows are short: the number of rows alone ends a row group.
   const { end, endRow } = createRowGroups(types, leaves);
   return {
     columns,
-    /** The file, and the next one begins. The same rows give the same bytes. */
+    /** Returns the file, and begins the next one. The same rows give the same bytes. */
     end,
-    /** Ends a row: each column has got a value or none. */
+    /** Ends a row: each column has a value or none. */
     endRow: () => endRow(0),
   };
 }
@@ -83,7 +83,7 @@ function textColumn(name: string): ColumnWriter & { readonly leaf: Leaf } {
 
 const FIRST_SCRATCH = 1_024;
 
-/** A row group ends with the line that makes it so large: memory holds one, and no more. */
+/** A row group ends with the line that reaches a limit: memory holds one row group. */
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 16_000_000;
 
@@ -101,9 +101,9 @@ export function createParquetFile(columns: TableColumns) {
     add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
     },
-    /** Ends the row of a line of so many bytes: its leaves may be cleared. */
+    /** Ends the row of a line of so many bytes, which may clear the leaves. */
     endRow: rows.endRow,
-    /** The file, and the next one begins. The same lines give the same bytes. */
+    /** Returns the file, and begins the next one. The same lines give the same bytes. */
     end(): BuiltParquet {
       const built = { ...rows.end(), other };
       other = 0;
@@ -112,7 +112,7 @@ export function createParquetFile(columns: TableColumns) {
   };
 }
 
-/** A file of the rows that are added to leaves, which forget them whenever there are enough for a row group. */
+/** Writes a file from the rows that are added to leaves, and clears the leaves at the end of each row group. */
 function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   const out = new ByteWriter();
   const memory = { page: new ByteWriter(), levels: new ByteWriter() };
@@ -150,7 +150,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
       bytes += sizeBytes;
       if (rows >= MAX_ROWS || bytes >= MAX_BYTES) write();
     },
-    /** The file, and the next one begins. */
+    /** Returns the file, and begins the next one. */
     end() {
       write();
       file.finish();
@@ -162,7 +162,7 @@ function createRowGroups(columns: TableColumns, leaves: readonly Leaf[]) {
   };
 }
 
-/** Returns what the footer says of a row group. */
+/** Returns the entry of the footer for a row group. */
 function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory): RowGroup {
   const start = out.offset;
   const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows, memory));
@@ -180,7 +180,7 @@ const CREATED_BY = 'platform-sync version 1.0.0';
 /** Memory in which one leaf after another is encoded: its page, and its levels. */
 type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
 
-/** A dictionary, if the leaf has one, and one page. Returns what the footer says of it. */
+/** Writes a dictionary, if the leaf has one, and a page. Returns the entry of the footer. */
 function writeLeaf(
   out: ByteWriter,
   leaf: Leaf,
@@ -255,13 +255,13 @@ function writePage(
   return headerBytes + levels.length + page.byteLength;
 }
 
-/** Nothing if there is but one level. */
+/** Writes nothing if there is only one level. */
 function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
   const most = leaf[which];
   return most === 0 ? 0 : writeNumbers(out, levelsOf(leaf, which), bitsOf(most));
 }
 
-/** In one step and without copies on the way, since there is room for all of it: zstd needs 1/256 more at most, and a bit. */
+/** Compresses in one step without copies, since there is enough room: zstd adds 1/256 at most, and a little. */
 const pack = (page: Uint8Array): Buffer =>
   zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 

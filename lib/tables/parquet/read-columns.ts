@@ -10,11 +10,11 @@ import { LENGTH_BYTES } from './texts.ts';
 export type RowGroup = {
   readonly rows: number;
   /**
-   * A column of texts, as what `readText` makes of them, which may be called once for equal ones, for more rows than are asked
-   * for, and not for others: null where there is none.
+   * A column of texts, each converted by `readText`, which may be called once for equal texts, and for more rows than
+   * are read. Null where the column is null.
    */
   readonly texts: <T>(path: string, readText: ReadText<T>) => CellAt<T | null>;
-  /** Any column that is in no list: integers are bigints, moments epoch milliseconds. */
+  /** Any column outside of lists: integers are bigints, moments epoch milliseconds. */
   readonly values: (path: string) => CellAt<unknown>;
   /** The texts of each row's list, null for an element without one: `path` leads through `list.element`. */
   readonly lists: (path: string) => CellAt<readonly (string | null)[]>;
@@ -62,7 +62,7 @@ export const asText: ReadText<string> = (utf8) =>
   Buffer.from(utf8.buffer, utf8.byteOffset, utf8.byteLength).toString('utf8');
 
 function unpacked(pages: Uint8Array[], page: Uint8Array, sizeBytes: number): Uint8Array {
-  // In one piece: by default it would be put together of many.
+  // In one buffer: by default it would be put together from many.
   const chunkSize = sizeBytes + MIN_CHUNK_BYTES;
   const bytes = zstdDecompressSync(page, { chunkSize, maxOutputLength: Math.max(1, sizeBytes) });
   pages.push(bytes);
@@ -79,17 +79,17 @@ function orDamaged<T>(key: string, read: () => T): T {
   }
 }
 
-/** Makes something of each text of a column, from its UTF-8: a view, which is empty once the next row group is read. */
+/** Converts a text of a column from its UTF-8: a view that becomes invalid when the next row group is read. */
 type ReadText<T> = (utf8: Uint8Array) => T;
 
-/** What a column has in a row of its row group, until the next one is read. */
+/** The cell of a column in a row of its row group, until the next one is read. */
 type CellAt<T> = (row: number) => T;
 
 /** A leaf column of a row group. */
 type LeafInFile = {
   readonly buffer: ArrayBuffer;
   readonly about: ColumnMetaData;
-  /** From the root to it. */
+  /** From the root to the leaf. */
   readonly path: readonly SchemaTree[];
   readonly unpack: (page: Uint8Array, sizeBytes: number) => Uint8Array;
 };
@@ -104,7 +104,7 @@ function leafCells(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<unknow
   return cellsOf(valueAt, placesIn(page));
 }
 
-/** The same of a leaf in a list: each row's values, null where an element has none. */
+/** The cells of a leaf in a list: the values of each row, null for an element without one. */
 function leafLists(leaf: LeafInFile, readText: ReadText<unknown>): CellAt<readonly unknown[]> {
   const { valueAt, page } = openLeaf(leaf, readText);
   const cellAt = cellsOf(valueAt, placesIn(page));
@@ -219,7 +219,7 @@ function plainValues({ about, path }: LeafInFile, page: Page, readText: ReadText
   }
 }
 
-/** Each text comes after its length in four bytes. */
+/** Each text follows its length, of four bytes. */
 function textsIn({ bytes, view, count }: Page, readText: ReadText<unknown>): CellAt<unknown> {
   const starts = new Uint32Array(count);
   for (let at = 0, place = 0; place < count; place += 1) {

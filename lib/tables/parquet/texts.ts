@@ -1,6 +1,6 @@
 import { freeMemory, type JsonBytes, QUOTE } from '../../base/bytes/index.ts';
 
-/** Texts in UTF-8: each distinct one once, and which of them comes where. */
+/** Texts in UTF-8: each distinct one once, and the sequence of their indexes. */
 export type Texts = {
   /** The distinct texts one after another, each after its length in four bytes: as pages of texts are. */
   bytes: Buffer<ArrayBuffer>;
@@ -10,18 +10,18 @@ export type Texts = {
   starts: Int32Array<ArrayBuffer>;
   hashes: Int32Array<ArrayBuffer>;
   distinct: number;
-  /** The distinct texts by their hashes, with open addressing; one more than their number, 0 for none. */
+  /** The hash table of the distinct texts, with open addressing: the index plus 1; 0 is empty. */
   table: Int32Array<ArrayBuffer>;
   /** For each text, which of the distinct ones it is. */
   indexes: Int32Array<ArrayBuffer>;
   count: number;
-  /** What all texts take, each with its length. */
+  /** The bytes of all texts, each with its length. */
   plainBytes: number;
-  /** The last texts, if they are not looked up yet: of each where it is in `source`, and its hash. */
+  /** The last texts, if they are not looked up yet: the index of each in `source`, and its hash. */
   readonly waiting: Int32Array<ArrayBuffer>;
   waitingSize: number;
   source: JsonBytes;
-  /** True if some were taken back: the distinct ones may be others than those that come somewhere. */
+  /** True if texts were dropped: some of the distinct ones may not be used. */
   hasDropped: boolean;
   /** A sink that keeps the loop of early reads from being optimised away. */
   touched: number;
@@ -30,7 +30,7 @@ export type Texts = {
 /** How many numbers the arrays of leaves begin with. */
 export const FIRST_COUNT = 1_024;
 
-/** Returns the same numbers in an array half as long again, of even length. The array that was given is empty afterwards. */
+/** Returns the same numbers in an array half as long again, of even length. Its argument is empty afterwards. */
 export const withRoom = ({ buffer, length }: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> =>
   new Int32Array(buffer.transfer(8 * Math.ceil(0.75 * length)));
 
@@ -74,7 +74,7 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   texts.plainBytes += end - start + LENGTH_BYTES;
 }
 
-/** So many distinct texts are found without a wait for memory. */
+/** Up to so many distinct texts, a lookup does not wait for memory. */
 const MAX_NEAR = 4_096;
 const WAITING_SIZE = 96;
 
@@ -93,7 +93,7 @@ function addLater(texts: Texts, source: JsonBytes, start: number, end: number, h
   if (texts.waitingSize === WAITING_SIZE) addWaiting(texts);
 }
 
-/** Adds the texts that wait. The memory that says where each is comes for all of them in the time that one would take. */
+/** Adds the texts that wait. Their reads of memory overlap, so that all take the time of one. */
 export function addWaiting(texts: Texts): void {
   const { waiting, waitingSize, source, table } = texts;
   if (waitingSize === 0) return;
@@ -116,7 +116,7 @@ export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): 
   return mixed(hash, rest);
 }
 
-/** A hash of what has this hash, and then these bytes. */
+/** Extends a hash by these bytes. */
 function mixed(hash: number, bytes: number): number {
   const next = Math.imul(hash ^ bytes, 0x9e3779b1);
   return next ^ (next >>> 15);
@@ -128,7 +128,7 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
   return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
 }
 
-/** More memory than this is not held for the next texts. */
+/** More memory than this is released. */
 const MAX_HELD_BYTES = 16_000_000;
 
 /** Forgets all texts, so that others can be added. */
@@ -156,7 +156,7 @@ export function dropTexts(texts: Texts, dropped: number): void {
 export const numberOfText = (texts: Texts, source: JsonBytes, start: number, end: number): number =>
   find(texts, source, start, end, hashOf(source, start, end));
 
-/** The same of a text with this hash. */
+/** Finds a text with this hash. */
 function find(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
   const { table, hashes } = texts;
   const mask = table.length - 1;

@@ -21,7 +21,7 @@ import { parquetFormat, type TableColumns } from '../parquet/hive-type.ts';
 import { type BuiltParquet, createParquetFile } from '../parquet/parquet-writer.ts';
 
 const parquetFile = z.object({
-  /** Names what the file was built from, see `parquetIdOf`: another name, another file. */
+  /** Identifies what the file was built from (`parquetIdOf`): another id, another file. */
   of: z.string(),
   records: z.number(),
   bytes: z.number(),
@@ -45,7 +45,7 @@ export const fileName = (index: number): string => `part-${String(index).padStar
 /** No SQL engine reads a name that begins with `_`. */
 const builtKey = (place: Place, run: Run) => `${parquetFolder(place, run)}_made.json`;
 
-/** The Parquet of a run that is recorded. A damaged record records nothing. */
+/** The recorded Parquet of a run; none if the record is damaged. */
 export async function readBuilt(
   store: Pick<Store, 'get'>,
   place: Place,
@@ -57,8 +57,7 @@ export async function readBuilt(
 }
 
 /**
- * Records which Parquet files were built for a run. Another process records the same files or some of them: their bytes
- * depend on the parts alone.
+ * Records the Parquet files of a run. Another process may record the same files: their bytes depend on the parts alone.
  */
 export async function recordBuilt(
   store: Pick<Store, 'put'>,
@@ -95,8 +94,8 @@ export async function parquetOfRun(
 }
 
 /**
- * One part after another in the same memory: one row group, besides the result. `see` gets each line, too. Throws
- * `StoredObjectError`.
+ * Builds one part after another in the same memory: one row group, besides the result. `see` gets each line, too.
+ * Throws `StoredObjectError`.
  */
 export function createParquetBuilder(
   columns: TableColumns,

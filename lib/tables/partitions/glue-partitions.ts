@@ -23,7 +23,9 @@ function createGlueClient(environment: AwsEnvironment): GlueClient {
   return new GlueClient(awsClientConfig(environment, { service: 'GLUE', ...limits }));
 }
 
-/** Looks at a table, as adding a partition does. Throws `AwsError` if it is not there or may not be looked at. */
+/**
+ * Reads the description of a table, as adding a partition does. Throws `AwsError` if it is missing or may not be read.
+ */
 export const seeGlueTable = (database: string, Name: string, environment: AwsEnvironment): Promise<unknown> =>
   asAwsError({ part: 'catalog', tried: `look at ${database}.${Name}` }, () =>
     createGlueClient(environment).send(new GetTableCommand({ DatabaseName: database, Name })),
@@ -34,7 +36,9 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   const client = createGlueClient(environment);
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 
-  /** How a table describes its parts. Athena reads a partition by its own description, so it gets a copy of this one. */
+  /**
+   * The description of a table's files. Athena reads a partition by its own description, so it gets a copy of this one.
+   */
   async function describeTable(Name: string): Promise<StorageDescriptor> {
     const { Table } = await client.send(new GetTableCommand({ DatabaseName: database, Name }));
     return Table?.StorageDescriptor ?? {};
@@ -60,7 +64,7 @@ export function gluePartitions({ database, location, environment }: GluePartitio
     const created = await client
       .send(new CreatePartitionCommand(about))
       .catch(unlessSaid('AlreadyExistsException'));
-    // One that is there may point elsewhere. Updating it needs one permission fewer than looking first.
+    // An existing partition may point elsewhere. Updating it needs one permission fewer than reading it first.
     if (created === undefined)
       await client.send(new UpdatePartitionCommand({ ...about, PartitionValueList: values }));
   }
@@ -99,10 +103,10 @@ export function gluePartitions({ database, location, environment }: GluePartitio
   };
 }
 
-/** Where a run is in the tables. `folder` is a key in the store, and ends in a slash. */
+/** The partition of a run. `folder` is a key in the store, and ends in a slash. */
 type PartitionOfRun = {
   readonly table: string;
-  /** A narrowed snapshot: it may have no table, and `table` may be that of another place. Its own is over its Parquet. */
+  /** The narrowed snapshot, if it is one: it may have no table, and `table` may belong to another place. */
   readonly narrowed: Place | undefined;
   /** In the order of the table's keys: `gluePartitionKeys`, after the place in that of changes. */
   readonly values: readonly string[];
@@ -123,7 +127,7 @@ function changesPartitionOf(place: Place, run: Run, key = ''): PartitionOfRun {
   return { table: 'stored_changes', narrowed: undefined, values, folder };
 }
 
-/** Undefined for an error of Glue that has this name; throws all others. */
+/** Undefined for Glue's error of this name; throws all others. */
 const unlessSaid =
   (name: string) =>
   (error: unknown): undefined => {

@@ -16,7 +16,7 @@ export type Partitions = {
 };
 
 type PartitionsToOpen = {
-  /** `SYNC_GLUE_DATABASE`: none, no partitions. */
+  /** The setting `SYNC_GLUE_DATABASE`. Undefined: no partitions. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;
   readonly environment: AwsEnvironment;

@@ -30,7 +30,10 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
   return [...names].toSorted();
 }
 
-/** By the rows in the table, or by the summary once they have expired. Throws `StoredObjectError` for an invalid one. */
+/**
+ * From the rows in the table, or from the summary once they have expired. Throws `StoredObjectError` for an invalid
+ * summary.
+ */
 export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
   const ended = all.filter((counts) => counts !== false);
@@ -41,7 +44,7 @@ export async function readBatchStatus(batch: string, storage: Storage): Promise<
     const staged = await storage.store.list(stagedFolder(batch)).next();
     if (staged.done) return undefined;
   }
-  // Rows were added to a batch that was split, and not all of them are in it yet.
+  // Rows were added to a batch that was split, and are not all in it yet.
   const isGrowing = header !== undefined && all.length > header.chunks;
   return statusOf(batch, isGrowing ? undefined : header, ended.length, sumOf(ended));
 }

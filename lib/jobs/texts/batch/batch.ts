@@ -10,7 +10,7 @@ export type BatchStorage = {
   readonly table: Table;
   /** A new name at each call, such as a UUID, for writes to the table. */
   readonly newToken: () => string;
-  /** Epoch milliseconds: rows of a batch expire so long after their last write as scores in the cache. */
+  /** Epoch milliseconds. Rows of a batch expire as long after their last write as scores in the cache. */
   readonly now: () => number;
 };
 
@@ -47,13 +47,13 @@ export const STAGED_FOLDER = 'work/scores/';
 export const scoresFolder = (batch: string) => `${SCORES_FOLDER}${keySegment(batch)}/`;
 export const SCORES_FOLDER = 'scores/';
 
-/** SQL engines take it for no part: they skip names that begin with `_`. */
+/** SQL engines skip it: its name begins with `_`. */
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
 
-/** The start of the key of each part of a chunk; `printPart` makes the rest. */
+/** The start of the key of each part of a chunk; `printPart` adds the rest. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
 
-/** The partition of a batch in the table: a row a chunk, the header, and how many calls it may make. */
+/** The partition of a batch in the table: a row a chunk, the header, and the limit of its calls. */
 export const batchPartition = (batch: string) => `batch#${batch}`;
 export const HEADER_SORT = '_header';
 export const CALLS_SORT = '_calls';

@@ -12,7 +12,7 @@ export type CallLimit = {
   readonly most: number;
   /** Counts a call that is about to leave; false if the batch may make no more. */
   take(): Promise<boolean>;
-  /** Takes back one that did not leave. */
+  /** Takes back a call that did not leave. */
   giveBack(): Promise<void>;
 };
 
@@ -20,7 +20,7 @@ type LimitStorage = Pick<BatchStorage, 'table' | 'newToken' | 'now'>;
 
 const limitKey = (batch: string) => ({ partition: batchPartition(batch), sort: CALLS_SORT });
 
-/** Sets the maximum calls of a batch; those that were counted before stay counted. */
+/** Sets the maximum calls of a batch; calls counted before stay counted. */
 export async function setCallLimit(batch: string, most: number, storage: LimitStorage): Promise<void> {
   await change(batch, storage, ({ calls }) => ({ most, calls }));
 }
@@ -37,7 +37,9 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
   };
 }
 
-/** Writes what `next` makes of the stored limit, however many processes do so at once; false if that is nothing. */
+/**
+ * Replaces the stored limit by the result of `next`, however many processes do so at once; false if that is undefined.
+ */
 async function change(
   batch: string,
   { table, newToken }: LimitStorage,

@@ -10,10 +10,10 @@ import { NAMED_BAD_ROWS, type ScoreRequest } from './batch.ts';
 const MAX_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
 
-/** How many bytes a request may take up in each message of its batch; the rest is for texts. */
+/** Maximum bytes of a request in each message of its batch; the rest is for texts. */
 const MAX_REQUEST_BYTES = 48 * 1_024;
 
-/** Nothing was sent; `reasons` give the arithmetic. */
+/** Nothing was sent; `reasons` show the arithmetic. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly reasons: readonly string[];
@@ -58,7 +58,7 @@ export async function checkBatch(
 
 const mostCalls = (rate: number) => rate * MAX_DAYS * DAY_SECONDS;
 
-/** The reasons to refuse a batch that takes this much, each with its arithmetic. Empty if there are none. */
+/** The reasons to refuse a batch of this size, each with its arithmetic; empty if it may be sent. */
 export function refusals(
   { rows, texts, cached, calls }: Preview,
   { rate, maxCalls }: Pick<CheckOptions, 'rate' | 'maxCalls'>,
@@ -85,14 +85,14 @@ function faultsOf({ batch, request }: BatchRequest): readonly string[] {
   ];
 }
 
-/** What a batch will take, before anything is sent. */
+/** What a batch needs, before anything is sent. */
 export type Preview = {
   readonly rows: number;
   readonly badRows: number;
   readonly bad: readonly BadRow[];
-  /** Distinct ones. */
+  /** Distinct texts. */
   readonly texts: number;
-  /** Those whose result is in the cache. */
+  /** Texts whose result is in the cache. */
   readonly cached: number;
   readonly calls: number;
   readonly seconds: number;
@@ -100,7 +100,7 @@ export type Preview = {
 
 const LOOKED_UP = 100;
 
-/** Counts what a batch will take. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
+/** Counts what a batch needs. Reads the rows once; each distinct text takes 11 to 22 bytes of memory. */
 export async function previewBatch(
   given: Pick<BatchRequest, 'rows' | 'request'>,
   { cache, rate, signal }: CheckOptions,
@@ -123,7 +123,7 @@ export async function previewBatch(
     if (isBad(row)) {
       badRows += 1;
       if (bad.length < NAMED_BAD_ROWS) bad.push(row);
-      // As JSON, which keeps lone surrogates apart; UTF-8 does not.
+      // As JSON, which distinguishes lone surrogates; UTF-8 does not.
     } else if (seen.add(JSON.stringify(row.text))) unknown.push(row.text);
     if (unknown.length === LOOKED_UP) await lookUp();
   }
@@ -135,16 +135,16 @@ export async function previewBatch(
 
 export type { BadRow };
 
-/** A row of a source: one that can be scored, or one that cannot, with the reason. */
+/** A row of a source: one that can be scored, or a bad one with the reason. */
 export type SourceRow = Row | BadRow;
 
 /** A bulk request: rows whose texts are to be scored. */
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
-  /** Opens the rows from the beginning; may be called more than once, and must give the same rows each time. */
+  /** Opens the rows from the beginning; may be called more than once, and must return the same rows each time. */
   readonly rows: () => AsyncIterable<SourceRow>;
-  /** What the source was found to be, once its rows were read. */
+  /** How the source was recognized, once its rows were read. */
   readonly input?: (() => InputFound | undefined) | undefined;
   readonly host: string;
 };
@@ -155,9 +155,10 @@ export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[
 export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
- * Cuts rows into chunks of at most 100 rows and 200 KB of texts as they are sent: as JSON, with the characters escaped that
- * SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries depend on the rows alone, and on
- * those of before: `sizeOf` says how many rows of a chunk are in it, if it ended with fewer when the rows were cut first.
+ * Cuts rows into chunks of at most 100 rows and 200 KB of texts, measured as they are sent: as JSON, with the
+ * characters escaped that SQS refuses. A text that is larger on its own, or blank, becomes a bad row. The boundaries
+ * depend on the rows alone, and on earlier ones: `sizeOf` returns how many rows a chunk has, if it ended with fewer
+ * when the rows were cut first.
  */
 export async function* cutChunks(
   rows: AsyncIterable<SourceRow>,
@@ -184,7 +185,7 @@ export async function* cutChunks(
   while (held.length > 0) yield await cut();
 }
 
-/** A row as chunks contain it, and the bytes of its text there: one that no chunk can score is a bad row. */
+/** A row as chunks contain it, and the bytes of its text there; a row that no chunk can score becomes a bad row. */
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, id, text, columns } = row;

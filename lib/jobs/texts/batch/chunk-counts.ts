@@ -44,7 +44,7 @@ export const costsIn = ({
 
 const NO_TOKENS = tokensOf(undefined);
 
-/** What two tries of a row have cost together, if anything. */
+/** The cost of two tries of a row together, if any. */
 export function addedCosts(one: Partial<RowCosts> = {}, other: Partial<RowCosts> = {}): Partial<RowCosts> {
   const costs = added(costsIn(one), costsIn(other));
   return costs.calls + costs.cached === 0 ? {} : costs;

@@ -19,7 +19,7 @@ import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
 import type { Outcome, RowCosts } from './batch-counts.ts';
 
-/* The two objects of a chunk: its rows as they wait for their job, and the part with its results. */
+/* The two objects of a chunk: its rows that wait for their job, and the part with its results. */
 
 const line = z.number();
 
@@ -38,7 +38,7 @@ const stagedRowSchema = z.union([
 
 export type StagedRow = z.infer<typeof stagedRowSchema>;
 
-/** What is left of a row whose text was forgotten. A bad row has no text. */
+/** The rest of a row whose text was forgotten. A bad row has no text. */
 export const erasedRow = (row: StagedRow): StagedRow =>
   'text' in row ? { line: row.line, id: row.id, erased: true } : row;
 
@@ -89,9 +89,9 @@ export type ScoredRow = Sentiments &
     readonly id?: string | undefined;
     readonly line: number;
     readonly columns?: Readonly<Record<string, string>> | undefined;
-    /** The hash that the text is forgotten by. */
+    /** The hash by which the text is forgotten. */
     readonly textHash?: string;
-    /** The sentiments as the platform sent them, where it spells them otherwise. */
+    /** The sentiments as the platform sent them, if it spells them otherwise. */
     readonly sent?: Sentiments | undefined;
     readonly model?: unknown;
     readonly error?: string;
@@ -106,7 +106,7 @@ export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
   return error.startsWith(CANCELLED) ? 'cancelled' : 'failed';
 }
 
-/** A row with its result, and what it has cost; `scored` is undefined if its job did not score it. */
+/** A row with its result, and its cost; `scored` is undefined if its job did not score it. */
 export function scoredRow(
   row: StagedRow,
   scored:
@@ -139,11 +139,14 @@ const spelledTopics = (sentiments: unknown): unknown =>
     ? Object.fromEntries(Object.entries(sentiments).map(([topic, value]) => [topic, lowerCase(value)]))
     : sentiments;
 
-/** The start of the keys of the parts that replace the chunk's row with this token. */
+/** The start of the keys of parts that replace the chunk's row with this token. */
 export const partsOver = (chunkId: ChunkId, token: string): string =>
   `${partPrefix(chunkId)}${sha256(token).slice(0, 8)}-`;
 
-/** A part with these rows, each with how it ended, its day, its batch and chunk. Only what replaces the chunk's row with this token names its key. */
+/**
+ * A part with these rows, each with its outcome, day, batch and chunk. Only the write over the chunk's row with this
+ * token names its key.
+ */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = '') {
   const { batch, chunk } = chunkId;
   const lines = rows.map((row) => {
@@ -151,12 +154,12 @@ export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[], token = 
     return `${printJson({ ...row, ...made, batch, chunk })}\n`;
   });
   const body = gzipSync(lines.join(''));
-  // The operating system (RFC 1952, 2.3), the only reason that the bytes could differ: unknown.
+  // The byte for the operating system (RFC 1952, 2.3), the only one that could differ: unknown.
   body[9] = 255;
   return { key: `${partsOver(chunkId, token)}${sha256(body).slice(0, 12)}.ndjson.gz`, body };
 }
 
-/** Throws `StoredObjectError` for what is not a part, however large it unpacks. */
+/** The rows of a part. Throws `StoredObjectError` for anything else, however large it unpacks. */
 export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   const rows = rowsOfPart(key, body);
   try {
@@ -170,7 +173,10 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
   }
 }
 
-/** The rows of a part of scores, each with how it ended and the first of its columns that holds a date. Throws `StoredObjectError`. */
+/**
+ * The rows of a part of scores, each with its outcome and the first of its columns that holds a date. Throws
+ * `StoredObjectError`.
+ */
 export async function readScores(store: Pick<Store, 'get'>, key: string) {
   const stored = await store.get(key);
   if (stored === undefined) throw new StoredObjectError('missing', `${key}: expected a part, got nothing`);
@@ -178,7 +184,7 @@ export async function readScores(store: Pick<Store, 'get'>, key: string) {
   return rows.map((row) => ({ ...row, outcome: outcomeOf(row), date: dateIn(row.columns) }));
 }
 
-/** `part`: as the chunk's row names it; if it is gone, all texts are scored again. Throws `StoredObjectError`. */
+/** `part`: as the chunk's row names it; if it is missing, all texts are scored again. Throws `StoredObjectError`. */
 export async function readOpenChunk(
   chunkId: ChunkId,
   part: string | undefined,
@@ -187,7 +193,7 @@ export async function readOpenChunk(
   StagedChunk & {
     /** Its texts that have no score. */
     readonly texts: ScoreJob['texts'];
-    /** The rows of its part, by line, if it ended and was reopened: what is scored is paid for. */
+    /** The rows of its part, by line, if it ended and was reopened: their scores are paid for. */
     readonly prior: ReadonlyMap<number, ScoredRow>;
   }
 > {
@@ -199,19 +205,18 @@ export async function readOpenChunk(
   return { ...staged, texts: textsOf(staged.rows.filter(({ line }) => !hasScore(prior.get(line)))), prior };
 }
 
-/** Whether a row of a part needs no call any more. */
+/** Whether a row of a part needs no call. */
 export const hasScore = (row: ScoredRow | undefined): row is ScoredRow =>
   row !== undefined && outcomeOf(row) === 'scored';
 
 const DOTTED = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?![^ T])/;
 const SORTED = /^(?<year>\d{4})(?<sign>[-/])(?<month>\d\d)\k<sign>(?<day>\d\d)(?![^ T])/;
-/** Behind a day there is nothing, or a time. */
+/** After a day comes nothing, or a time. */
 const MAX_TIME_LENGTH = 24;
 
 /**
- * The day that a cell of a table holds as it is written there, whatever its zone, `2026-11-22`; undefined if it holds none. Day
- * and month of `11/12/2026` cannot be told apart, and a number may be anything, but for one that is the milliseconds of these
- * decades.
+ * The day that a cell of a table holds, as written there in any zone, `2026-11-22`; undefined without one. Day and
+ * month of `11/12/2026` cannot be distinguished, and a number may be anything, except milliseconds of these decades.
  */
 export function dayIn(cell: string): string | undefined {
   const text = cell.trim();
@@ -224,7 +229,7 @@ export function dayIn(cell: string): string | undefined {
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The first of the columns of a row that holds a date, and its day: by this the row is counted over time. */
+/** The first column of a row that holds a date, and its day: the row is counted over time by it. */
 function dateIn(
   cells: Readonly<Record<string, string>> = {},
 ): { readonly column: string; readonly day: string } | undefined {

@@ -29,17 +29,18 @@ import {
 import { type ChunkCounts, countsSchema, sumOf } from './chunk-counts.ts';
 import { badRowSchema, findStaged, parsePart } from './chunk-objects.ts';
 
-/** A chunk with a part in the store, of which the table knows neither the end nor the scores. */
+/** A chunk with a part in the store, of which the table has neither the end nor the scores. */
 export type UnknownChunk = {
-  /** That of its job. */
+  /** The id of its job. */
   readonly id: string;
   /** Takes the scores over, so that no text of the part is paid for again. */
   readonly adopt: () => Promise<void>;
 };
 
 /**
- * The chunks that are paid for by what the store says, and not by what the table says: it is an older one. A killed
- * worker may leave a part that no row names; its scores are in the cache then. `folder`: of one batch. Default: all.
+ * The chunks that are paid for according to the store, and not according to the table: the table is an older one. A
+ * killed worker may leave a part that no row names; its scores are in the cache then. `folder`: that of one batch.
+ * Default: all.
  */
 export async function* unknownChunks(
   storage: BatchStorage,
@@ -72,7 +73,7 @@ async function* partsIn({ store }: BatchStorage, folder: string): AsyncGenerator
   }
 }
 
-/** The scores of a part that the cache lacks. Without its staged chunk, which expires, nothing says what was asked. */
+/** The scores of a part that the cache lacks. Without its staged chunk, which expires, the request is unknown. */
 async function lostScores({ chunkId, key }: Part, storage: BatchStorage) {
   const { store } = storage;
   const [staged, part] = await Promise.all([findStaged(chunkId, store), store.get(key)]);
@@ -96,7 +97,7 @@ async function lostScores({ chunkId, key }: Part, storage: BatchStorage) {
 /** How many bad rows a summary lists; all of them are in the parts. */
 const MAX_BAD_ROWS = 1_000;
 
-/** How many chunks are looked at, the last ones, before all are listed. */
+/** How many of the last chunks are checked before all are listed. */
 const PROBES = 8;
 
 const inputSchema = z.custom<InputFound>((value) => typeof value === 'object' && value !== null);
@@ -106,24 +107,24 @@ const summarySchema = z.object({
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
+  /** The first 1,000, in source order. If a row has long values, only the part has its id and columns. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
-  /** What the source of the texts was found to be; absent if nothing was said of it. */
+  /** How the source of the texts was recognized; absent if it was not reported. */
   input: z.optional(inputSchema),
 });
 
-/** `_summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
+/** `_summary.json`: the outcome of a batch. Every worker writes the same, so it contains no time. */
 export type Summary = z.infer<typeof summarySchema>;
 
-/** The summary of a batch that is done; undefined if there is none. Throws `StoredObjectError` for an invalid one. */
+/** The summary of a batch that is done; undefined before. Throws `StoredObjectError` for an invalid one. */
 export const findSummary = async (store: Pick<Store, 'get'>, batch: string): Promise<Summary | undefined> =>
   (await findStored(store, summaryKey(batch), summarySchema, MAX_LIST_BYTES))?.value;
 
 /**
- * Writes the summary once the header exists and all chunks have ended; undefined until then. It looks again after it wrote:
- * a text may have been forgotten meanwhile. Each write is over the summary that was there before the chunks were read, so
- * that one which arrives late replaces no newer one.
+ * Writes the summary once the header exists and all chunks have ended; undefined until then. Reads the chunks again
+ * after the write: a text may have been forgotten meanwhile. Each write is over the summary from before the chunks were
+ * read, so that a late one replaces no newer one.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const { store } = options;
@@ -190,7 +191,7 @@ function summarize(batch: string, { chunks, badRows }: Ended, input: Summary['in
 /*
  * A batch in the table: a row a chunk, and a header, which the splitter stores last.
  *
- *   none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the part of before
+ *   none -(split)-> open -(its part is stored)-> ended -(redrive: some rows failed)-> open, with the earlier part
  *
  * Each write is over the row that was read. Forgetting a text replaces the part of an ended row, and touches an open one,
  * so that a worker which read the text cannot end it. Without its row, a chunk is gone, and nothing ends it.
@@ -201,7 +202,7 @@ const chunkRowSchema = z.object({
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
   badRows: z.array(badRowSchema),
-  /** Left in place, with the counts, if the chunk is reopened: its scored rows are not paid for again. */
+  /** Kept, with the counts, if the chunk is reopened: its scored rows are not paid for again. */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });
@@ -258,13 +259,13 @@ export async function writeChunkRow(
   return parsedChunk(result.current);
 }
 
-/** Opens an ended chunk again whose rows failed. `complete`: none did. `gone`: the batch was erased. */
+/** Reopens an ended chunk whose rows failed. `complete`: none failed. `gone`: the batch was erased. */
 export async function reopenChunk(
   chunkId: ChunkId,
   { table, newToken }: BatchStorage,
 ): Promise<'reopened' | 'was-open' | 'complete' | 'gone'> {
   let answer = 'gone' as 'reopened' | 'was-open' | 'complete' | 'gone';
-  // After a lost race it is asked again: a text may have been forgotten meanwhile.
+  // Decided again after a lost race: a text may have been forgotten meanwhile.
   const decide = (stored: StoredRow | undefined): ChunkRow | undefined => {
     const row = parsedChunk(stored)?.row;
     if (row === undefined) answer = 'gone';
@@ -280,14 +281,14 @@ const headerSchema = z.object({
   chunks: z.number(),
   rows: z.number(),
   badRows: z.number(),
-  /** Passed on to the summary. */
+  /** Copied to the summary. */
   input: z.optional(inputSchema),
 });
 
 /** How many chunks there are, and the rows in them, including bad ones. */
 export type BatchHeader = z.infer<typeof headerSchema>;
 
-/** The chunks hold the rows: what their source was found to be stays as the first splitter saw it. */
+/** The chunks hold the rows. How their source was recognized stays as the first splitter stored it. */
 const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
@@ -301,8 +302,8 @@ export async function readHeader(
 }
 
 /**
- * Stores the header, over one of fewer rows; false if there is a different one. Splitting the same batch again gives the same
- * header, and with rows added a larger one.
+ * Stores the header, also over one with fewer rows; false if a different one is stored. Splitting the same batch again
+ * gives the same header, and with rows added a larger one.
  */
 export async function writeHeader(
   batch: string,

@@ -24,8 +24,8 @@ import {
 } from './finish-batch.ts';
 
 /**
- * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was erased,
- * has no `results` and costs no call; of one that was reopened, only rows without a result are scored.
+ * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. A chunk that has ended, or was
+ * erased, has no `results` and costs no call; of a reopened one, only rows without a result are scored.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -49,7 +49,7 @@ export async function scoreChunk(
   const chunkId = { batch, chunk };
   const found = await findChunk(chunkId, options);
   if (found.kind !== 'open') return { kind: 'scored', results: [], chunk: found };
-  // Not those of the message, which still has texts that were forgotten after it was sent.
+  // Not the texts of the message, which still has those that were forgotten after it was sent.
   const { texts } = await readOpenChunk(chunkId, found.row.part, options.store);
   const limit = await openCallLimit(batch, options);
   const scored = await scoreTexts(texts, requestOf(job), { ...options, limit });
@@ -76,7 +76,7 @@ type EndedChunk =
 
 /**
  * Ends a chunk: writes its part, then marks its row, then writes the summary if it was the last one. The first worker
- * ends it for good; ending it again does what may be missing. The ids of the results are the lines of the rows.
+ * ends it for good; ending it again completes what may be missing. The ids of the results are the lines of the rows.
  */
 export async function endChunk(
   chunkId: ChunkId,
@@ -102,7 +102,7 @@ export async function endChunk(
     const ended: EndedChunkRow = { ...open, state: 'ended', part: part.key, counts };
     const now = await writeChunkRow(chunkId, ended, token, options);
     if (now?.row === ended) return conclude('ended', chunkId, ended, options);
-    // The row has ended, or one of the chunk's texts was forgotten: then the part is made again.
+    // The row has ended, or one of the chunk's texts was forgotten: then the part is built again.
     if (now?.row.part !== part.key) await store.delete(part.key);
   }
 }
@@ -129,8 +129,8 @@ async function conclude(
 }
 
 /**
- * Deletes parts that no row will ever name: those of ends that failed, and the one of before the chunk was reopened. What
- * replaces the row that there is now stays, since forgetting a text makes such a part.
+ * Deletes parts that no row will ever name: those of failed ends, and the one from before the chunk was reopened. A
+ * part over the current row stays, since forgetting a text writes such a part.
  */
 async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   const { store } = options;
@@ -142,10 +142,10 @@ async function deleteLeftovers(chunkId: ChunkId, options: BatchStorage): Promise
     if (key !== stored.row.part && !key.startsWith(partsOver(chunkId, stored.token))) await store.delete(key);
 }
 
-/** Ends a chunk whose job failed or is unknown: texts that were scored have their results, the others this error. */
+/** Ends a chunk whose job failed or is unknown: scored texts keep their results, the others get this error. */
 export async function failChunk(
   chunkId: ChunkId,
-  /** Why a chunk’s job did not score it, and the id of that job, which counts what it paid for. */
+  /** Why a chunk’s job did not score it, and the id of that job, whose calls are counted. */
   { error, payer }: { readonly error: string; readonly payer: string },
   options: BatchStorage,
 ): Promise<EndedChunk> {
@@ -154,7 +154,7 @@ export async function failChunk(
   const { texts, request, host } = await readOpenChunk(chunkId, found.row.part, options.store);
   const distinct = [...new Set(texts.map(({ text }) => text))];
   const requests = distinct.map((text) => ({ ...request, text }));
-  // It claims nothing.
+  // It claims no text.
   const looked = await createScoreCache({ ...options, host, owner: payer, attemptMs: 0 }).lookup(
     requests,
     payer,

@@ -73,7 +73,8 @@ export async function scoreFile(
     progress?.({ rowsScored, rows: checked.rows });
   };
   const score = async (job: ChunkJob) => {
-    // Each text as it is scored: a chunk of a slow platform takes minutes. Equal texts count when the chunk has ended.
+    // Counts each text as it is scored: a chunk of a slow platform takes minutes. Equal texts count when the chunk has
+    // ended.
     let inChunk = 0;
     const analyze: Analyze = async (...given) => {
       const sentiment = await options.analyze(...given);
@@ -99,7 +100,7 @@ export async function scoreFile(
   );
 }
 
-/** How often a chunk is tried whose last texts fail for reasons that are not their own, and the pauses between. */
+/** How often a chunk is tried whose last texts fail for reasons of their own, and the pauses between. */
 const MAX_TRIES = 3;
 const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
 
@@ -117,7 +118,7 @@ async function scoreInTime(job: ChunkJob, options: ScoreFileOptions): Promise<vo
     hasSucceeded ||= progress > 0;
     if (alike || !(error instanceof PlatformError)) throw error;
     if (tries === MAX_TRIES) {
-      // Unless other texts succeeded meanwhile, and these were sent each time: then it is the texts after all.
+      // Unless other texts succeeded meanwhile, and these were sent each time: then the texts are to blame.
       if (!hasSucceeded || !error.sent) throw error;
       return void (await failChunk(job, { error: error.message, payer: job.id }, options));
     }
@@ -191,8 +192,8 @@ async function splitChecked(request: BatchRequest, options: SplitOptions): Promi
 }
 
 /**
- * How many of the rows are in the batch already: it was split, as far as it came, from the first of them. Undefined for a new
- * batch. Reads only. Throws `BatchConflictError` if rows of it were changed or removed, before anything is sent.
+ * How many of the rows are in the batch already: it was split from the first of them. Undefined for a new batch. Reads
+ * only. Throws `BatchConflictError` if rows of it were changed or removed, before anything is sent.
  */
 export async function checkContinues(
   request: BatchRequest,
@@ -212,7 +213,7 @@ export async function checkContinues(
   return known;
 }
 
-/** The chunks of a request: those that are stored as they are there, the last of them with fewer rows than it would have. */
+/** The chunks of a request: stored ones as they are stored, of which the last may have fewer rows than otherwise. */
 const chunksOf = (request: BatchRequest, options: Pick<BatchStorage, 'store' | 'table'>) =>
   cutChunks(request.rows(), async ({ index, rows }) => {
     const chunkId = { batch: request.batch, chunk: index };
@@ -255,7 +256,7 @@ async function stageChunk(
   return undefined;
 }
 
-/** Stages a chunk unless it is staged already, but for texts that were forgotten since; false if something else is. */
+/** Stages a chunk unless it is staged already, apart from texts forgotten since; false if something else is staged. */
 async function stage(chunkId: ChunkId, chunk: StagedChunk, { store }: BatchStorage): Promise<boolean> {
   const { body } = printStaged(chunk);
   const put = await store.put(stagedKey(chunkId), body, { condition: { ifAbsent: true } });
@@ -275,7 +276,7 @@ const MAX_OF_BAD_ROW = 1_000;
 function tableRow(row: BadRow): ChunkRow['badRows'][number] {
   const { line, fault, ...own } = withoutEmpty(row);
   const text = JSON.stringify(own);
-  // JSON escapes each half of a surrogate pair that is alone.
+  // JSON escapes each lone half of a surrogate pair.
   const isFit = text.length <= MAX_OF_BAD_ROW && !/\\ud[89a-f]/.test(text);
   return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
 }

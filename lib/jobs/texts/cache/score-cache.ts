@@ -18,7 +18,7 @@ import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';
 
 export const CACHE_PREFIX = 'score#';
 
-/** The row of a text and its request. The session does not matter, nor whether topics are absent or an empty list. */
+/** The row of a text and its request. The session is left out, and absent topics equal an empty list. */
 export function cacheKey(host: string, request: SentimentRequest): RowKey {
   const { sessionId: _, topics = [], ...rest } = request;
   const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
@@ -30,7 +30,7 @@ export function cacheKey(host: string, request: SentimentRequest): RowKey {
   };
 }
 
-/** SHA-256 of a text's UTF-8, in hex: the name that it is forgotten by. */
+/** SHA-256 of a text's UTF-8, in hex: the text is forgotten by it. */
 export const textHashOf = (text: string): string => hash('sha256', text);
 
 const cacheRowSchema = z.object({
@@ -40,7 +40,7 @@ const cacheRowSchema = z.object({
   owner: z.string(),
   payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
-  /** Those that may have been executed. */
+  /** Sends that may have been executed. */
   sends: z.number(),
   result: z.optional(z.string()),
 });
@@ -56,7 +56,7 @@ export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.pa
 type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
   readonly host: string;
   readonly owner: string;
-  /** Until it has resolved, `now` may be off (`Ledger`). Default: it never is. */
+  /** Until it has resolved, `now` may be off (`Ledger`). Default: it is never off. */
   readonly setTime?: (() => Promise<void>) | undefined;
   /** How long one attempt may take. A claim lasts longer, and each send renews it. */
   readonly attemptMs: number;
@@ -65,33 +65,37 @@ type ScoreCacheOptions = Pick<BatchStorage, 'table' | 'newToken' | 'now'> & {
 };
 
 export type ScoreCache = {
-  /** What is known of at most 100 texts, by one read that claims nothing. `payer`: the job that they belong to. */
+  /** Looks up at most 100 texts by one read, and claims nothing. `payer`: the job that they belong to. */
   lookup(requests: readonly SentimentRequest[], payer?: string): Promise<readonly CacheLookup[]>;
 };
 
-/** A text with its result. `calls`: those that this payer spent on it; 0 if another job paid. */
+/** A text with its result. `calls`: the calls of this payer for it; 0 if another job paid. */
 export type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
 
-/** A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds). */
+/**
+ * A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds).
+ */
 export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
 
 export type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /** The right to score a text, taken by the write that records the first send, shortly before the call's slot. */
 export type TextClaim = {
-  /** Sends that may have been executed without a result, and that this payer is the one to count. */
+  /** Sends that may have been executed without a result, and that this payer must count. */
   readonly sends: () => number;
-  /** Takes the text, or renews the lease, and records that a send is about to leave. Nothing may leave unless `sent`. */
+  /**
+   * Takes the text, or renews the lease, and records that a send is about to leave. No request may leave unless `sent`.
+   */
   send(): Promise<CacheHit | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
   takeBack(): Promise<void>;
   /** Whether the lease outlasts an attempt: otherwise another worker may take the text over. */
   isHeld(): boolean;
-  /** Stores the result over a row that has none, and returns the one in the cache then. An erased row stays erased. */
+  /** Stores the result over a row without one, and returns the result in the cache. An erased row stays erased. */
   finish(result: Sentiment): Promise<ScoredText>;
   /** Frees the text, with the number of sends without a result: the next holder counts them. */
   release(): Promise<void>;
-  /** Deletes what a release left: its sends have been counted. */
+  /** Deletes the row that a release left: its sends have been counted. */
   forget(): Promise<void>;
 };
 
@@ -114,7 +118,10 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   };
 }
 
-/** A row of the table has room for so many. Of a larger result, which no platform sends, only what is used is stored. */
+/**
+ * Maximum characters of a result in a row. Of a larger result, which no platform sends, only the members in use are
+ * stored.
+ */
 const MAX_RESULT_CHARACTERS = 60_000;
 
 function printedResult(result: Sentiment): string {
@@ -129,7 +136,7 @@ function printedResult(result: Sentiment): string {
   );
 }
 
-/** What a row says to a worker; undefined if the text may be sent. */
+/** What a row means for a worker; undefined if the text may be sent. */
 function takenBy(row: CacheRow, payer: string | undefined, nowMs: number): CacheHit | undefined {
   if (row.state === 'SCORED') {
     const result: Sentiment = anyRecord().parse(parseJson(row.result ?? 'null'));
@@ -152,7 +159,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   const { payer } = seen;
   const { now, newToken, attemptMs } = options;
   const { own, write, free } = openRow(seen, options);
-  // One for all tries: the row shows which of them was made, if a response was lost.
+  // One token for all tries: if a response was lost, the row shows which try succeeded.
   const resultToken = newToken();
   const isHeld = () => own.isOwn && now() + attemptMs <= own.row.leaseEndsMs;
   const sends = () => (own.isOwn || isPaidBy(own.row, payer) ? own.row.sends : 0);
@@ -177,7 +184,8 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
       for (;;) {
         await write({ state: 'SCORED', result: printedResult(result) }, resultToken);
         if (own.isOwn || own.token === null) return { kind: 'scored', result, calls: own.row.sends };
-        // A worker of the same payer took it over while this one slept: who ends the chunk counts the calls of both.
+        // A worker of the same payer took it over while this one slept: the worker that ends the chunk counts the calls
+        // of both.
         const taken = takenBy(own.row, payer, now());
         if (taken?.kind === 'scored') return taken;
       }
@@ -191,7 +199,7 @@ function createTextClaim(seen: Seen, options: ScoreCacheOptions): TextClaim {
   };
 }
 
-/** The row of a text as it was last seen or written, with its token (null: there is none), and whether this claim wrote it. */
+/** The row of a text as last read or written, its token (null without a row), and whether this claim wrote it. */
 function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions) {
   const { table, now, newToken, owner, attemptMs, setTime, spareMs = SPARE_MS } = options;
   const ours = { textHash: textHashOf(text), owner, ...(payer === undefined ? {} : { payer }) };
@@ -214,7 +222,7 @@ function openRow({ key, text, payer, stored }: Seen, options: ScoreCacheOptions)
     own.token = current?.token ?? null;
     if (current !== undefined) own.row = parseCacheRow(current);
   };
-  /** Frees the row, with so many sends; without any, it is deleted. */
+  /** Frees the row, with this many sends; without sends, deletes it. */
   const free = async (sends: number) => {
     if (sends > 0) return write({ state: 'FREE', sends });
     if (own.token !== null) await table.delete(key, own.token);

@@ -6,7 +6,7 @@ export type RowToWrite = { readonly record: SourceRecord; readonly added: readon
 
 type ColumnsToWrite = {
   readonly names: readonly string[];
-  /** Those that are added. A name that the rows have already gets a number: `sentiment_2`. */
+  /** The added columns. A name that is taken gets a number: `sentiment_2`. */
   readonly added: readonly string[];
 };
 
@@ -19,7 +19,7 @@ export async function* csvLines(
   for await (const row of rows) yield csvLine([...cellsOf(row.record, names), ...row.added], form);
 }
 
-/** The lines of NDJSON: each object as it was sent, with more members; an added value that is empty is left out. */
+/** The lines of NDJSON: each object as it was sent, with members added; an empty one is left out. */
 export async function* ndjsonLines(
   rows: AsyncIterable<RowToWrite>,
   { names, added }: ColumnsToWrite,

@@ -74,7 +74,7 @@ async function* linesOf(
 const changed = (line: number, got: string) =>
   new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
-/** Rows with their scores, which are in the same order; undefined for one that was left out. Each pair is checked. */
+/** Rows with their scores, which are in the same order; undefined for a row that was left out. Each pair is checked. */
 async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
   scores: AsyncIterator<ScoredRow>,
@@ -145,16 +145,18 @@ const topicsOf = (score: ScoredRow | undefined) =>
 const textOf = (value: unknown) =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Why a row has no score, with the line that it is on; empty if it has one, or was left out. */
+/** Why a row has no score, with its line; empty if it has one, or was left out. */
 function errorOf(score: ScoredRow | undefined): string {
   const why = score?.error ?? (score?.erased ? 'forgotten' : undefined);
   return why === undefined ? '' : `line ${score?.line}: ${why}`;
 }
 
-/** Objects whose names are values, such as ids, would be a column each. */
+/** Maximum names: objects whose names are values, such as ids, would become a column each. */
 const MAX_NAMES = 2_000;
 
-/** How a source is written, with the names of a CSV's columns, or of all members; for NDJSON of those that its own might have. */
+/**
+ * The form of a source, with the names of a CSV's columns, or of all members; for NDJSON only names that may collide.
+ */
 async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);
   if (source.format.csv !== undefined) return { ...source.format, names: source.format.csv.names };

@@ -12,12 +12,12 @@ import {
 } from '../../../text/index.ts';
 
 export type RowsOptions = RowColumns & {
-  /** By default as `name` says, otherwise by the first character. */
+  /** Default: by the ending of `name`, otherwise by the first character. */
   readonly format?: 'csv' | 'ndjson' | undefined;
   readonly name?: string | undefined;
-  /** A label of an encoding; detected by default. */
+  /** A label of an encoding. Default: detected. */
   readonly encoding?: string | undefined;
-  /** For CSV: one character; by default comma, semicolon, tab or pipe, whichever the header uses. */
+  /** For CSV: one character. Default: comma, semicolon, tab or pipe, whichever the header uses. */
   readonly separator?: string | undefined;
   /** See `TableOptions`. */
   readonly wholeRows?: boolean | undefined;
@@ -25,11 +25,11 @@ export type RowsOptions = RowColumns & {
 
 type SourceFormat = TextForm & {
   readonly format: 'csv' | 'ndjson' | 'json';
-  /** Of a CSV, with its columns in order. */
+  /** The form of a CSV, with its columns in order. */
   readonly csv?: CsvForm & { readonly names: readonly string[] };
 };
 
-/** What a row is in its source: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
+/** A row as its source has it: the fields of a CSV, JSON as text, or undefined if it cannot be read. */
 export type SourceRecord = readonly string[] | string | undefined;
 
 export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
@@ -124,9 +124,9 @@ export type InputOptions = RowsOptions & {
   readonly skipEmpty?: boolean | undefined;
 };
 
-/** A source of texts that can be read more than once. `found`: what it was found to be by the last whole reading. */
+/** A source of texts that can be read more than once. `found`: how the last complete reading recognized it. */
 export function createInput(
-  /** Gives the same bytes each time. */
+  /** Returns the same bytes each time. */
   open: () => AsyncIterable<Uint8Array>,
   options: InputOptions,
 ): {
@@ -184,7 +184,7 @@ const requestedColumns = ({ text, id, columns = [] }: RowColumns): readonly stri
 
 type FieldOf = (column: string) => unknown;
 
-/** Makes a row from its values, undefined for a field that is not there. */
+/** Creates a row from its values; a missing field is undefined. */
 function rowFrom(line: number, requested: RowColumns, fieldOf: FieldOf): Row | BadRow {
   const { text, id, columns = [] } = requested;
   const faults = requestedColumns(requested).flatMap((name) => faultOf(name, fieldOf(name), requested) ?? []);
@@ -201,7 +201,7 @@ function rowFrom(line: number, requested: RowColumns, fieldOf: FieldOf): Row | B
   };
 }
 
-/** A bad row with what can be read of it; absent values are left out. */
+/** A bad row with its readable values; absent ones are left out. */
 function badRow({ line, fault }: BadRow, requested: RowColumns, fieldOf: FieldOf): BadRow {
   const { id, columns = [] } = requested;
   const hasId = id !== undefined && faultOf(id, fieldOf(id), { text: '', id }) === undefined;
@@ -248,7 +248,7 @@ function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow 
   return rowFrom(line, columns, (name) => own(fields, name));
 }
 
-/** Undefined if the text is not JSON: no JSON value is undefined. The error if it is beyond a limit. */
+/** Undefined if the text is not JSON, since no JSON value is undefined; the error if it is beyond a limit. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
@@ -259,14 +259,14 @@ function jsonOf(text: string): unknown {
 
 type RepeatedIds = {
   readonly rows: number;
-  /** The first of them, each with the line on which its id came first, and its own. */
+  /** The first repeated ids, each with the line where it came first, and its own. */
   readonly first: readonly { readonly id: string; readonly lines: readonly [number, number] }[];
 };
 
 const MAX_NAMED = 20;
 const MAX_NAMED_LENGTH = 100;
 
-/** Maximum ids that are held: they take up to 100 MB. Later ids are compared with these only. */
+/** Maximum ids in memory: they take up to 100 MB. Later ids are compared with these only. */
 const MAX_IDS = 2_000_000;
 
 export function compareIds(mostIds = MAX_IDS) {
@@ -274,7 +274,7 @@ export function compareIds(mostIds = MAX_IDS) {
   let rows = 0;
   const first: RepeatedIds['first'][number][] = [];
   return {
-    /** Returns the line on which the id came first; undefined if it is new. */
+    /** Returns the line where the id came first; undefined if it is new. */
     add(id: string, line: number): number | undefined {
       const earlier = lines.get(id);
       if (earlier !== undefined) {

@@ -22,18 +22,18 @@ export type TextResult = {
   readonly result?: Sentiment;
   /** For people to read; it does not contain the text. */
   readonly error?: string;
-  /** It was found in the cache: no call was made for it. */
+  /** Whether it was found in the cache, without a call. */
   readonly cached: boolean;
-  /** Calls that the platform may have executed for it, earlier lost ones too; 0 if it was cached. */
+  /** Calls that the platform may have executed for it, including earlier lost ones; 0 if it was cached. */
   readonly calls: number;
-  /** How many of these followed one whose response was lost. */
+  /** How many of these followed a call whose response was lost. */
   readonly paidAgain: number;
 };
 
 type SettledTexts = {
   readonly kind: 'scored';
   readonly results: readonly TextResult[];
-  /** To be called once the results are recorded: the cache then counts the calls of texts that failed no more. */
+  /** To be called once the results are recorded: the cache then no longer counts the calls of failed texts. */
   readonly settle: () => Promise<void>;
 };
 
@@ -43,13 +43,13 @@ export type Scored =
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
   | StoppedTexts;
 
-/** The texts cannot all be scored now; running the same again pays for the rest. */
+/** The texts cannot all be scored now; running the same again pays only for the rest. */
 export type StoppedTexts = {
   readonly kind: 'stopped';
   /** A `PlatformError`, a `TableError`, or the caller's abort. */
   readonly error: unknown;
   readonly alike: boolean;
-  /** Texts that a call of this run scored. */
+  /** How many texts a call of this run scored. */
   readonly progress: number;
   readonly results: readonly TextResult[];
 };
@@ -58,16 +58,16 @@ type TextOfJob = { readonly id: string; readonly text: string };
 
 const AT_ONCE = 8;
 const LOOKED_UP = 20;
-/** How long it waits for texts that other workers are scoring, once the others are done. */
+/** How long it waits for texts that other workers are scoring, once its own are done. */
 const MAX_OTHERS_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
 const MIN_DELAY_MS = 1_000;
 
 /**
- * Scores texts, equal ones once, each from the cache or by a call, a few at once; those of other workers it waits for last.
- * A text that the platform refuses, or fails to score, gets an `error`. Throws nothing: what stopped it is in the result,
- * after the calls in progress have ended.
+ * Scores texts, equal ones once, each from the cache or by a call, a few at once; it waits for texts of other workers
+ * last. A text that the platform refuses, or fails to score, gets an `error`. Throws nothing: the result has what
+ * stopped it, after the calls in progress have ended.
  */
 export async function scoreTexts(
   texts: readonly TextOfJob[],
@@ -105,7 +105,9 @@ export async function scoreTexts(
   }
 }
 
-/** Scores these texts until the run stops or time is up. Returns when the first text that another worker holds is free. */
+/**
+ * Scores these texts until the run stops or time is up. Returns when the first text that another worker holds is free.
+ */
 async function scoreEach(
   texts: readonly string[],
   request: ScoreRequest,
@@ -118,7 +120,7 @@ async function scoreEach(
     for await (const [text, looked] of rest) {
       const outcome =
         looked.kind === 'open' ? await scoreText({ ...request, text }, looked.claim, session) : looked;
-      // The request is right, whatever else is wrong now.
+      // The request is right, whatever else may be wrong now.
       if (looked.kind === 'scored') session.failures.hasScored();
       if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
       else outcomes.set(text, outcome);
@@ -129,8 +131,8 @@ async function scoreEach(
 }
 
 /**
- * Texts with what the cache has of them, which is read as they are taken: other workers may score them meanwhile. Where
- * one is a step ahead, it continues at random with those that are left, so that they do not meet at each text.
+ * Texts with their cache rows, which are read as the texts are taken: other workers may score them meanwhile. If one is
+ * a step ahead, it continues with the rest in random order, so that they do not meet at each text.
  */
 async function* lookedUp(texts: readonly string[], request: ScoreRequest, session: ScoringSession) {
   const isOver = () => session.stopped() !== undefined || session.isOver();
@@ -168,12 +170,12 @@ export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): Settle
   return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
 }
 
-/** `why`: what stopped the texts that have no outcome. */
+/** `why`: what stopped the texts without an outcome. */
 function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknown): readonly TextResult[] {
   const seen = new Set<string>();
   return texts.map(({ id, text }): TextResult => {
     const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };
-    // Calls are counted for the first of equal texts only; the others found the result.
+    // Calls are counted for the first of equal texts only; the others found its result.
     const calls = seen.has(text) ? 0 : outcome.calls;
     seen.add(text);
     const counted = { calls, paidAgain: Math.max(0, calls - 1) };
@@ -193,7 +195,7 @@ function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknow
 /** The outcome of a text, which several ids may share. `calls`: those of this job that may have been executed. */
 export type TextOutcome =
   | ScoredText
-  /** `claim` is to forget it once the failure is recorded: until then the cache counts its calls. */
+  /** `claim` is to be forgotten once the failure is recorded: until then the cache counts its calls. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
   /** It failed in a way that says nothing about the text. The cache counts its calls until a worker scores it. */
   | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
@@ -203,7 +205,7 @@ type Outcome = TextOutcome | CacheHit;
 
 const heldNow = ({ now }: ScoringSession): Outcome => ({ kind: 'held', untilMs: now() });
 
-/** Scores a text by calls, and stops the run if no other text would fare better. Throws nothing. */
+/** Scores a text by calls, and stops the run if no other text would succeed either. Throws nothing. */
 async function scoreText(
   request: SentimentRequest,
   claim: TextClaim,
@@ -214,7 +216,7 @@ async function scoreText(
   } catch (error) {
     session.stop({ kind: 'error', error, alike: false });
     const calls = claim.sends();
-    // If the release fails, the lease runs out by itself.
+    // If the release fails, the lease expires by itself.
     await claim.release().catch(() => undefined);
     const stop = session.stopped();
     return { kind: 'unsettled', error: stop?.kind === 'error' ? stop.error : error, calls };
@@ -223,14 +225,14 @@ async function scoreText(
 
 type Tries = {
   attempts: number;
-  /** Time spent on attempts and on the waits between them, but not on waits for a given. */
+  /** Time spent on attempts and on the waits between them, but not on waits for a turn at the gate. */
   spentMs: number;
   refusedTokens: number;
   /** Calls of the run that had left when the pace last refused this text. */
   departures: number;
 };
 
-/** `ended`: nothing was sent, and nothing is to be. */
+/** `ended`: nothing was sent, and nothing will be. */
 type Tried =
   | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
@@ -280,15 +282,15 @@ type TextAttempt = {
 
 const MAX_WAIT_MS = 120_000;
 
-/** One attempt in its given. As long as calls of the chunk leave, a wait for the pace is sat out here. */
-async function tryInTurn(given: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
+/** One attempt, in its turn at the gate. As long as calls of the chunk leave, it waits for the pace here. */
+async function tryInTurn(attempt: TextAttempt, tries: Tries, session: ScoringSession): Promise<Tried> {
   for (;;) {
     let leftAtMs: number | undefined;
     const leave = () => {
       leftAtMs = session.now();
-      given.leave();
+      attempt.leave();
     };
-    const tried = await sendText({ ...given, leave }, session);
+    const tried = await sendText({ ...attempt, leave }, session);
     if (leftAtMs !== undefined) tries.spentMs += session.now() - leftAtMs;
     if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
     const { waitMs } = tried.error.failure;
@@ -304,8 +306,8 @@ async function tryInTurn(given: TextAttempt, tries: Tries, session: ScoringSessi
 }
 
 /**
- * One call. The text is claimed shortly before its slot; what was certainly not executed is taken back. A call that has left
- * finishes even if the run is stopped: it is paid for.
+ * One call. The text is claimed shortly before its slot; a call that was certainly not executed is taken back. A call
+ * that has left finishes even if the run is stopped: it is paid for.
  */
 async function sendText({ request, claim, leave }: TextAttempt, session: ScoringSession): Promise<Tried> {
   const { limit, signal } = session;
@@ -348,7 +350,7 @@ async function sendText({ request, claim, leave }: TextAttempt, session: Scoring
     const options = { signal, beforeSend, onSend, once: true, finishes: true };
     return { kind: 'result', result: await session.analyze(request, options) };
   } catch (error) {
-    // It did not leave after all: its turn was too far off, or it was stopped before.
+    // It did not leave after all: its slot was too far off, or it was stopped before.
     if (recorded && !left) await takeBack().catch(() => undefined);
     if (ended !== undefined) return { kind: 'ended', outcome: ended };
     if (!(error instanceof PlatformError)) throw error;
@@ -365,7 +367,7 @@ function delayBeforeRetry(
   tries.attempts += 1;
   if (failure.kind === 'status' && failure.status === 401) {
     tries.refusedTokens += 1;
-    // The token source learns of a refused token and reads it again: one more attempt shows whether that helped.
+    // The token source is notified of a refused token and reads it again: one more attempt shows whether that helped.
     if (tries.refusedTokens === 1) return 0;
   }
   const decision = decideRetry({
@@ -398,7 +400,7 @@ async function giveUp(
 
 const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 
-/** Stores the result. One that cannot be stored is returned all the same: it was paid for. */
+/** Stores the result. A result that cannot be stored is still returned: it was paid for. */
 async function store(result: Sentiment, claim: TextClaim, session: ScoringSession): Promise<TextOutcome> {
   for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {

@@ -21,22 +21,22 @@ export type ScoreTextsOptions = JobClock & {
   readonly analyze: Analyze;
   /** Default: no bound. */
   readonly limit?: CallLimit | undefined;
-  /** Default: one of its own. */
+  /** Default: a gate of its own. */
   readonly gate?: ReturnType<typeof createTextGate> | undefined;
-  /** Default: those of this chunk alone. */
+  /** Default: the failures of this chunk alone. */
   readonly failures?: Failures | undefined;
-  /** The most texts in work at once. Default 8. */
+  /** Maximum texts in work at once. Default 8. */
   readonly atOnce?: number | undefined;
-  /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */
+  /** The job that the texts belong to: its calls of an earlier try count as its own. */
   readonly payer?: string | undefined;
   /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
-  /** Called after a result is stored. Default: nothing is. */
+  /** Called after a result is stored. Default: not called. */
   readonly onProgress?: (() => Promise<void>) | undefined;
-  /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: they do not. */
+  /** Whether all calls fail, not only those of a text that failed in all of its tries. Default: false. */
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
-  /** No text is begun once it is aborted. Calls that have left finish: they are paid for. */
+  /** Once it is aborted, no text is begun. Calls that have left finish: they are paid for. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -44,7 +44,7 @@ export type ScoreTextsOptions = JobClock & {
 type Stop =
   /** `alike`: different texts failed alike, so the remaining ones would most likely fail too. */
   | { readonly kind: 'error'; readonly error: unknown; readonly alike: boolean }
-  /** The pace has no turn for them soon. */
+  /** The pace has no slot for them soon. */
   | { readonly kind: 'later'; readonly delayMs: number };
 
 /** What the texts of one run share. */
@@ -62,7 +62,7 @@ export function createScoringSession(options: ScoreTextsOptions) {
     enter: gate.enter(),
     /** Aborted once no further text may be begun. */
     signal: AbortSignal.any([...(caller === undefined ? [] : [caller]), stopping.signal]),
-    /** The first reason counts. */
+    /** The first reason wins. */
     stop: (why: Stop) => {
       stopped ??= why;
       stopping.abort(new Error('the run has stopped'));
@@ -74,27 +74,28 @@ export function createScoringSession(options: ScoreTextsOptions) {
   };
 }
 
-/** While one call takes its slot, the next one is there to reserve another. */
+/** While one call takes its slot, the next one is ready to reserve another. */
 const MIN_WAITING = 2;
 
 /** More would take concurrency slots from requests in flight. */
 const MAX_WAITING = 4;
 
-/** As many as a block of the pace has slots, and one more: a block costs a write, however many texts it is for. */
+/** As many as a block of the pace has slots, and one more: a block costs a write, whatever its size. */
 export const mostWaitingAt = (rate: number): number =>
   Math.min(MAX_WAITING, Math.max(MIN_WAITING, Math.floor((rate * BLOCK_MS) / 1_000) + 1));
 
 /**
- * Bounds how many texts of one process wait for their slot at the pace: all of them waiting there at once would make each
- * other's waits too long. The chunk that came first goes first: few chunks are half done at any time.
+ * Bounds how many texts of one process wait for their slot at the pace: if all waited there, each would wait too long.
+ * The chunk that came first goes first, so that few chunks are half done at any time.
  */
 export function createTextGate(mostWaiting = MIN_WAITING) {
   const waiting = new PQueue({ concurrency: mostWaiting });
   let chunks = 0;
   return {
     /**
-     * A chunk's way through the gate: it makes an attempt when there is room, which is free again once the attempt has called
-     * `leave`, or ends. Throws what the attempt throws, and the reason of a signal that is aborted before it starts.
+     * A chunk's entry to the gate: it makes an attempt when there is room, which is free again once the attempt has
+     * called `leave`, or ends. Throws what the attempt throws, and the reason of a signal that is aborted before it
+     * starts.
      */
     enter() {
       chunks += 1;
@@ -118,15 +119,15 @@ export function createTextGate(mostWaiting = MIN_WAITING) {
 }
 
 /*
- * A text without a result after all of its tries says little: it may be at fault, or something that all texts share.
- * Different texts that fail alike, with no success between them, say that it is not the text.
+ * A text without a result after all of its tries proves little: the text may be at fault, or something that all texts
+ * share. Different texts that fail alike, with no success between them, show that it is not the text.
  */
 
 const MAX_ALIKE = 3;
 
 /**
- * The same limit for rejected texts. Before any text has succeeded, the request may be wrong; afterwards a hundred
- * in a row, since files are often sorted, are more likely something shared, such as credits that have run out.
+ * The same limit for rejected texts. Before any text has succeeded, the request may be wrong. Afterwards a hundred in a
+ * row, since files are often sorted, more likely share a cause, such as credits that have run out.
  */
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
@@ -134,7 +135,7 @@ const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 export type Failures = ReturnType<typeof createFailures>;
 
 export function createFailures() {
-  /** The hashes of texts by how they failed: the same text in many chunks is one text. */
+  /** The hashes of failed texts, by how they failed: the same text in many chunks is one text. */
   const failed = new Map<string, Set<string>>();
   let mostRefused = MAX_REFUSED.beforeSuccess;
   /** Records that the request has scored a text before: a result of it is in the cache, or in a part. */
@@ -143,7 +144,7 @@ export function createFailures() {
   };
   return {
     hasScored,
-    /** Records a text that failed. True if it was one too many; then they count anew, as before any success. */
+    /** Records a failed text. True if the limit is reached; the count then starts again, as before any success. */
     failed(text: string, failure: PlatformFailure): boolean {
       const name = likenessOf(failure);
       const alike = (failed.get(name) ?? new Set()).add(textHashOf(text));
@@ -160,7 +161,7 @@ export function createFailures() {
   };
 }
 
-/** The failures of each request of a process that does chunks of several batches. */
+/** The failures of each request, in a process that does chunks of several batches. */
 export function createFailuresOf(): (request: object) => Failures {
   const known = new Map<string, Failures>();
   return (request) => {
@@ -174,10 +175,10 @@ export function createFailuresOf(): (request: object) => Failures {
 const TROUBLE = 'trouble';
 const REFUSED = 'refused';
 
-/** Statuses of a 4xx that say nothing about the text: they are about the token, the address, or the load. */
+/** Statuses of a 4xx that are not about the text, but about the token, the address, or the load. */
 const SHARED_STATUSES: readonly number[] = [401, 403, 404, 408, 429];
 
-/** Failures of one name are alike. A platform in trouble fails in several ways by turns. */
+/** The kind of a failure: failures of one kind are alike. A platform in trouble fails in several ways by turns. */
 function likenessOf(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'status': {
@@ -196,7 +197,10 @@ function likenessOf(failure: PlatformFailure): string {
   }
 }
 
-/** Whether a text that failed like this, after its tries, fails alone. Any other failure leaves it to a later try of its job. */
+/**
+ * Whether a text that failed like this, after its tries, fails alone. After any other failure its job tries it again
+ * later.
+ */
 export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
   switch (failure.kind) {
     case 'status':
@@ -204,7 +208,7 @@ export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 
     case 'shape':
     case 'too-large':
       return true;
-    // An invalid token is an input fault too, but one that takes an attempt to find.
+    // An invalid token is an input fault too, but one that only an attempt finds.
     case 'input':
       return attempts === 0;
     default:

@@ -46,9 +46,9 @@ export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
 };
 
 /**
- * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids that get a 404
- * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails it, with a
- * result that has the others.
+ * Reads the metadata of data files in parallel: `{files, missing}`, each file as the platform sent it. Ids with a 404
+ * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails the job,
+ * with the others in its result.
  */
 export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {

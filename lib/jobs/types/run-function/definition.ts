@@ -24,7 +24,7 @@ import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { fromEvent } from './from-event.ts';
 
-/** A segment of a path that SYNC_ALLOW may name between slashes, so it has none itself. */
+/** A path segment without a slash: SYNC_ALLOW names it between slashes. */
 const slashlessSegment = pathSegment.check(
   z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
 );
@@ -37,7 +37,9 @@ const schema = z.strictObject({
   functionName: slashlessSegment,
   inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
-  /** What happens if it is unknown whether the function ran: by default the job fails and is not sent again. */
+  /**
+   * What happens if it is unknown whether the function ran: by default the job becomes unknown and is not sent again.
+   */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
 });
 
@@ -102,10 +104,13 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   };
 }
 
-/** As text and as values, a larger one would take eight times its bytes: so it stays in bytes, all of them valid JSON. */
+/**
+ * A larger response would take eight times its bytes as text and as values: it stays in bytes, after they were
+ * validated as JSON.
+ */
 const MAX_PARSED_BYTES = 1_000_000;
 
-/** What the outcome depends on, and what says why. */
+/** The members that decide the outcome, and those that explain it. */
 const DECIDING = ['executionId', 'status', 'errorInformation', 'stderr'];
 
 type Read = { readonly response: string | Buffer; readonly json: unknown };
@@ -114,17 +119,17 @@ async function readExecution(body: Buffer): Promise<Read> {
   try {
     if (body.byteLength > MAX_PARSED_BYTES && body[0] === OPEN_OBJECT)
       return { response: body, json: await decidingIn(body) };
-    // Reading it takes its memory.
+    // Parsing uses up its memory.
     const { text, json } = readAsJson(Buffer.from(body));
     return { response: text.trim(), json };
   } catch (error) {
     if (!(error instanceof JsonLimitError)) throw error;
-    // Nested deeper than what reads the result of the job may expect: there it is a text.
+    // Nested deeper than readers of the result may expect: the result has it as text.
     return { response: JSON.stringify(body.toString()), json: await decidingIn(body, { isDeep: true }) };
   }
 }
 
-/** The members of an execution that are of use, without those that are large. */
+/** The useful members of an execution, without large ones. */
 async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object> {
   if (!isUtf8(body)) throw new SyntaxError('the body is not UTF-8');
   const { memberTexts } = await import('../../../snapshot/history/index.ts');
@@ -132,7 +137,7 @@ async function decidingIn(body: Buffer, { isDeep = false } = {}): Promise<object
   return Object.fromEntries(Array.from(members, ([name, text]) => [name, valueIn(text)]));
 }
 
-/** Nothing for a value beyond the limits of JSON. */
+/** Undefined for a value beyond the limits of JSON. */
 function valueIn(text: string): unknown {
   try {
     return parseJson(text);
@@ -162,7 +167,7 @@ function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 
   );
 }
 
-/** Maximum characters of a reason in the row of a job; the result has all of it. */
+/** Maximum characters of a reason in the row of a job; the result has the whole reason. */
 const MAX_REASON_LENGTH = 1_000;
 
 /** What the platform says went wrong, and the end of what the function wrote to stderr. */

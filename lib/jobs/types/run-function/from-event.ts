@@ -5,8 +5,8 @@ import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 
 /*
  * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
- * `inputVariables` name fields of the event, which are filled in here rather than by EventBridge: what EventBridge makes
- * of a field that is missing is not JSON.
+ * `inputVariables` name fields of the event, which are filled in here rather than by EventBridge: for a missing field,
+ * EventBridge does not send JSON.
  */
 
 /**
@@ -28,7 +28,10 @@ const A_NAME = 'the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -';
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-/** An id has at most 128 characters: the rule's name, a dot, and this one. Neither has a dot, so no two ids are equal. */
+/**
+ * An id has at most 128 characters: the rule's name, a dot, and this one. Neither contains a dot, so no two ids are
+ * equal.
+ */
 const isEventId = (value: unknown) => isName(value) && value.length <= 63;
 
 function withId(given: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
@@ -100,7 +103,7 @@ type ValuePath = readonly (string | number)[];
 
 type ValueFault = { readonly path: ValuePath; readonly expected: string };
 
-/** A field of the event, with what stands in for it if it is missing: a list of one, or empty if nothing does. */
+/** A field of the event, with its replacement if it is missing: a list of one, or empty without a replacement. */
 type Field = { readonly path: string; readonly otherwise?: readonly unknown[] | undefined };
 
 type Reference = Field | { readonly constant: unknown } | { readonly expected: string };
@@ -110,7 +113,7 @@ const NOTATION =
   'one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $';
 const IN_LIST = 'a field with a default: an entry that is left out would move those after it';
 
-/** What a value stands for by the notation above, or what it should; undefined if it is itself. */
+/** The reference that a value is by the notation above, or its fault; undefined for a plain value. */
 function referenceIn(value: unknown): Reference | undefined {
   if (typeof value === 'string') return value.startsWith('$') ? fieldOf(value) : undefined;
   const names = isObject(value) ? Object.keys(value) : [];
@@ -134,7 +137,7 @@ const fieldOf = (path: unknown, otherwise?: readonly unknown[]): Reference =>
     ? { path, otherwise }
     : { expected: `${PATH}; {"$constant": …} passes on a text that begins with $` };
 
-/** The value with each reference replaced by what `field` returns; a member of which that is undefined is left out. */
+/** The value with each reference replaced by the result of `field`; an undefined member is left out. */
 function replaced(
   value: unknown,
   /** Called for each reference to a field of the event, and for each fault. */
@@ -179,7 +182,9 @@ const STEP = /\.([A-Za-z0-9_-]+)|\[(\d+)\]|\['([^']+)'\]/g;
  */
 const isEventPath = (text: string): boolean => /^\$(\.[A-Za-z0-9_-]+|\[\d+\]|\['[^']+'\])*$/.test(text);
 
-/** The field at a path of an event; if it is missing, how far the path leads, and what is there. Null is not missing. */
+/**
+ * The field at a path of an event; if it is missing, how far the path leads, and what is there. Null is not missing.
+ */
 function fieldAt(event: unknown, path: string): { readonly value: unknown } | { readonly there: string } {
   let value = event;
   let reached = '$';
@@ -196,7 +201,7 @@ const memberOf = (value: unknown, name: string): unknown => (isObject(value) ? o
 
 const entryOf = (value: unknown, index: number): unknown => (Array.isArray(value) ? value[index] : undefined);
 
-/** What a value is, without the value itself, which may be secret. */
+/** The type of a value, without the value itself, which may be secret. */
 function is(value: unknown): string {
   if (value === null) return 'is null';
   if (Array.isArray(value)) return `is a list of ${value.length}`;

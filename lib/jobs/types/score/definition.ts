@@ -12,19 +12,19 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   isClaimedFirst: true,
   sendsMany: true,
   isBulk: ({ batch }) => batch !== undefined,
-  // A text that was scored by an equal request costs none.
+  // A text that was scored by an equal request needs none.
   mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, storage: { cache, batches }, ...parts }) {
     const { scoreRunner } = await import('./runner.ts');
     const { PLATFORM_CONCURRENCY: atOnce, PLATFORM_RATE: rate } = session.settings;
     return scoreRunner({ cache, batches, atOnce, rate, ...parts });
   },
-  /** Ends the chunk of a job that was not done: rows without a result fail, so that they do not hold up the batch. */
+  /** Ends the chunk of an unsuccessful job: rows without a result fail, so that they do not hold up the batch. */
   async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
     await failChunk({ batch, chunk }, { error: error?.message ?? status, payer: id }, batches);
   },
-  /** Opens a chunk again, so that its rows that failed are scored. */
+  /** Reopens a chunk, so that its failed rows are scored. */
   async beforeReopen({ batch, chunk }, { batches }) {
     if (batch !== undefined && chunk !== undefined) await reopenChunk({ batch, chunk }, batches);
   },

@@ -18,8 +18,8 @@ import type { ScoreJob } from './message.ts';
 
 /**
  * Scores texts, each paid for once. The response is `{results}`, one for each text in order; for a chunk of a batch
- * `{batch, chunk, part}` with what the chunk has cost, and the results are in that part. A job that is stopped has a response
- * too, if it ends: what was scored, and what that cost.
+ * `{batch, chunk, part}` with the cost of the chunk, and the results are in that part. If a stopped job ends, it has a
+ * response too: what was scored, and its cost.
  */
 export function scoreRunner(
   parts: Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'atOnce'> & {
@@ -71,7 +71,7 @@ export function scoreRunner(
 /** How long a job that was stopped waits if it has made progress, in milliseconds. */
 const AFTER_PROGRESS_MS = 10_000;
 
-/** What ends the turn of a job that was stopped. As long as its tries score something, none of them is counted. */
+/** The error that ends the try of a stopped job. As long as its tries score something, none of them is counted. */
 function stoppedBy({ error, results, progress }: StoppedTexts, { batch, chunk }: ScoreJob): Error {
   if (error instanceof RequeueError) return error;
   if (error instanceof PlatformError && progress > 0)

@@ -80,7 +80,7 @@ class ExecutionInputError extends Error {
   }
 }
 
-/** The input of a snapshot's execution: the checked job, and the jobs that follow it, since a replay must find the same ones. */
+/** The input of a snapshot's execution: the checked job, and its followers, since a replay must find the same ones. */
 const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
@@ -124,7 +124,7 @@ function followersIn(text: string): readonly SnapshotJob[] {
   return followers;
 }
 
-/** Reads `cards without datasets`. */
+/** The requests that may follow, in words: `cards without datasets`. */
 const MAY_FOLLOW = sources
   .flatMap((source) => {
     const { ids } = sourceDefinitions[source];

@@ -26,7 +26,10 @@ import type { Outcome } from '../../ledger/job-row.ts';
 import { type JobClock, JobRefusedError, type RunJob } from '../../send-context.ts';
 import type { SnapshotJob } from './message.ts';
 
-/** Returns `{kind, place, run, records, refused}`; refused is failed. Another attempt resumes the run. */
+/**
+ * Takes a snapshot here. Returns `{kind, place, run, records, refused}`; a refused run fails the job. Another attempt
+ * resumes the run.
+ */
 export function snapshotRunner(
   options: JobClock & {
     readonly call: Call;
@@ -38,7 +41,7 @@ export function snapshotRunner(
     readonly gates?: ReturnType<typeof readGates>;
     readonly callCounts: () => CallCounts;
     readonly paceCounts?: () => PaceCounts;
-    /** Called with what a publication could not do, although it ended as it should. */
+    /** Called with what could not be done after a publication, although the job ended well. */
     readonly warn?: ((what: string, reason: Error) => void) | undefined;
   },
 ): RunJob<SnapshotJob> {
@@ -62,20 +65,20 @@ export function snapshotRunner(
       onSaved,
     }).catch(async (error: unknown) => {
       const cause = error instanceof SnapshotStoppedError ? error.cause : error;
-      // What stopped the run decides whether the job is worth another attempt, and that resumes the run.
+      // The error that stopped the run decides whether the job is worth another attempt, which resumes the run.
       if (cause instanceof PlatformError || cause instanceof ServiceError) throw cause;
-      // Anything else, such as another platform, would stop it again.
+      // Any other error, such as another platform, would stop it again.
       if (!signal.aborted) await putRun(store, job.id, null);
       throw error;
     });
     await putRun(store, job.id, null);
-    // Not before: another attempt would find no run to resume.
+    // Not earlier: another attempt would find no run to resume.
     if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }
 
-/** A reason to refuse the run that no other attempt will change. */
+/** Converts an error that no other attempt will change to a refusal. */
 function asRefused(error: unknown): never {
   throw error instanceof KnownRefusalError ? new JobRefusedError('refused', error.message) : error;
 }
@@ -87,7 +90,10 @@ const runSchema = z.object({ run: z.nullable(z.string()) });
 
 const putRun = (store: Store, id: string, run: string | null) => store.put(keyOf(id), printStored({ run }));
 
-/** The run that an earlier attempt of the job began; undefined if there is nothing to resume: it has expired, say. */
+/**
+ * The run that an earlier attempt of the job began; undefined if it cannot be resumed, for example because it has
+ * expired.
+ */
 async function resumable(store: Store, id: string, place: Place): Promise<Saved | undefined> {
   const run = (await findStored(store, keyOf(id), runSchema))?.value.run;
   if (run === undefined || run === null) return undefined;

@@ -18,7 +18,7 @@ const schema = z.strictObject({
   strict: z.optional(yesOrNo),
   /** Epoch milliseconds: a calculation that changed later is left alone. */
   unlessChangedSince: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-  /** The calculation's name, which the search finds its row by. */
+  /** The calculation's name, by which the search finds its row. */
   name: z.optional(filledText),
 });
 
@@ -31,19 +31,22 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   defaultId: 'message-id',
   // A late repeat would undo a newer formula of another user.
   mayRepeat: () => false,
-  // Whether the calculation has changed is a search: of how many pages, its name decides.
+  // Checking for changes is a search, whose number of pages depends on the name.
   mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   judgeHere: ({ expression, strict }, { judgeFormula }) => judgeFormula(expression, 'expression', strict),
   replacesFormulaOf: ({ calculationId }) => calculationId,
   openRunner: async ({ platform }) => formulaRunner(platform),
-  /** Adds the formula that was set to the log of formulas, an invalid one too; one that a person settled as of its send. */
+  /**
+   * Adds the formula that was set to the log of formulas, an invalid one too; for a job that a person settled, at the
+   * time of its send.
+   */
   async afterEnd({ calculationId, expression }, { outcome, finishedAt, earlierFinishedAt }, { store }) {
     if (outcome.status !== 'done' && outcome.error?.kind !== INVALID_FORMULA) return;
     const response = await responseOf(store, outcome);
     const finishedAtMs = earlierFinishedAt ?? finishedAt;
     await storeFormula(store, { calculationId, expression, finishedAtMs, response });
   },
-  /** A formula that we set since would be lost. */
+  /** Reopening would overwrite a formula that we set since. */
   async reopenFault({ calculationId }, row, { store }) {
     const sinceMs = (wasExecuted(row.outcome?.error) ? row.finishedAt : row.startedAt) ?? row.createdAt;
     for await (const { id, at } of formulaKeys(store, new AbortController().signal, calculationId))
@@ -60,7 +63,7 @@ export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> =
   }),
 };
 
-/** What is said of a formula that the platform stored and cannot parse; undefined if it can. */
+/** The message about a formula that the platform stored and cannot parse; undefined if it can. */
 export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>): string | undefined =>
   isInvalidFormula(calculation)
     ? `calculation ${calculation.id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`

@@ -9,7 +9,7 @@ type CalculationToFind = {
   readonly signal: AbortSignal;
 };
 
-/** By a search, since there is nothing else. `degraded`: rows may be missing, also one that was not found. */
+/** Found by a search: the platform has no other way. `degraded`: rows may be missing, perhaps this one. */
 export async function findCalculation({
   platform,
   id,

@@ -1,5 +1,3 @@
-/** A file or directory of a FileSet, with every field of contract 2.2 in the contract's order. */
-
 import { userIdAt } from '../records/cards.ts';
 import { createLifetimes } from '../records/lifetimes.ts';
 import { itemsOf, type Random, randomFor, SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/random.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { nearestName } from '../../../base/index.ts';
 import { filledText, utcTime, uuid } from '../../../base/json/index.ts';
 
-/** What the values of a field are; of ids the platform takes a list. */
+/** The values of a field; of ids the platform takes a list. */
 type Kind = {
   readonly expected: string;
   readonly isValue: (text: string) => boolean;
@@ -31,7 +31,9 @@ const card: Kind = {
   isId: true,
 };
 
-/** The fields by which the platform filters calculations, each also with `not` before it, and what a value of one is. */
+/**
+ * The fields by which the platform filters calculations, each also with `not` before it, and the kind of its values.
+ */
 const FIELDS: Readonly<Record<string, Kind>> = {
   active: flag,
   archived: flag,
@@ -56,7 +58,7 @@ const FIELDS: Readonly<Record<string, Kind>> = {
 
 const names = Object.keys(FIELDS);
 
-/** `FIELD`, or `FIELD:VALUE`, as it was written. */
+/** The field and the value of a filter as written: `FIELD`, or `FIELD:VALUE`. */
 function parts(filter: string) {
   const [, written = '', value] = /^([^:]*)(?::(.*))?$/s.exec(filter) ?? [];
   const field = written.trim();
@@ -64,7 +66,7 @@ function parts(filter: string) {
   return { field, value, kind: FIELDS[name] ?? FIELDS[name.replace(/^not[ _-]?/, '')] };
 }
 
-/** What is expected of a filter instead; undefined for one that the platform takes. */
+/** What is expected instead of a filter; undefined for one that the platform takes. */
 function fault(filter: string): string | undefined {
   const { field, kind, value } = parts(filter);
   if (kind === undefined) {

@@ -43,9 +43,9 @@ const CLAIMS = {
   created: verifiedIf(true, ['current-responses', 'fixed-creation-times']),
 } as const;
 
-/** How many pages are fetched while one is processed. Where the second one starts can be guessed by id alone. */
+/** How many pages are fetched while one is processed. Only by id can the start of the second one be guessed. */
 const PAGES_AHEAD = { id: 2, created: 1 } as const;
-/** As many pages of the last one's size are fetched ahead as fit into this, but at least one. */
+/** Pages are fetched ahead as far as they fit into this, at least one. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 
 export type ReadOptions = {
@@ -116,7 +116,7 @@ type Rows = { readonly page: CalculationPage; readonly values: readonly Value[] 
 const compare = (a: Value, b: Value): number =>
   typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
 
-/** The highest value that there is, from the page of the latest rows; null if the list is empty. */
+/** The highest existing value, from the page of the latest rows; null if the list is empty. */
 function highest(rows: Rows, field: SortField): Value | null {
   refuseEmpty(rows, field);
   return rows.values[0] ?? null;
@@ -151,11 +151,11 @@ function provesSeam({ field, last }: Progress, value: Value | undefined): boolea
   return order < 0 || (order === 0 && field === 'id');
 }
 
-/** The rows that were not taken before: all with a higher value, and those of the last one with new ids. */
+/** The rows that are new: all with a higher value, and those of the last value with new ids. */
 function freshRows({ last }: Progress, { page, values }: Rows): readonly number[] {
   const known = new Set(last?.ids);
   const rows: number[] = [];
-  // An iterator over the rows makes an object for each: two were a third of a scan's garbage.
+  // An iterator over the rows allocates an object for each: two were a third of a scan's garbage.
   for (let row = 0; row < values.length; row += 1) {
     const order = last === null ? 1 : compare(values[row] ?? '', last.value);
     if (order > 0 || (order === 0 && !known.has(page.keys[row] ?? ''))) rows.push(row);
@@ -240,7 +240,9 @@ function createPagesAhead(read: (offset: number, signal: AbortSignal) => Promise
       ahead.delete(offset);
       return page ?? read(offset, wanted.signal);
     },
-    /** Fetches the pages after one. Each most likely starts a stride after the one before: its rows but the overlap. */
+    /**
+     * Fetches the next pages. Each most likely starts one stride after the one before: its rows without the overlap.
+     */
     plan({ field, next, totals: { end } }: Progress, stride: number, { sizeBytes }: CalculationPage): void {
       const most = Math.min(PAGES_AHEAD[field], Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
       for (let at = 0; at < most; at += 1) {

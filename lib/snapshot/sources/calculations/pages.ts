@@ -35,22 +35,22 @@ export const progressSchema = z.object({
   field: z.enum(['id', 'created']),
   /** The highest value that existed when the scan began; null while it is unknown, or if the list was empty then. */
   top: z.nullable(z.union([z.string(), z.number()])),
-  /** 0 while the platform keeps to that order; then the number of the round in which all rows are read, from 1 on. */
+  /** 0 while the platform keeps to that order; then the number of the unordered round, from 1 on. */
   round: z.number(),
-  /** True if an unordered round has brought something new. */
+  /** True if an unordered round has found something new. */
   isNew: z.boolean(),
   /** The offset to continue from; rows may have slid below it since. */
   next: z.number(),
-  /** How many rows below it the next page starts, because the last page was not proved to join the one before. */
+  /** By how many rows the next page starts earlier, because the last page was not proved to join the one before. */
   stepBack: z.number(),
-  /** In order: the highest value taken, as an id or in epoch milliseconds, and all ids taken with that value. */
+  /** In order: the highest value taken, an id or epoch milliseconds, and all ids taken with that value. */
   last: z.nullable(z.object({ value: z.union([z.string(), z.number()]), ids: z.array(z.string()) })),
   pages: z.number(),
-  /** The number of pages since one brought something new. */
+  /** The number of pages since one had something new. */
   idle: z.number(),
-  /** How many rows without an id came, some of them twice: pages overlap. */
+  /** How many rows without an id were received, some of them twice: pages overlap. */
   unnamed: z.number(),
-  /** How many pages stayed degraded, each time that they were read. */
+  /** How many pages stayed degraded, counted at each read. */
   degradedPages: z.number(),
   totals: totalsSchema,
 });
@@ -72,7 +72,7 @@ export const NO_PROGRESS: Progress = {
   totals: { start: null, end: null },
 };
 
-/** The position with what a page reports about the whole list, whether or not anything of it is taken. */
+/** The position with the figures that a page reports about the whole list, even if no row of it is taken. */
 export function withReported(position: Progress, page: CalculationPage): Progress {
   const { degraded, total, keys, received } = page;
   const { start, end } = position.totals;
@@ -93,7 +93,9 @@ export const counted = (position: Progress, fresh: number): Progress => ({
 /** More pages than any real list has: 14 hours at two a second. */
 const MAX_PAGES = 100_000;
 
-/** How many pages may bring nothing new, beyond as many as were read before, which a step back may read again. */
+/**
+ * How many pages in a row may have nothing new, beyond as many as were read before: a step back may read these again.
+ */
 const IDLE_PAGES = 32;
 
 /** Bounds the requests. Throws `ScanError` if the scan makes no progress, and `PlatformError` of kind `endless`. */
@@ -138,11 +140,11 @@ export type CalculationPage = {
   /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
   readonly total: number | null;
-  /** How many rows were received: those without an id are not among the others. */
+  /** How many rows were received, including those without an id, which are left out. */
   readonly received: number;
 };
 
-/** Reads the page of `limit` rows from `offset`, in the order that the reader was made for. */
+/** Reads the page of `limit` rows from `offset`, in the order of the reader. */
 export type ReadPage = (request: {
   readonly ascending: boolean;
   readonly offset: number;
@@ -177,7 +179,7 @@ export function calculationPageReader(
   };
 }
 
-/** Far more than a page is asked for: 5,000. */
+/** Far more than a page requests: 5,000. */
 const MAX_RECORDS = 100_000;
 
 /** The page in these bytes. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page. */
@@ -185,7 +187,7 @@ export function pageIn(
   bytes: Buffer,
   field: SortField,
   options: {
-    /** The row that was asked for first. Default: 0. */
+    /** The first row that was requested. Default: 0. */
     readonly offset?: number;
     readonly onOdd?: OnOdd | undefined;
   } = {},

@@ -45,7 +45,10 @@ export const calculationPosition: z.ZodMiniType<RereadPosition<Progress, null>> 
 export const calculationScan = (options: CalculationScanOptions): Scan<RereadPosition<Progress, null>> =>
   rereading({ read: readOnce(options), judge });
 
-/** A proof by order assumes current responses. Both totals above what was read betray that one was not. */
+/**
+ * A proof by order assumes current responses. If both totals exceed the number of rows read, a response was not
+ * current.
+ */
 function judge({
   result: { unnamed, ...result },
   records,
@@ -57,7 +60,9 @@ function judge({
   return isLast ? { kind: 'ended', outcome: { ...result, ...UNVERIFIED } } : { kind: 'again', memo: null };
 }
 
-/** True if the platform may not sort by what was asked for: it refuses, fails, or lists nothing although it has records. */
+/**
+ * True if the platform may not have the requested order: it refuses, fails, or lists nothing although it has records.
+ */
 const lacksOrder = (error: unknown): boolean =>
   error instanceof EmptyOrderError || isBadRequest(error) || isServerError(error);
 
@@ -93,10 +98,10 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
  * because rows were deleted or came in another order, shows up in the next. This is a best effort and not a proof.
  */
 
-/** The most rounds, for a platform that has something new in each of them. */
+/** Maximum rounds, for a platform that has something new in each of them. */
 const MAX_ROUNDS = 4;
 
-/** Twice what was reported at the start: the list grows while it is read, and what came since is for the next run. */
+/** Twice the number reported at the start: the list grows while it is read, and new rows are for the next run. */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 

@@ -39,13 +39,13 @@ export const cardsScan = ({
   });
 
 const wanted = wantedOf(cards, { others: ['datasourceId', 'drills'], label: 'title' });
-/** Where the places of `datasourceId` and `drills` are in the index. */
+/** The columns of the index with the places of `datasourceId` and `drills`. */
 const DATASOURCE = cards.keys.length;
 const DRILLS = DATASOURCE + 1;
 
 /**
- * The cards of a dataset by id, each once, with the drills that they hold inside, if drills are wanted; a row of its own
- * precedes. Throws `SyntaxError` for what is not JSON, and `Error` for no list of cards.
+ * The cards of a dataset by id, each once, with the drills inside them if drills are wanted; a card's own row wins over
+ * its copy. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a list of cards.
  */
 export function cardsIn(
   bytes: Buffer,
@@ -75,13 +75,13 @@ export function cardsIn(
   });
 }
 
-/** The cards in the order of their ids, each once; undefined if they came like that. */
+/** The cards in the order of their ids, each once; undefined if they were received like that. */
 function inOrder({ index, records }: FoundRecords): Uint32Array | undefined {
   let at = 1;
   while (at < records && compareKeys(index, at - 1, at) < 0) at += 1;
   if (at >= records) return undefined;
   const order = rowsBetween(0, records);
-  // Of equal ids, the one that came first.
+  // Of equal ids, the first one received.
   order.sort((a, b) => compareKeys(index, a, b) || a - b);
   return order.filter((card, place) => place === 0 || compareKeys(index, order[place - 1] ?? 0, card) !== 0);
 }

@@ -11,7 +11,7 @@ export const dataFiles = defineSource({
   takes: 'The metadata of data files, with their revisions.',
   fields: (list) => ({ ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }) }),
   rules: [],
-  // There is no list of all.
+  // The platform lists no data files.
   narrowedBy: () => [],
   ids: { field: 'ids' },
   async openScan(_, { call, ids }) {

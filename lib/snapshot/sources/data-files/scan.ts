@@ -35,7 +35,7 @@ export const dataFilesScan = ({
 
 const wanted = wantedOf(dataFiles);
 
-/** The file in a response, which need not name it: it is the one that was asked for. */
+/** The file in a response. A response without an id is that of the requested file. */
 function dataFileIn(bytes: Buffer, id: Id, onOdd: OnOdd | undefined): RecordBatch {
   const found = scanRecord(bytes, wanted);
   if (!isRecord(found, 0)) throw new Error('the response: expected an object');

@@ -16,7 +16,7 @@ import {
 } from '../../columns/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
-/** One of the names; the error says which was probably meant. */
+/** One of the names; the error suggests the nearest one. */
 const named = (what: string, names: readonly string[]) =>
   z.refine<string>((text) => names.includes(text), {
     error({ input }) {
@@ -41,7 +41,7 @@ const OPERATORS = [
   'LESS_THAN_OR_EQUAL',
 ];
 
-/** A filter of a file search, of a field and an operator that the platform has. It checks the values itself. */
+/** A filter of a file search, with a field and an operator of the platform. The platform checks the values. */
 export const whereSchema = z.strictObject(
   {
     field: filledText.check(named('a field of a file', FIELDS)),
@@ -80,7 +80,7 @@ export const files = defineSource({
     {
       at: 'since',
       expected: (named) => `a time that is not after ${named('until')}`,
-      // A date that cannot be read is reported as such.
+      // An unreadable date is reported as such.
       holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
     },
     {

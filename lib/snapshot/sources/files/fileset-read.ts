@@ -32,21 +32,21 @@ export const filesetPosition = z.object({
   /** The cursor to continue from; null means the beginning. */
   next: z.nullable(z.string()),
   followed: z.number(),
-  /** The cursor whose number was the last power of two: a loop of any length reaches one in the end (Brent). */
+  /** The cursor whose number was the last power of two: following cursors in a loop returns to one of them (Brent). */
   anchor: z.nullable(z.string()),
   /** How many pages with a new cursor have been empty since the last file. */
   empty: z.number(),
   totals: totalsSchema,
   /** How many files came without an id. */
   unnamed: z.number(),
-  /** How many files came again, which are not taken, and whether the last cursor did. */
+  /** How many files were received again, and whether the last cursor was; they are not taken. */
   repeats: z.number(),
-  /** The sum of the hashes of the keys and paths of the files taken, in whatever order they came; below `HASH_SPACE`. */
+  /** The sum of the hashes of keys and paths of the files taken, in any order; below `HASH_SPACE`. */
   digest: z.number(),
   isAscending: z.boolean(),
-  /** Whether the platform sorts by creation, and the newest file that it had after the first page; null until it was asked. */
+  /** Whether the platform sorts by creation, and its newest file after the first page; null until it was requested. */
   order: z.nullable(z.object({ isSorted: z.boolean(), newest: z.nullable(rankSchema) })),
-  /** The last one; null if there is none yet, or if they came in another order. */
+  /** The last file; null before the first one, or if the files came in another order. */
   last: z.nullable(rankSchema),
 });
 
@@ -77,7 +77,7 @@ const MAX_PAGES = 100_000;
 /** More empty pages in a row than any real list has. */
 const MAX_EMPTY_PAGES = 1_000;
 
-/** So many files more than twice those that there were at the start, in no order, are a list that grows while it is read. */
+/** If a list without an order grows beyond twice its size at the start by this many files, it is an error. */
 const MAX_GROWTH = 10_000;
 
 /**
@@ -123,10 +123,10 @@ export async function* readFileset(
   }
 }
 
-/** True if the files came in order up to the newest one that there was at the start: later ones are for the next run. */
+/** True if the files came in order up to the newest one at the start: later ones are for the next run. */
 function hasNewest({ isAscending, order, last, totals, unnamed }: FilesetPosition, files: number): boolean {
   if (!isAscending || last === null || !order?.isSorted || isAfter(order.newest ?? last, last)) return false;
-  // Fewer than reported betray a response that was not current: then the list is read to its end.
+  // Fewer than reported mean that a response was not current: then the list is read to its end.
   return files + unnamed >= Math.min(totals.start ?? 0, totals.end ?? 0);
 }
 
@@ -149,7 +149,7 @@ const START: FilesetPosition = {
 
 type ReadRows = Pick<FilesetPosition, 'digest' | 'isAscending' | 'last'>;
 
-/** The rows of a page that did not come before. A key is made once a row: a page may have millions. */
+/** The rows of a page that are new. A key is built once a row: a page may have millions. */
 function readRows({ files, keyOf, pathOf, createdMs }: ScannedFilePage, seen: SeenTexts, before: ReadRows) {
   const rows = new Uint32Array(files);
   let { digest, isAscending, last } = before;
@@ -225,10 +225,10 @@ function refuseEndless(filesetId: string, { followed, empty }: FilesetPosition):
  * current; a last page without a cursor and a total does not say that it is the last: such a read counts for nothing.
  */
 
-/** What is known of a FileSet, and what remains to be written of it. */
+/** What is known of a FileSet, and its files that are still to be written. */
 export type FilesetOutcome = Completeness & Pick<FilesetResult, 'batch' | 'totals' | 'isAscending'>;
 
-/** Judges a read of a FileSet. What is stored for the next read is the digest of the files. */
+/** Judges a read of a FileSet. The digest of its files is stored for the next read. */
 export function judgeRead({
   result,
   isLast,
@@ -270,11 +270,13 @@ type ScannedFilePage = {
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
   readonly total: number | null;
-  /** False if the page says nothing of what follows it: it has neither a cursor, null included, nor a total. */
+  /** False if the page has neither a cursor, null included, nor a total. */
   readonly showsEnd: boolean;
 };
 
-/** Reads the page after the cursor `next` (null: the first), oldest files first; with `newest`, so many of the newest. */
+/**
+ * Reads the page after the cursor `next` (null: the first), oldest files first; with `newest`, that many of the newest.
+ */
 type ReadFilePage = (request: {
   readonly filesetId: string;
   readonly next: string | null;
@@ -282,7 +284,7 @@ type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** Reads pages of files, in whatever order they come once the platform has refused the requested one. The files are not parsed. */
+/** Reads pages of files, in any order once the platform has refused the requested one. The files are not parsed. */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
   let isRefused = false;
@@ -318,7 +320,7 @@ function filesIn(
   const { isObject, found, member } = scanObject(bytes, fileRows.member, wanted);
   const given = member('pageContext');
   const context = pageContextOf(given);
-  // After a cursor there may be nothing more, whatever there was before it.
+  // After a cursor the list may be empty, even if the total is not.
   const asked = { list: fileRows.member, total: next === null ? context.total : null };
   const isPage = found !== undefined || isNothing(member, asked);
   if (!isObject || !isPage) throw new Error('files: expected an array');
@@ -348,10 +350,10 @@ function rowsOf(found: FoundRecords | undefined, filesetId: string) {
   };
 }
 
-/** A file's place in the order of creation: when it was created, in epoch milliseconds, and its key among equal times. */
+/** A file's place in the order of creation: its creation in epoch milliseconds, and its key among equal times. */
 type CreationRank = { readonly createdMs: number; readonly key: string };
 
-/** True if a file says when it was created and comes after another one; without one, it is the first. */
+/** True if a file has a creation time and comes after another one; without another one, it is the first. */
 const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
   b === null
     ? a.createdMs > Number.NEGATIVE_INFINITY
@@ -361,8 +363,8 @@ const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
 const PROBED = 10;
 
 /**
- * Whether the platform sorts by creation when asked to, and the newest file that it has: one that ignores the order sends
- * the oldest files as the newest.
+ * Whether the platform sorts by creation, and its newest file: a platform that ignores the order sends the oldest files
+ * as the newest.
  */
 async function probeOrder(
   readPage: ReadFilePage,

@@ -27,13 +27,13 @@ import {
 
 export const filesPosition = z.object({
   fileset: z.number(),
-  /** Where its reads resume; null at its beginning. */
+  /** The position of its reads; null at its beginning. */
   at: z.nullable(rereadPosition(filesetPosition, z.number())),
-  /** True once a segment of its own has begun for it, so that it can be read again. */
+  /** True once a segment has begun for it, so that it can be read again. */
   hasBegun: z.boolean(),
   /** The sum of the totals of the FileSets before it. */
   totals: totalsSchema,
-  /** What is known of all FileSets before it. */
+  /** The consistency of all FileSets before it. */
   claim: z.pick(outcomeSchema, { consistency: true, assumes: true }),
   /** True if the files of each of them came in the order of creation. */
   isAscending: z.boolean(),
@@ -48,9 +48,9 @@ type FilesPosition = z.infer<typeof filesPosition>;
 const LIMIT = 1000;
 
 /**
- * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. What that does not prove is read again, at
- * most three times (`judgeRead`). A FileSet that cannot be had is missing (`afterFailure`), and nothing of it is kept:
- * `incomplete` if all are.
+ * Scans the files of FileSets, the oldest first. Key: `FILESETID/FILEID`. A read that does not prove the list is
+ * repeated, at most three times (`judgeRead`). A FileSet that cannot be read is missing (`afterFailure`), and has no
+ * records: `incomplete` if all are.
  */
 export function filesScan(options: {
   readonly call: Call;
@@ -85,7 +85,10 @@ const START: FilesPosition = {
   missing: 0,
 };
 
-/** How often a FileSet is read on where it failed, once the platform answers again, before the error is thrown. */
+/**
+ * How often the read of a FileSet is continued after a failure, once the platform responds again, before the error is
+ * thrown.
+ */
 const MAX_RESUMED = 3;
 
 async function* stepsOf(
