@@ -214,7 +214,7 @@ describe('a batch that was scored without a queue', () => {
     expect(said('score --json')).toMatchObject({ rows: 3, ...counts });
     expect(said('batches --json')).toMatchObject({ rows: 3, ...counts, failures: [] });
     expect(said('query batches')).toMatchObject([{ batch: 'may', texts: 3, ...counts }]);
-    expect(said('report').batches).toMatchObject([{ texts: 3, ...counts, failures: [] }]);
+    expect(said('report').batches).toMatchObject([{ rows: 3, ...counts, failures: [] }]);
   });
 
   test('has its calls and tokens in SQL, and a saved query has them', () => {
@@ -225,7 +225,7 @@ describe('a batch that was scored without a queue', () => {
     expect(tokens.total).toBeGreaterThan(0);
     expect(said('query batches')).toMatchObject([costs]);
     expect(said('query tokens-by-batch')).toMatchObject([costs]);
-    expect(said('report').batches).toMatchObject([{ tokens: tokens.total }]);
+    expect(said('report').batches).toMatchObject([{ calls, tokens }]);
   });
 
   test('has the weeks of its column with dates', () => {

@@ -102,7 +102,7 @@ export const modelTables = {
       user_id: stored('string', 'the id of the user', { ...isId, guesses: ['id', 'owner', 'user'] }),
       name: stored('string', 'the name, if a card gives it', { guesses: ['user_name', 'display_name'] }),
       owner_id: text('user_id', 'the same as user_id', isId),
-      owner_name: text('name', 'the same as name'),
+      owner_name: text('name', 'the same as name', { guesses: ['owners'] }),
       calculations: stored('bigint', 'how many calculations are theirs'),
       cards: stored('bigint', 'how many cards are'),
       files: stored('bigint', 'how many files are'),

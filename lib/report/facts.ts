@@ -1,4 +1,5 @@
 import {
+  type BatchCounts,
   type Flag,
   flagBits,
   flagMeanings,
@@ -265,7 +266,7 @@ export type DataFileFacts = {
 /** Counts of sentiments, in lower case. */
 export type Sentiments = Numbers<'positive' | 'negative' | 'neutral' | 'not_applicable' | 'other'>;
 
-export type BatchFacts = Numbers<'texts' | 'scored' | 'failed' | 'bad' | 'cached' | 'tokens'> & {
+export type BatchFacts = BatchCounts & {
   readonly batch: string;
   /** Undefined for a batch that the command `score` scored itself, without jobs. */
   readonly finishedAt: number | undefined;

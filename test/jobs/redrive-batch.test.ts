@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { cancelBatch } from '../../lib/jobs/cancel.ts';
 import { createLedger } from '../../lib/jobs/ledger/ledger.ts';
 import { redriveBatch, redriveFailed } from '../../lib/jobs/redrive.ts';
-import type { RowCosts as Costs } from '../../lib/jobs/texts/batch/batch-counts.ts';
 import { readBatchStatus } from '../../lib/jobs/texts/batch/batch-status.ts';
 import { failChunk } from '../../lib/jobs/texts/batch/score-chunk.ts';
+import type { RowCosts as Costs } from '../../lib/model/rules/batch-counts.ts';
 import { scoredBatch } from './scored-batch.ts';
 import { crashing } from './texts/fakes.ts';
 

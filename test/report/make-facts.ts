@@ -270,12 +270,16 @@ function batch(): ReportFacts['batches'][number] {
   return {
     batch: 'store-reviews-november',
     finishedAt: WRITTEN_AT - DAY_MS,
-    texts: 12_400,
+    rows: 12_402,
     scored: 12_391,
     failed: 9,
+    cancelled: 0,
     bad: 2,
+    erased: 0,
     cached: 3_120,
-    tokens: 1_804_211,
+    calls: 9_280,
+    paidAgain: 0,
+    tokens: { input: 1_503_120, output: 301_091, total: 1_804_211, reasoning: 0 },
     topics: [
       { topic: 'delivery', sentiments: sentiments(3_900, 5_200, 2_300) },
       { topic: 'price', sentiments: sentiments(4_900, 3_100, 3_200) },

@@ -10,7 +10,6 @@ export {
   scoresFolder,
   summaryKey,
 } from './batch/batch.ts';
-export { batchCounts, outcomes } from './batch/batch-counts.ts';
 export type { BatchStatus, FailedRow } from './batch/batch-status.ts';
 export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';
 export type { Summary } from './batch/finish-batch.ts';

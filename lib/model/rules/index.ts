@@ -3,6 +3,7 @@
  * and what is reached over uses. Every room may use them, and so may a browser.
  */
 
+export { type BatchCounts, batchCounts, countsOf, outcomes, type RowCosts } from './batch-counts.ts';
 export { type Adjacency, adjacencyOf, reach } from './closure.ts';
 export {
   type BrokenFlag,

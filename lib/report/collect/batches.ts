@@ -1,5 +1,6 @@
 import { readAhead } from '../../base/index.ts';
 import { batchNames, findSummary, readScores } from '../../jobs/texts/index.ts';
+import { countsOf } from '../../model/rules/index.ts';
 import { unlessDamaged } from '../../store/index.ts';
 import { type BatchFacts, MAX_LISTED, type Sentiments } from '../facts.ts';
 import { createCountedValues, createLargest } from './records.ts';
@@ -40,7 +41,7 @@ type Room = { parts: number };
 async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<readonly BatchFacts[]> {
   const summary = await findSummary(options.store, batch);
   if (summary === undefined) return [];
-  const { rows, scored, failed, bad, cached, tokens, sentiments, parts } = summary;
+  const { sentiments, parts } = summary;
   const topics = Object.entries(sentiments.topics).slice(0, MAX_TOPICS);
   const all = topics.length === 0 ? [['', sentiments.overall] as const] : topics;
   const keys = parts.map(({ key }) => key);
@@ -49,12 +50,7 @@ async function readBatch(batch: string, room: Room, options: BatchesToRead): Pro
   const facts: BatchFacts = {
     batch: shownText(batch),
     finishedAt: options.ends.get(batch),
-    texts: rows,
-    scored,
-    failed,
-    bad,
-    cached,
-    tokens: tokens.total,
+    ...countsOf(summary),
     topics: all.map(([topic, counts]) => ({ topic: shownText(topic), sentiments: sentimentsOf(counts) })),
     isCut: read.length < keys.length,
     ...(await readParts(batch, read, options)),

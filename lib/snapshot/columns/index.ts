@@ -124,7 +124,7 @@ export const CANONICAL_ID = 'coalesce(thing_id, id)';
 
 export const ownerName = (given = 'name_of_owner'): Column =>
   text(given, 'the name of the owner, if a card gives it', {
-    guesses: ['owner_display_name', 'displayname'],
+    guesses: ['owners', 'owner_display_name', 'displayname'],
   });
 
 export const isId = { isId: true } as const;

@@ -70,7 +70,7 @@ async function rowOf({ store, place }: RunsToList, at: RunAt): Promise<RunRow> {
   const manifest = await manifestOf(store, at.manifest, { place, run: at.run });
   const { startedAt, finishedAt, changes, parts, calls } = manifest;
   const parquet = await parquetOfRun(store, place, manifest);
-  const { run, records, consistency, forced, refused, platform } = manifest;
+  const { run, records, consistency, degradedPages = 0, forced, refused, platform } = manifest;
   const { requests, retries, throttled } = calls;
   const { against = null, added = null, removed = null, changed = null } = changes ?? {};
   return {
@@ -85,6 +85,7 @@ async function rowOf({ store, place }: RunsToList, at: RunAt): Promise<RunRow> {
     records,
     missing: manifest.missing.length,
     consistency,
+    degraded_pages: degradedPages,
     against,
     added,
     removed,

@@ -1,4 +1,4 @@
-import { batchCounts, outcomes } from '../../jobs/texts/index.ts';
+import { batchCounts, outcomes } from '../../model/rules/index.ts';
 import {
   type Column,
   number,

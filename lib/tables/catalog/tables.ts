@@ -39,6 +39,7 @@ const runs = {
     records: stored('bigint', 'how many records it has', { guesses: ['rows', 'count', 'total'] }),
     missing: stored('bigint', 'how many ids could not be read'),
     consistency: stored('string', oneOf('consistency', consistencies, { guesses: ['status', 'state'] })),
+    degraded_pages: stored('bigint', 'how many pages stayed degraded', { guesses: ['degraded'] }),
     against: stored('string', 'the run that it was compared with'),
     added: stored('bigint', 'how many records that one lacks'),
     removed: stored('bigint', 'how many records of that one are gone'),

@@ -1,26 +1,17 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { parseJson } from '../../base/json/index.ts';
-import { alternatives, type Column, epochMoment, momentOf } from '../../snapshot/columns/index.ts';
+import { epochMoment, momentOf } from '../../snapshot/columns/index.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
-import { literal } from './schema.ts';
-
-/** The comparisons of a column with a value that it never has, in words: an empty result would look like the answer. */
-export function* neverEqual({ root }: QueryTree, views: readonly View[]): Generator<string> {
-  for (const [node, scope] of scopedNodes(root, views))
-    for (const { type, operand, others } of comparedIn(node)) {
-      const { values, isWord } = meantBy(operand, scope)?.column ?? {};
-      if (values === undefined || !EQUALS.test(type)) continue;
-      for (const text of others.flatMap(textsOf))
-        if (!values.includes(isWord ? text.toLowerCase() : text))
-          yield `${columnOf(operand)} is never ${JSON.stringify(text)}: it is ${alternatives(values)}`;
-    }
-}
-
-const EQUALS = /^COMPARE_(?:EQUAL|NOTEQUAL|DISTINCT_FROM|NOT_DISTINCT_FROM|IN|NOT_IN)$/;
-
-const textsOf = ({ type, value }: QueryNode): readonly string[] =>
-  type === 'VALUE_CONSTANT' && typeof value?.value === 'string' ? [value.value] : [];
+import {
+  type Compared,
+  comparedIn,
+  meantBy,
+  nodesIn,
+  placeOf,
+  type QueryNode,
+  type QueryTree,
+  type Scope,
+  scopedNodes,
+} from './query-tree.ts';
 
 /** Replaces the bytes of a query from one up to, not including, another by a text. */
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
@@ -45,6 +36,7 @@ const BY_SIZE =
 
 function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
   const { type = '', children = [], child } = node;
+  if (type === 'BASE_TABLE') yield* listingEdits(node, query);
   for (const compared of comparedIn(node)) yield* comparedEdits(compared, query);
   if (type === 'FUNCTION' && isOfTimes(node, query.scope))
     for (const each of children) yield* momentEdits(each, query);
@@ -63,6 +55,17 @@ function* comparedEdits({ type, operand, others }: Compared, query: Query): Gene
     const name = nameAt(operand, query);
     if (name !== undefined) yield { ...name, text: `TRY_CAST(${name.text} AS HUGEINT)` };
   }
+}
+
+const LISTINGS = /^(?:tables|columns|views)$/i;
+
+/** A listing of the tables has those that people see alone. */
+function* listingEdits(node: QueryNode, query: Query): Generator<Edit> {
+  const { schema_name: schema = '', table_name: table = '', alias } = node;
+  if (schema.toLowerCase() !== 'information_schema' || !LISTINGS.test(table)) return;
+  const name = nameAt(node, query);
+  const shown = `(FROM information_schema.${table} WHERE table_schema = 'main')`;
+  if (name !== undefined) yield { ...name, text: alias ? shown : `${shown} AS ${table}` };
 }
 
 /** Replaces a column of epoch milliseconds by the timestamp beside it, or by an expression that converts it. */
@@ -129,271 +132,3 @@ function applied(bytes: Buffer, edits: readonly Edit[]): string {
   }
   return Buffer.concat([...pieces, bytes.subarray(at)]).toString();
 }
-
-/** A column of a relation: the column of its table, `null` if it is NULL everywhere, or undefined if it is computed. */
-type RelationColumn = { readonly name: string; readonly column: Column | null | undefined };
-
-type Relation = { readonly alias: string; readonly columns: readonly RelationColumn[] };
-
-/** What names mean at a place in a query. */
-type Scope = {
-  /** Tables and common table expressions, by name. */
-  readonly tables: ReadonlyMap<string, readonly RelationColumn[]>;
-  readonly relations: readonly Relation[];
-  /** What the query selects under a name, which its conditions may use. */
-  readonly selected: readonly QueryNode[];
-  readonly outer?: Scope;
-};
-
-/** The meaning of a name. `hasMoment`: a timestamp of the same time is beside the column. */
-type Meant = { readonly column: Column; readonly hasMoment: boolean };
-
-/** Every node of a query, with what names mean there. */
-export function* scopedNodes(
-  root: object,
-  views: readonly View[],
-): Generator<readonly [node: QueryNode, scope: Scope]> {
-  const tables = new Map(views.map(({ name, columns }) => [name, columnsOfView(columns)]));
-  const left: (readonly [value: unknown, scope: Scope])[] = [[root, { tables, relations: [], selected: [] }]];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [value, outer] = next;
-    if (typeof value !== 'object' || value === null) continue;
-    const scope = Array.isArray(value) ? outer : scopeOf(value, outer);
-    if (!Array.isArray(value)) yield [value, scope];
-    for (const child of Object.values(value)) left.push([child, scope]);
-  }
-}
-
-/** An expression that is compared, with what it is compared with. */
-type Compared = {
-  readonly type: string;
-  readonly operand: QueryNode;
-  readonly others: readonly QueryNode[];
-};
-
-/** The comparisons of a node: each of its operands with the others. */
-function comparedIn({
-  type = '',
-  left,
-  right,
-  input,
-  lower,
-  upper,
-  children = [],
-}: QueryNode): readonly Compared[] {
-  // Of a constant it is an object.
-  if (!/^COMPARE_/.test(type)) return [];
-  const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);
-  return operands.map((operand) => ({
-    type,
-    operand,
-    others: operands.filter((each) => each !== operand),
-  }));
-}
-
-/** The column that a name means: in the nearest query with a relation that has it. */
-function meantBy(node: QueryNode, scope: Scope): Meant | undefined {
-  const name = columnOf(node);
-  const table = node.column_names?.at(-2)?.toLowerCase();
-  for (let at: Scope | undefined = scope; at !== undefined && name !== undefined; at = at.outer) {
-    const found = at.relations
-      .filter(({ alias }) => table === undefined || alias === table)
-      .flatMap(({ columns }) => columns.filter((each) => each.name === name).map(meantIn(columns)));
-    if (found.length > 0) return found.reduce(both);
-    const selected = table === undefined ? at.selected.find((each) => nameOf(each) === name) : undefined;
-    const meant = selected && meantBy(selected, { ...at, selected: [] });
-    if (meant !== undefined) return { ...meant, hasMoment: false };
-  }
-  return undefined;
-}
-
-/**
- * The columns that a name may mean: of its table, or else of all relations of the nearest query and of those around it.
- */
-export function candidates(node: QueryNode, scope: Scope): readonly RelationColumn[] {
-  const table = node.column_names?.at(-2)?.toLowerCase();
-  const found: RelationColumn[] = [];
-  for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    // Around a query in FROM is also what it results in itself.
-    for (const { alias, columns } of at.relations)
-      if (table === undefined || alias === table)
-        found.push(...columns.filter(({ column }) => at === scope || column !== undefined));
-    if (table === undefined)
-      for (const { alias } of at.selected)
-        if (alias) found.push({ name: alias.toLowerCase(), column: undefined });
-  }
-  return found;
-}
-
-const meantIn =
-  (columns: readonly RelationColumn[]) =>
-  ({ column }: RelationColumn): Meant | undefined =>
-    column ? { column, hasMoment: columns.some(({ name }) => name === column.moment) } : undefined;
-
-/** What two meanings of one name have in common. */
-function both(one: Meant | undefined, other: Meant | undefined): Meant | undefined {
-  const column = one && other && shared(one.column, other.column);
-  return column && { column, hasMoment: one.hasMoment && other.hasMoment };
-}
-
-/** What two columns that are merged have in common; undefined if their types differ. */
-function shared(one: Column, other: Column): Column | undefined {
-  if (one.type !== other.type) return undefined;
-  const { isId, moment, ...rest } = one;
-  return {
-    ...rest,
-    ...(isId && other.isId && { isId }),
-    ...(moment !== undefined && other.moment !== undefined && { moment }),
-  };
-}
-
-const columnsOfView = (columns: View['columns']): readonly RelationColumn[] =>
-  Object.entries(columns).map(([name, column]) => ({ name, column }));
-
-/** The meaning of names in a query; for any other node, that of the query around it. */
-function scopeOf(node: QueryNode, outer: Scope): Scope {
-  const expressions = node.cte_map?.map ?? [];
-  if (node.type !== 'SELECT_NODE' && expressions.length === 0) return outer;
-  const tables = new Map(outer.tables);
-  const scope = { tables, relations: [], selected: node.select_list ?? [], outer };
-  for (const { key = '', value } of expressions)
-    tables.set(key.toLowerCase(), renamed(value?.query?.node, value?.aliases, scope));
-  return { ...scope, relations: [...relationsOf(node.from_table, scope)] };
-}
-
-function* relationsOf(from: QueryNode | undefined, scope: Scope): Generator<Relation> {
-  if (from === undefined) return;
-  const { type, left, right, table_name: table = '', alias, subquery, column_name_alias: names } = from;
-  if (type === 'JOIN') {
-    yield* relationsOf(left, scope);
-    yield* relationsOf(right, scope);
-  } else if (type === 'SUBQUERY')
-    yield { alias: alias?.toLowerCase() ?? '', columns: renamed(subquery?.node, names, scope) };
-  else {
-    const found =
-      from.function?.function_name === 'unnest' ? UNNESTED : scope.tables.get(table.toLowerCase());
-    const columns = withNames(found ?? [], names);
-    yield { alias: (alias || table).toLowerCase(), columns };
-  }
-}
-
-/** `FROM UNNEST(list) AS t` has one column, whatever the list holds. */
-const UNNESTED: readonly RelationColumn[] = [{ name: 'unnest', column: undefined }];
-
-const renamed = (query: QueryNode | undefined, names: readonly string[] | undefined, scope: Scope) =>
-  withNames(query === undefined ? [] : resultOf(query, scope), names);
-
-const withNames = (
-  columns: readonly RelationColumn[],
-  names: readonly string[] = [],
-): readonly RelationColumn[] =>
-  columns.map(({ name, column }, at) => ({ name: names[at]?.toLowerCase() ?? name, column }));
-
-/** The columns of a query's result. */
-function resultOf(query: QueryNode, outer: Scope): readonly RelationColumn[] {
-  const scope = scopeOf(query, outer);
-  const { type, left, right } = query;
-  if (left !== undefined && right !== undefined) {
-    const columns = resultOf(left, scope);
-    const others = resultOf(right, scope);
-    return type === 'RECURSIVE_CTE_NODE' ? columns : columns.map((each, at) => united(each, others[at]));
-  }
-  return (query.select_list ?? []).flatMap((selected) =>
-    selected.type === 'STAR'
-      ? columnsOfStar(selected, scope)
-      : { name: nameOf(selected), column: isNull(selected) ? null : meantBy(selected, scope)?.column },
-  );
-}
-
-const isNull = ({ type, value }: QueryNode): boolean => type === 'VALUE_CONSTANT' && value?.is_null === true;
-
-/** A column of both sides of a UNION: NULL fits any. */
-function united({ name, column }: RelationColumn, other: RelationColumn | undefined): RelationColumn {
-  if (column && other?.column) return { name, column: shared(column, other.column) };
-  if (column === null) return { name, column: other?.column };
-  return { name, column: other?.column === null ? column : undefined };
-}
-
-const columnsOfStar = ({ relation_name: table }: QueryNode, { relations }: Scope) =>
-  relations.filter(({ alias }) => !table || alias === table.toLowerCase()).flatMap(({ columns }) => columns);
-
-const nameOf = (selected: QueryNode): string => selected.alias?.toLowerCase() || (columnOf(selected) ?? '');
-
-/** A node of a query as DuckDB's own parser has it, as far as it is looked at. */
-export type QueryNode = {
-  readonly type?: string;
-  readonly alias?: string;
-  /** The byte of the query at which it begins, or for an operator the byte of the operator. */
-  readonly query_location?: number | bigint;
-  readonly function_name?: string;
-  readonly function?: { readonly function_name?: string };
-  readonly table_name?: string;
-  readonly column_names?: readonly string[];
-  readonly cast_type?: { readonly id?: string };
-  readonly value?: {
-    readonly type?: { readonly id?: string };
-    readonly is_null?: boolean;
-    readonly value?: unknown;
-  };
-  readonly children?: readonly QueryNode[];
-  readonly child?: QueryNode;
-  readonly left?: QueryNode;
-  readonly right?: QueryNode;
-  readonly input?: QueryNode;
-  readonly lower?: QueryNode;
-  readonly upper?: QueryNode;
-  readonly select_list?: readonly QueryNode[];
-  readonly from_table?: QueryNode;
-  readonly subquery?: { readonly node?: QueryNode };
-  /** Of `t.*`. */
-  readonly relation_name?: string;
-  /** Of `AS t (a, b)`. */
-  readonly column_name_alias?: readonly string[];
-  readonly cte_map?: { readonly map?: readonly CommonTable[] };
-};
-
-type CommonTable = {
-  readonly key?: string;
-  readonly value?: { readonly query?: { readonly node?: QueryNode }; readonly aliases?: readonly string[] };
-};
-
-/** A query and all of its nodes. `fault`: why it was not parsed, where the planner would not report it. */
-export type QueryTree = {
-  readonly root: object;
-  readonly nodes: readonly QueryNode[];
-  readonly fault?: string | undefined;
-};
-
-/** DuckDB's parser takes queries only; most statements that only read are queries inside a FROM. */
-const BEFORE = 'FROM (\n';
-
-/** Parses a query without running it. A query that the parser rejects has no nodes; planning it reports the error. */
-export async function parseQuery(connection: DuckDBConnection, sql: string): Promise<QueryTree> {
-  const parsed = await connection.runAndReadAll(
-    `SELECT json_serialize_sql(${literal(`${BEFORE}${sql}\n)`)})`,
-  );
-  const tree = parseJson(String(parsed.getRowsJson()[0]?.[0])) as { readonly error_type?: string };
-  return { root: tree, nodes: nodesIn(tree), fault: tree.error_type };
-}
-
-/** An object and all objects in it. */
-function nodesIn(tree: object): readonly QueryNode[] {
-  const found: QueryNode[] = [];
-  const left: unknown[] = [tree];
-  for (let node = left.pop(); node !== undefined; node = left.pop()) {
-    if (typeof node !== 'object' || node === null) continue;
-    if (!Array.isArray(node)) found.push(node);
-    left.push(...Object.values(node));
-  }
-  return found;
-}
-
-/** The byte of the query at which a node begins; undefined if the parser does not say. */
-function placeOf({ query_location: at }: QueryNode): number | undefined {
-  const place = Number(at ?? -1) - Buffer.byteLength(BEFORE);
-  return place >= 0 && place < Number.MAX_SAFE_INTEGER ? place : undefined;
-}
-
-/** The name, in lower case, of the column that a node refers to; undefined for any other node. */
-export const columnOf = ({ type, column_names: names }: QueryNode): string | undefined =>
-  type === 'COLUMN_REF' ? names?.at(-1)?.toLowerCase() : undefined;

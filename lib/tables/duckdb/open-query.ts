@@ -6,10 +6,12 @@ import { compareKeys, type Store } from '../../store/index.ts';
 import { macros } from '../catalog/macros.ts';
 import { viewsOver } from '../catalog/tables.ts';
 import { NEEDS_MODEL, type View } from '../catalog/view.ts';
+import { comparedTexts, neverEqual } from './compared-values.ts';
 import { createExactValue, type ExactValue } from './exact-value.ts';
-import { columnOf, fitTypes, neverEqual, parseQuery, type QueryTree } from './fit-types.ts';
+import { fitTypes } from './fit-types.ts';
 import { withHints } from './query-hints.ts';
 import { onlyQuery, QueryError, queryErrorOf } from './query-text.ts';
+import { columnOf, parseQuery, type QueryTree } from './query-tree.ts';
 import {
   createOfGroups,
   createSchema,
@@ -108,7 +110,7 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
     ...view,
     sql: hasModel ? view.sql : (withoutModel ?? view.sql),
   }));
-  const { sql, needed } = await planned(text, { tables, views, asked, note: session.note }, context);
+  const { sql, needed, compared, hinted } = await planned(text, { tables, views, asked }, context);
   const loaded = await loadPieces(needed, context);
   signal.throwIfAborted();
   const output = `${context.folder}/result.parquet`;
@@ -122,7 +124,9 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
         },
       );
       await database.lock([...paths, output]);
-      return await execute(database, sql, { ...context, output });
+      const found = await execute(database, sql, { ...context, output }).catch(hinted);
+      for await (const words of neverEqual(compared, database.connection)) notes.add(words);
+      return found;
     });
     return { ...result, faults: [...faults], notes: [...notes] };
   } catch (error) {
@@ -136,15 +140,10 @@ type ToPlan = {
   readonly views: readonly View[];
   /** Filled with the names of the columns that the query names. */
   readonly asked: Set<string>;
-  readonly note: (words: string) => void;
 };
 
 /** Finds out what a query reads, on a database of its own that can read no file. Also returns the query to run. */
-async function planned(
-  text: string,
-  { tables, views, asked, note }: ToPlan,
-  context: QueryContext,
-): Promise<{ readonly sql: string; readonly needed: readonly NeededPieces[] }> {
+async function planned(text: string, { tables, views, asked }: ToPlan, context: QueryContext) {
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
@@ -156,12 +155,12 @@ async function planned(
     const tree = await parseQuery(connection, text);
     if (context.onlyTables) onlyTables(tree);
     for (const node of tree.nodes) asked.add(columnOf(node) ?? '');
-    for (const words of neverEqual(tree, views)) note(words);
     const sql = fitTypes(text, tree, views);
-    const needed = await neededPieces(connection, tables, sql).catch((error: unknown) => {
+    const hinted = (error: unknown) => {
       throw withHints(error, tree, views);
-    });
-    return { sql, needed };
+    };
+    const needed = await neededPieces(connection, tables, sql).catch(hinted);
+    return { sql, needed, compared: comparedTexts(tree, views), hinted };
   });
 }
 

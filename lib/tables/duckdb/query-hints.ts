@@ -1,17 +1,20 @@
 import { nearestName } from '../../base/index.ts';
 import type { View } from '../catalog/view.ts';
-import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './fit-types.ts';
 import { QueryError } from './query-text.ts';
+import { candidates, columnOf, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 
 /** The error of a query that could not be planned, with the names that were most likely meant. */
 export function withHints(error: unknown, tree: QueryTree, views: readonly View[]): unknown {
   if (!(error instanceof QueryError)) return error;
-  const hints = [...tableHints(tree, views), ...columnHints(tree, views)].filter(
-    (hint) => !error.message.includes(hint),
-  );
+  const { message } = error;
+  const hints = [
+    ...tableHints(tree, views),
+    ...columnHints(tree, views),
+    ...(NO_TEXT.test(message) ? listHints(tree, views) : []),
+  ].filter((hint) => !message.includes(hint));
   return hints.length === 0
     ? error
-    : new QueryError([error.message, ...new Set(hints)].join('\n'), error.failure, { cause: error });
+    : new QueryError([message, ...new Set(hints)].join('\n'), error.failure, { cause: error });
 }
 
 const meant = (name: string) => `Did you mean "${name}"?`;
@@ -41,6 +44,23 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
     for (const column of new Set(nearest)) yield meant(column);
     if (columns.length === 1 && columns[0]?.name === 'unnest')
       yield meant(`${node.column_names?.slice(0, -1).join('.')}.unnest.${name}`);
+  }
+}
+
+/** What DuckDB says of a value that is compared as a text and is none. */
+const NO_TEXT = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
+
+/** Of each list: the column that has it as a text, or how a list is asked. */
+function* listHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
+  for (const [node, scope] of scopedNodes(root, views)) {
+    const name = columnOf(node);
+    const columns = candidates(node, scope);
+    const own = columns.find((each) => each.name === name)?.column;
+    if (name === undefined || !own?.type.startsWith('array<')) continue;
+    const texts = columns.filter(({ column }) => column?.guesses?.includes(name));
+    for (const text of texts) yield meant(text.name);
+    if (texts.length === 0)
+      yield `${name} is a list: list_contains(${name}, …) looks for a value, UNNEST(${name}) makes rows of it`;
   }
 }
 

@@ -61,12 +61,12 @@ test('a batch has its shares by topic, by day, its most negative texts by id, an
   expect(batch).toMatchObject({
     batch: 'may',
     finishedAt: 7,
-    texts: 4,
+    rows: 4,
     scored: 2,
     failed: 1,
     bad: 1,
     cached: 1,
-    tokens: 12,
+    tokens: { total: 12 },
   });
   expect(batch?.topics).toMatchObject([
     { topic: 'delivery', sentiments: { negative: 2, other: 1 } },

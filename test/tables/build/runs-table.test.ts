@@ -61,6 +61,18 @@ describe('the list of published runs', () => {
     });
   });
 
+  test('says how many pages stayed degraded', async () => {
+    await publishLines(store, { run: monday, lines: LINES, manifest: { degradedPages: 3 } });
+    await publish(store, tuesday);
+
+    await make(store);
+
+    expect((await rowsIn(store)).map((row) => row['degraded_pages'])).toEqual([0, 3]);
+    await using tables = await openTables(store);
+    const { first } = await tables.run('SELECT degraded_pages FROM runs ORDER BY run', { maxRows: 10 });
+    expect(first).toEqual([[3], [0]]);
+  });
+
   test('reads no manifest again, and drops a run that was removed', async () => {
     for (const run of [monday, tuesday]) {
       await publish(store, run);

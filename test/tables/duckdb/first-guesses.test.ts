@@ -367,6 +367,11 @@ const guesses: readonly Guess[] = [
   ['SELECT state FROM jobs', 'status'],
   ['SELECT id FROM uses', 'used_id'],
   ['SELECT count(*) FROM calculations c JOIN owners o ON c.owner = o.id', 'user_id'],
+  ["SELECT title FROM cards WHERE owners LIKE '%Ada%'", 'owner_name'],
+  ["SELECT title FROM cards WHERE lower(owners) = 'ada'", 'owner_name'],
+  ["SELECT title FROM cards WHERE owners = 'Ada'", 'owner_name'],
+  ["SELECT * FROM owners WHERE owners LIKE '%Ada%'", 'owner_name'],
+  ["SELECT name FROM calculations WHERE owners LIKE '%Ada%'", 'owner_name'],
   ['SELECT o.title FROM cards c JOIN (SELECT name FROM calculations) o ON true', 'name'],
   ["SELECT count(*) FROM calculations, UNNEST(links) AS l WHERE l.valid = 'VALID'", 'l.unnest.valid'],
   ['SELECT count(*) FROM broken_links', 'calculations'],
@@ -438,9 +443,37 @@ describe('a value that a column never has', () => {
     expect(await notesOf(sql)).toEqual([words]);
   });
 
-  test('but not of one that it has, in any case, or of a column that holds what the platform sends', async () => {
+  test.each([
+    [
+      "SELECT count(*) FROM calculations WHERE status = 'ok'",
+      'status is never "ok" here: it is invalid or valid',
+    ],
+    [
+      "SELECT count(*) FROM all_calculations c WHERE c.status IN ('ok', 'VALID')",
+      'status is never "ok" here: it is invalid or valid',
+    ],
+    [
+      "SELECT count(*) FROM score_topics WHERE sentiment='NEG'",
+      'sentiment is never "NEG" here: it is negative or positive',
+    ],
+    ["SELECT count(*) FROM scores WHERE sentiment = 'negative'", 'sentiment is null in all rows of scores'],
+    [
+      "SELECT count(*) FROM cards WHERE charttype = 'bar'",
+      'charttype is never "bar" here: it is BADGE_BAR or PIE',
+    ],
+    [
+      "WITH f AS (SELECT * FROM files) SELECT count(*) FROM f WHERE file_type = 'csv'",
+      'file_type is never "csv" here: it is directory, document or text',
+    ],
+  ])('is said of what the platform sends, by what is there: %s', async (sql, words) => {
+    expect(await notesOf(sql)).toEqual([words]);
+  });
+
+  test('but not of one that it has, in any case, or where there are no rows', async () => {
     expect(await notesOf("SELECT 1 FROM jobs WHERE status = 'DONE' AND id = 'x'")).toEqual([]);
-    expect(await notesOf("SELECT 1 FROM calculations WHERE status = 'ok'")).toEqual([]);
+    expect(await notesOf("SELECT 1 FROM calculations WHERE status = 'INVALID' AND id = 1")).toEqual([]);
+    await using empty = await openTables(createMemoryStore());
+    expect((await empty.run("SELECT 1 FROM formulas WHERE status = 'ok'", { maxRows: 1 })).notes).toEqual([]);
   });
 });
 
@@ -462,4 +495,30 @@ test('what a search does not send is said to be null', async () => {
 
 test('a query that does not name such a column says nothing of it', async () => {
   expect((await tables.run('SELECT name FROM calculations', { maxRows: 1 })).notes).toEqual([]);
+});
+
+test('a list that is compared as a text is said to be one', async () => {
+  const failed = tables.run("SELECT name FROM calculations WHERE functions LIKE '%SUM%'", { maxRows: 1 });
+
+  await expect(failed).rejects.toThrow('functions is a list: list_contains(functions, …)');
+});
+
+describe('a listing of the tables', () => {
+  const named = async (sql: string) => {
+    const { first } = await tables.run(sql, { maxRows: 200 });
+    return first.flat().map(String).sort();
+  };
+
+  test.each([
+    'SELECT table_name FROM information_schema.tables',
+    'SELECT DISTINCT c.table_name FROM information_schema.columns AS c',
+    'SELECT tables.table_name FROM INFORMATION_SCHEMA . "tables"',
+    'SELECT name FROM (SHOW TABLES)',
+  ])('has what people see alone: %s', async (sql) => {
+    expect(await named(sql)).toEqual((await tables.list()).map(({ name }) => name).sort());
+  });
+
+  test('has their schema alone', async () => {
+    expect(await named('SELECT DISTINCT table_schema FROM information_schema.tables')).toEqual(['main']);
+  });
 });

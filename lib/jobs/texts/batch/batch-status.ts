@@ -1,9 +1,11 @@
+import type { BatchCounts, RowCosts } from '../../../model/rules/index.ts';
 import { idOfSegment, type Store } from '../../../store/index.ts';
 import { type BatchStorage, SCORES_FOLDER, STAGED_FOLDER, stagedFolder } from './batch.ts';
-import type { RowCounts } from './batch-counts.ts';
 import { sumOf } from './chunk-counts.ts';
 import { outcomeOf, parsePart } from './chunk-objects.ts';
 import { chunkRows, findSummary, hasPart, isEnded, readHeader } from './finish-batch.ts';
+
+type RowCounts = Omit<BatchCounts, keyof RowCosts>;
 
 /** How far a batch is. Counts of rows are those of chunks that have ended; the failed ones include the cancelled ones. */
 export type BatchStatus = Omit<RowCounts, 'rows'> & {

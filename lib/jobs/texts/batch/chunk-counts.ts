@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { recordOf } from '../../../base/json/index.ts';
+import { type BatchCounts, batchCounts, type RowCosts } from '../../../model/rules/index.ts';
 import { tokensOf } from '../../../platform/index.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import { batchCounts, type Outcome, type RowCosts, type RowCounts } from './batch-counts.ts';
 import { outcomeOf, type ScoredRow } from './chunk-objects.ts';
 
 const counts = recordOf(z.number());
@@ -60,10 +60,11 @@ export function costOf({ cached, calls, paidAgain, result }: Omit<TextResult, 'i
 /** Counts the rows of a part. */
 export function countRows(rows: readonly ScoredRow[]): ChunkCounts {
   const ended = rows.map(outcomeOf);
-  const having = (wanted: readonly Outcome[]) => ended.filter((each) => wanted.includes(each)).length;
+  const having = (wanted: readonly (typeof ended)[number][]) =>
+    ended.filter((each) => wanted.includes(each)).length;
   const counted = Object.entries(batchCounts.rows).map(([name, { outcomes }]) => [name, having(outcomes)]);
   return {
-    ...(Object.fromEntries(counted) as RowCounts),
+    ...(Object.fromEntries(counted) as Omit<BatchCounts, keyof RowCosts>),
     ...rows.map(costsIn).reduce(added, costsIn({})),
     sentiments: rows.map(sentimentsOf).reduce(added, NO_SENTIMENTS),
   };

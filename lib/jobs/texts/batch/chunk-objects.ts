@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { messageOf } from '../../../base/index.ts';
 import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
-import { lowerCase } from '../../../model/rules/index.ts';
+import { lowerCase, type outcomes, type RowCosts } from '../../../model/rules/index.ts';
 import {
   findStored,
   MAX_LIST_BYTES,
@@ -17,7 +17,6 @@ import { notRows, rowsOfPart } from '../../results/part-rows.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import { type ChunkId, chunkJobId, partPrefix, type ScoreRequest, stagedKey } from './batch.ts';
-import type { Outcome, RowCosts } from './batch-counts.ts';
 
 /* The two objects of a chunk: its rows that wait for their job, and the part with its results. */
 
@@ -99,7 +98,7 @@ export type ScoredRow = Sentiments &
   };
 
 /** How a row ended. */
-export function outcomeOf({ error, erased, textHash }: ScoredRow): Outcome {
+export function outcomeOf({ error, erased, textHash }: ScoredRow): (typeof outcomes)[number] {
   if (erased) return 'erased';
   if (error === undefined) return 'scored';
   if (textHash === undefined) return 'bad';

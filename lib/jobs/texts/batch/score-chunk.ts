@@ -1,3 +1,4 @@
+import type { RowCosts } from '../../../model/rules/index.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import { type CacheLookup, createScoreCache } from '../cache/score-cache.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/scoring-session.ts';
 import { type BatchStorage, type ChunkId, partPrefix, type ScoreRequest } from './batch.ts';
-import type { RowCosts } from './batch-counts.ts';
 import { openCallLimit } from './call-limit.ts';
 import { addedCosts, costOf, costsIn, countRows } from './chunk-counts.ts';
 import { hasScore, partsOver, printPart, readOpenChunk, scoredRow } from './chunk-objects.ts';

@@ -25,7 +25,9 @@ export function BatchesView() {
 }
 
 function Batch({ of }: { readonly of: BatchFacts }) {
-  const { batch, finishedAt, texts, scored, failed, bad, cached, tokens, topics, overTime, isCut } = of;
+  const { batch, finishedAt, topics, overTime, isCut } = of;
+  const { rows, scored, failed, bad, cached, calls, tokens } = of;
+  const counts = { rows, scored, 'from the cache': cached, failed, bad, calls, tokens: tokens.total };
   return (
     <section class="batch">
       <h3>
@@ -33,14 +35,12 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       </h3>
       {finishedAt !== undefined && <p class="quiet-line">Finished {time(finishedAt)}</p>}
       <dl class="numbers-line">
-        {Object.entries({ texts, scored, 'from the cache': cached, failed, bad, tokens }).map(
-          ([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{count(value)}</dd>
-            </div>
-          ),
-        )}
+        {Object.entries(counts).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{count(value)}</dd>
+          </div>
+        ))}
       </dl>
       {topics.length > 0 && <Topics topics={topics} />}
       {overTime !== undefined && overTime.days.length > 1 && <Days batch={batch} over={overTime} />}

@@ -1,7 +1,7 @@
 /** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was. */
 export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
 
-export type Outcome = (typeof outcomes)[number];
+type Outcome = (typeof outcomes)[number];
 
 /**
  * What is counted of a batch: in its chunks, `_summary.json`, the commands, SQL and the report. `rows` by how they ended,
@@ -38,10 +38,15 @@ export const batchCounts = {
 
 type Numbers<Counted> = { readonly [Name in keyof Counted]: number };
 
-/** The rows of a batch, by how they ended. */
-export type RowCounts = Numbers<typeof batchCounts.rows>;
-
 /** What rows have cost; of one row, `cached` is 1 if its result was there already. */
 export type RowCosts = Numbers<typeof batchCounts.costs> & {
   readonly tokens: Numbers<typeof batchCounts.tokens>;
 };
+
+export type BatchCounts = Numbers<typeof batchCounts.rows> & RowCosts;
+
+const names = [...Object.keys(batchCounts.rows), ...Object.keys(batchCounts.costs), 'tokens'];
+
+/** The counts alone of what holds more: of a summary. */
+export const countsOf = (counted: BatchCounts): BatchCounts =>
+  Object.fromEntries(Object.entries(counted).filter(([name]) => names.includes(name))) as BatchCounts;
