@@ -47,7 +47,7 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
   }
 }
 
-/** What DuckDB says of a value that is compared as a text and is none. */
+/** What DuckDB says of a value of another type that is compared as a text. */
 const NO_TEXT = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
 
 /** Of each list: the column that has it as a text, or how a list is asked. */
