@@ -178,6 +178,11 @@ function grantWork(
     // The cache of scores, and the chunks of a batch.
     storage.grantRows(role, 'dynamodb:BatchGetItem', 'dynamodb:DeleteItem', 'dynamodb:Query');
   }
+  if (types.includes('run-function')) {
+    // What a function returned, with what earlier imports had.
+    storage.grantRead(role, ['formulas/imported/*']);
+    storage.grantWrite(role, ['formulas/imported/*']);
+  }
   if (types.includes(CHANGES_FORMULAS)) storage.grantWrite(role, ['formulas/*']);
   if (types.includes('snapshot')) snapshots.grantStart(role);
   storage.grantRows(role, 'dynamodb:GetItem', 'dynamodb:PutItem');

@@ -66,8 +66,15 @@ type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id
  * analyzeFormula('SUM(`Sales`)', new Map([['Sales', 'DECIMAL']])).dataType; // 'DECIMAL'
  * ```
  */
-export function analyzeFormula(text: string, columnTypes?: ColumnTypes): FormulaAnalysis {
-  const parsed = parseFormula(text);
+export const analyzeFormula = (text: string, columnTypes?: ColumnTypes): FormulaAnalysis =>
+  analyzeParsed(text, parseFormula(text), columnTypes);
+
+/** The same of a formula that is parsed already. */
+export function analyzeParsed(
+  text: string,
+  parsed: ParsedFormula,
+  columnTypes?: ColumnTypes,
+): FormulaAnalysis {
   return parsed.kind === 'failed'
     ? { status: 'INVALID', faults: parsed.faults, ...factsOf([], text) }
     : {

@@ -2,6 +2,7 @@
 
 export {
   analyzeFormula,
+  analyzeParsed,
   checkSum,
   type FormulaAnalysis,
   judgeFormula,
@@ -10,6 +11,6 @@ export {
 } from './analyze.ts';
 export { quoteColumn } from './grammar.ts';
 export type { ColumnTypes, DataType } from './infer-data-type.ts';
-export { printFormula } from './print.ts';
+export { canonicalFormula, printFormula } from './print.ts';
 export type { Expression } from './syntax.ts';
 export type { FormulaFault } from './tokens.ts';

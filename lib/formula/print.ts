@@ -58,6 +58,23 @@ export function printFormula(expression: Expression): string {
   }
 }
 
+/** One text for all formulas that are the same but for white space, comments, the case of names and the order of AND. */
+export const canonicalFormula = (expression: Expression): string => printFormula(inOneForm(expression));
+
+function inOneForm<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOneForm) as Value;
+  const entries = Object.entries(value).map(([name, each]) => [name, inOneForm(each)]);
+  const node = Object.fromEntries(entries) as Expression;
+  if (node.kind === 'column') return { ...node, name: node.name.toLowerCase() } as Value;
+  if (node.kind !== 'operation' || node.rest.some(({ operator }) => operator !== 'AND')) return node as Value;
+  const operands = [node.first, ...node.rest.map(({ operand }) => operand)];
+  const [first = node.first, ...rest] = operands.toSorted((a, b) =>
+    printFormula(a) < printFormula(b) ? -1 : 1,
+  );
+  return { ...node, first, rest: rest.map((operand) => ({ operator: 'AND', operand })) } as Value;
+}
+
 /** An expression, in parentheses unless it binds at least as tightly as `least`. */
 function bound(least: number, expression: Expression): string {
   const text = printFormula(expression);

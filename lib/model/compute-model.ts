@@ -1,6 +1,7 @@
 import { freeMemory, growing } from '../base/bytes/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
-import { type KnownFormulas, withColumns } from './formulas/formula-columns.ts';
+import { type PackedFormulas, withFormulas } from './formulas/formula-uses.ts';
+import type { KnownFormulas } from './formulas/known-formulas.ts';
 import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
 import { flagBits, IN_SNAPSHOT, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
 import { canonicalId, isInvalid } from './rules/record-rules.ts';
@@ -29,12 +30,12 @@ export type Dataset = {
 /** The model as computed and stored: arrays of numbers, indexed by the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
-  /** The number of calculations whose formula text is known: `uses` has the columns that these read. */
-  readonly formulas: number;
+  /** Those whose text is known: `uses` has the columns that they read and the calculations that they refer to. */
+  readonly formulas: PackedFormulas;
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;
   /** `flagBits` and `IN_SNAPSHOT`, by node. */
-  readonly flags: Uint8Array;
+  readonly flags: Uint16Array;
   readonly whole: readonly string[];
   readonly datasets: readonly Dataset[];
   readonly owners: readonly Owner[];
@@ -72,24 +73,31 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   const cards = await readCards(columns.cards, collector, owners);
   await readOwned(columns.files, owners, { column: 'createdby', what: 'files' });
   await readOwned(columns['data-files'], owners, { column: 'responsibleuserid', what: 'data_files' });
-  const uses = collector.pack();
+  const linked = collector.pack();
+  const read = {
+    source: columns.calculations,
+    nodes: calculations.held.nodes,
+    things: thingsIn(linked.things),
+  };
+  const { uses, formulas } = await withFormulas(linked, await livingFormulas(known, read));
   const things = thingsIn(uses.things);
   const graph = graphIn(uses);
   const whole = [
     ...(columns.calculations?.isWhole === true ? ['calculation'] : []),
     ...(columns.cards?.isWhole === true ? ['card'] : []),
   ];
-  const flags = new Uint8Array(things.count);
-  addFlags(flags, graph, { calculations, cards, isMissing: missingIn({ flags, whole }, things) });
-  const all = known === undefined ? { uses, formulas: 0 } : await withColumns(uses, known);
-  const ofAll = new Uint8Array(all.uses.things.starts.length - 1);
-  ofAll.set(flags);
+  const flags = new Uint16Array(things.count);
+  addFlags(
+    flags,
+    { graph, things },
+    { calculations, cards, formulas, isMissing: missingIn({ flags, whole }, things) },
+  );
   return {
-    uses: all.uses,
-    formulas: all.formulas,
+    uses,
+    formulas,
     calculations: calculations.held,
     cards,
-    flags: ofAll,
+    flags,
     whole,
     datasets: countDatasets(things, graph),
     owners: owners.counted(flags),
@@ -97,9 +105,28 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   };
 }
 
-type Read = Pick<Model, 'isMissing' | 'cards'> & { readonly calculations: ReadCalculations };
+type ReadNodes = Pick<Model, 'things'> & {
+  readonly source: SourceColumns | undefined;
+  /** Of the calculations that have a record. */
+  readonly nodes: Uint32Array;
+};
 
-function addFlags(flags: Uint8Array, graph: UsesGraph, { calculations, cards, isMissing }: Read): void {
+/** The known formulas, but for those of calculations that are gone: a whole snapshot that began later lacks them. */
+async function livingFormulas(known: KnownFormulas | undefined, { source, nodes, things }: ReadNodes) {
+  const all = (await known?.read()) ?? new Map();
+  if (all.size === 0 || source?.isWhole !== true) return all;
+  const held = new Set<string>();
+  for (const node of nodes) held.add(things.thingAt(node).id);
+  return new Map([...all].filter(([id, { atMs }]) => held.has(id) || atMs >= source.startedAtMs));
+}
+
+type Read = Pick<Model, 'isMissing' | 'cards' | 'formulas'> & { readonly calculations: ReadCalculations };
+
+function addFlags(
+  flags: Uint16Array,
+  { graph, things }: Pick<Model, 'graph' | 'things'>,
+  { calculations, cards, formulas, isMissing }: Read,
+): void {
   const { isInvalid, names } = calculations;
   const { nodes } = calculations.held;
   for (const node of nodes) add(flags, node, IN_SNAPSHOT | flagBits.unused);
@@ -108,12 +135,13 @@ function addFlags(flags: Uint8Array, graph: UsesGraph, { calculations, cards, is
   addByEdges(flags, graph, isMissing);
   addRepeated(flags, nodes, (place) => names[place] ?? 0, flagBits.same_name);
   const targets = adjacencyOf({ nodes: flags.length, from: graph.user, to: graph.used });
-  addSameLinks(flags, nodes, targets);
+  addSameLinks(flags, nodes, { ...targets, isLink: (node) => things.kindAt(node) !== 'column' });
+  addRepeated(flags, formulas.nodes, (place) => (formulas.same[place] ?? 0) + 1, flagBits.same_formula);
   for (const memory of [targets.starts, targets.edges]) freeMemory(memory);
   addAffected(flags, graph);
 }
 
-function add(flags: Uint8Array, node: number, bits: number): void {
+function add(flags: Uint16Array, node: number, bits: number): void {
   flags[node] = (flags[node] ?? 0) | bits;
 }
 
@@ -121,7 +149,7 @@ function add(flags: Uint8Array, node: number, bits: number): void {
  * Flags things that depend, over any number of steps, on a thing that is wrong. In a circle, that thing depends on
  * itself.
  */
-function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
+function addAffected(flags: Uint16Array, { user, used }: UsesGraph): void {
   const users = adjacencyOf({ nodes: flags.length, from: used, to: user });
   const wrong = flags.keys().filter((node) => ((flags[node] ?? 0) & WRONG) !== 0);
   reach(users, wrong, { most: 0, see: (node) => add(flags, node, flagBits.affected) });
@@ -136,7 +164,7 @@ function addAffected(flags: Uint8Array, { user, used }: UsesGraph): void {
 }
 
 function addByEdges(
-  flags: Uint8Array,
+  flags: Uint16Array,
   { user, used, isBrokenByUser, isBrokenByUsed, isByLinkAlone }: UsesGraph,
   isMissing: Model['isMissing'],
 ): void {
@@ -154,7 +182,7 @@ function addByEdges(
 
 /** Flags calculations whose entries have the same number; 0 means none. */
 function addRepeated(
-  flags: Uint8Array,
+  flags: Uint16Array,
   nodes: Uint32Array,
   numberAt: (place: number) => number,
   bit: number,
@@ -176,7 +204,11 @@ function addRepeated(
 }
 
 /** Flags the calculations that use the same things, two at least besides themselves. */
-function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to }: Adjacency): void {
+function addSameLinks(
+  flags: Uint16Array,
+  nodes: Uint32Array,
+  { starts, edges, to, isLink }: Adjacency & { readonly isLink: (node: number) => boolean },
+): void {
   const sets = createNumberedTexts();
   addRepeated(
     flags,
@@ -187,7 +219,7 @@ function addSameLinks(flags: Uint8Array, nodes: Uint32Array, { starts, edges, to
       const end = starts[node + 1] ?? 0;
       if (end - start < 2) return 0;
       const targets = Uint32Array.from(edges.subarray(start, end), (edge) => to[edge] ?? 0).sort();
-      const others = targets.includes(node) ? targets.filter((target) => target !== node) : targets;
+      const others = targets.filter((target) => target !== node && isLink(target));
       return others.length < 2 ? 0 : sets.numberOf(new Uint8Array(others.buffer)) + 1;
     },
     flagBits.same_links,
@@ -404,7 +436,7 @@ function createOwners() {
       return counts;
     },
     /** All users, in the order of their first appearance. To be called once the flags of all nodes are known. */
-    counted(flags: Uint8Array): readonly Owner[] {
+    counted(flags: Uint16Array): readonly Owner[] {
       const found = Array.from(owners.values(), ({ counts }) => counts);
       for (const { node, owner } of Object.values(owned))
         for (let at = 0; at < node.length(); at += 1) {

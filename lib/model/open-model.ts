@@ -14,7 +14,7 @@ import {
 } from '../store/index.ts';
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
-import { type KnownFormulas, listFormulas } from './formulas/formula-columns.ts';
+import { type KnownFormulas, listFormulas } from './formulas/known-formulas.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import { USES_FORMAT } from './part-uses.ts';
@@ -27,7 +27,7 @@ const key = z.string().check(z.refine(isKey));
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
 /** Goes up with the rules. */
-const VERSION = 1;
+const VERSION = 2;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
     Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)]),
@@ -159,7 +159,7 @@ async function current(
   const before = await findModel(store);
   const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
-  const known = await listFormulas(store, signal).catch(unlessDenied);
+  const known = await listFormulas(store, { signal }).catch(unlessDenied);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
   const sound =

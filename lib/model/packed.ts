@@ -3,7 +3,7 @@ import { freeMemory } from '../base/bytes/index.ts';
 
 export const PACKED_TYPE = 'application/octet-stream';
 
-const arrayTypes = { Uint8Array, Uint32Array };
+const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 
 /** A typed array in the JSON: its offset behind the JSON, in bytes, and its length. */
 type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };

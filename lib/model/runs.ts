@@ -54,6 +54,8 @@ type PartColumns = {
 export type SourceColumns = {
   /** True if a thing that it lacks does not exist: one run of the whole source, with nothing missing. */
   readonly isWhole: boolean;
+  /** When the first of its runs began, in epoch milliseconds. */
+  readonly startedAtMs: number;
   readonly parts: readonly PartColumns[];
 };
 
@@ -73,8 +75,12 @@ type RunsToRead = {
 export function columnsOfRuns(options: RunsToRead): ModelColumns {
   const found: Partial<Record<Source, SourceColumns>> = {};
   for (const run of options.runs) {
-    const before = found[run.source]?.parts ?? [];
-    found[run.source] = { isWhole: isWhole(run), parts: [...before, ...partsOf(run, options)] };
+    const { parts = [], startedAtMs = Number.POSITIVE_INFINITY } = found[run.source] ?? {};
+    found[run.source] = {
+      isWhole: isWhole(run),
+      startedAtMs: Math.min(startedAtMs, Date.parse(run.manifest.startedAt)),
+      parts: [...parts, ...partsOf(run, options)],
+    };
   }
   return found;
 }

@@ -95,7 +95,7 @@ export type UsesCollector = ReturnType<typeof createUsesCollector>;
 const attributesOf = ({ relation, statedBy, validity }: Use): number =>
   relations.indexOf(relation) |
   (statements.indexOf(statedBy) << STATED_BY) |
-  (statedBy === TEMPLATES ? CONFIRMED : 0) |
+  (isOwnWord(statedBy) ? CONFIRMED : 0) |
   (isBroken(validity) ? (isStatedByUsed(relation, statedBy) ? BROKEN_BY_USED : BROKEN_BY_USER) : 0);
 
 /**
@@ -103,9 +103,11 @@ const attributesOf = ({ relation, statedBy, validity }: Use): number =>
  * that use it.
  */
 const isStatedByUsed = (relation: Relation, statedBy: Statement): boolean =>
-  relation === 'uses' || (relation === 'refers to' && statedBy !== TEMPLATES);
+  relation === 'uses' || (relation === 'refers to' && !isOwnWord(statedBy));
 
-const TEMPLATES = 'functionTemplateDependencies' satisfies Statement;
+/** What a calculation itself says of those that it refers to, by its record or its formula. */
+const isOwnWord = (statedBy: Statement): boolean =>
+  statedBy === 'functionTemplateDependencies' || statedBy === 'formula';
 
 /** The indexes of kinds: looked up once, not for each link. */
 const kindNumbers = Object.fromEntries(kinds.map((kind, number) => [kind, number])) as Readonly<
@@ -206,6 +208,33 @@ function keepFirst(
   }
   for (const memory of [starts, edges, first, isRepeated]) freeMemory(memory);
   return count;
+}
+
+/**
+ * Uses without those that a link alone states against a formula: of two calculations only one refers to the other, and the
+ * text says which. What that link says of itself counts for the use that it meant.
+ */
+export function withDirections(uses: PackedUses): PackedUses {
+  const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
+  const pair = (from = 0, to = 0) => `${from} ${to}`;
+  const stated = new Map<string, number>();
+  for (let edge = 0; edge < user.length; edge += 1)
+    if (relationAt(edge) === 'refers to' && user[edge] !== used[edge] && !isByLinkAlone(edge))
+      stated.set(pair(user[edge], used[edge]), edge);
+  const linkAttributes = uses.linkAttributes.slice();
+  const stays = (_: number, edge: number): boolean => {
+    const meant = isByLinkAlone(edge) ? stated.get(pair(used[edge], user[edge])) : undefined;
+    if (meant === undefined) return true;
+    if (isBrokenAt(edge))
+      linkAttributes[meant] =
+        ((linkAttributes[meant] ?? 0) & ((1 << VALIDITY) - 1)) |
+        BROKEN_BY_USER |
+        ((linkAttributes[edge] ?? 0) & ~((1 << VALIDITY) - 1));
+    return false;
+  };
+  const edges = Uint32Array.from(user.keys()).filter(stays);
+  const of = (all: Uint32Array) => edges.map((edge) => all[edge] ?? 0);
+  return { ...uses, user: of(user), used: of(used), linkAttributes: of(linkAttributes) };
 }
 
 /**

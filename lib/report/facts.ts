@@ -20,6 +20,7 @@ export const flagWords = {
   unused: words('unused', 'that nothing uses', flagMeanings.unused),
   same_name: words('same name', 'that share a name', flagMeanings.same_name),
   same_links: words('same links', 'that have the same links', flagMeanings.same_links),
+  same_formula: words('same formula', 'that have the same formula', flagMeanings.same_formula),
   locked: words('locked', 'that are locked', 'Its record says that it is locked.'),
   archived: words('archived', 'that are archived', 'Its record says that it is archived.'),
   hidden: words('hidden', 'that are hidden', 'Its record says that it is hidden.'),
@@ -142,12 +143,12 @@ export type FormulaUpdate = {
 /** What may be wrong with a calculation, or is worth knowing about it: one bit each in the column `flags`. */
 export const calculationFlags = {
   ...flagBits,
-  locked: 256,
-  archived: 512,
-  hidden: 1024,
-  global: 2048,
+  locked: 512,
+  archived: 1024,
+  hidden: 2048,
+  global: 4096,
   /** Among the hundred that have not been changed for the longest time. */
-  oldest: 4096,
+  oldest: 8192,
 } as const satisfies Readonly<Record<Flag, number>> & Numbers<string>;
 
 type CalculationFlag = keyof typeof calculationFlags;

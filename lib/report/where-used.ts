@@ -138,12 +138,12 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
 }
 
 const formulasOf = ({ formulas, calculations }: Model) => ({
-  known: formulas,
+  known: formulas.nodes.length,
   of: calculations.nodes.length,
 });
 
 const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
-  `columns: a search does not have the text of formulas; known here, from our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
+  `columns: a search does not have the text of formulas; known here, from imports and our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;
 
 /** The datasets, calculations, cards and columns with an id or name, and what depends on each. */
 async function whereUsedInGraph(model: Model, search: Search): Promise<readonly UsedThing[]> {
@@ -159,7 +159,7 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
 
 /** The nodes of the columns with a name, which may be in backticks, or with an id. */
 function columnsNamed({ id, dataset }: Search, { things }: Model): readonly number[] {
-  const wanted = canonicalId(id.replace(/^`(.*)`$/s, '$1'));
+  const wanted = canonicalId(id.replace(/^`(.*)`$/s, (_, name: string) => name.replaceAll('``', '`')));
   const of = dataset === undefined ? undefined : canonicalId(dataset);
   const found: number[] = [];
   for (let node = 0; node < things.count; node += 1) {

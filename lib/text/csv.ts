@@ -6,7 +6,7 @@ import { TextError, type TextPlace } from './text-error.ts';
 export type TableOptions = TextOptions & {
   readonly requested: readonly string[];
   /** Columns that are used if they exist. */
-  readonly optional?: readonly string[];
+  readonly optional?: readonly string[] | undefined;
   readonly separator?: string | undefined;
   /** Whether short rows are whole ones, even where two may be the halves of one. Default: no. */
   readonly wholeRows?: boolean | undefined;

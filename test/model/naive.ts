@@ -195,6 +195,7 @@ export const flagNames = {
   unused: 'unused',
   same_name: 'sameName',
   same_links: 'sameLinks',
+  same_formula: 'sameFormula',
 } as const satisfies Record<Flag, keyof NaiveModel>;
 
 /** The model of a store. Sets hold things: `calculation 7`. */
@@ -266,7 +267,9 @@ export function naiveModel(store: NaiveStore) {
     if (isBad(validity)) counts.brokenLinks += 1;
   }
 
-  const flags = { brokenLinks, invalid, missingTarget, affected, unused, sameName, sameLinks };
+  // These stores have no text of a formula.
+  const sameFormula = new Set<string>();
+  const flags = { brokenLinks, invalid, missingTarget, affected, unused, sameName, sameLinks, sameFormula };
   const owners = naiveOwners({ records, files, dataFiles, flags });
   return { uses, held: new Set(held), ...flags, datasets, owners };
 }

@@ -72,7 +72,7 @@ describe('a model that is stored', () => {
     });
     const asOf = { as_of: BigInt(Date.parse('2026-11-20T12:00:00Z')) };
     const none = { broken_links: false, invalid: false, missing_target: false, affected: false };
-    const alone = { same_name: false, same_links: false };
+    const alone = { same_name: false, same_links: false, same_formula: false };
     expect(await rowsOf('calculations')).toEqual([
       { record_id: '1', thing_id: '1', ...none, ...alone, unused: false, ...asOf },
       { record_id: '2', thing_id: '2', ...none, ...alone, unused: true, ...asOf },

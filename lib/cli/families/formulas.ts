@@ -14,7 +14,8 @@ const STRICT = ['--strict', 'refuse formulas with a warning, or that the platfor
 /** Checking, setting and taking back formulas. */
 export const formulas = {
   formula: {
-    description: 'Check a formula here, set one on the platform, or show what was set before.',
+    description:
+      'Check formulas here, set them on the platform, show what was set before, and import, export and rename in their texts.',
     needsStore: false,
     json: false,
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
@@ -53,6 +54,20 @@ export const formulas = {
       'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
     ],
     load: () => import('../commands/formula-set.ts'),
+  },
+  'formula import': {
+    description:
+      'Store the text of formulas, which a search does not have, from a list of {id, expression, name?, datasetId?}: CSV, NDJSON, a JSON array, or what the function of a job returned.',
+    needsStore: false,
+    arguments: [['[file]', 'the list; - for standard input']],
+    options: [
+      ['--from-job <id>', 'take what the code function of this job returned'],
+      ENCODING,
+      SEPARATOR,
+      WHOLE_ROWS,
+    ],
+    examples: ['formula import formulas.csv', 'formula import --from-job nightly-formulas'],
+    load: () => import('../commands/formula-import.ts'),
   },
   'formula apply': {
     description:

@@ -4,7 +4,7 @@ import { findStored, MAX_LIST_BYTES, type Store } from '../../store/index.ts';
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
 /** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
-const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
+export const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
 /** Stores the calculation as an update left it. Idempotent: the same bytes go under the same key. */
 export async function storeFormula(

@@ -1,4 +1,4 @@
-/* The formulas whose text is known: what the platform returned to each of our updates, by calculation and time. */
+/* The formulas whose text is known: what the platform returned to each of our updates, and what users import. */
 export {
   type FormulaLogEntry,
   findFormula,
@@ -7,3 +7,6 @@ export {
   storeFormula,
   timeOfEntry,
 } from './formula-log.ts';
+export { formulasIn, type ReadFormula } from './formula-uses.ts';
+export { hasImport, type ImportedFormula, storeImport } from './imported-formulas.ts';
+export { type KnownFormula, listFormulas } from './known-formulas.ts';

@@ -7,6 +7,7 @@ export const flagBits = {
   unused: 16,
   same_name: 32,
   same_links: 64,
+  same_formula: 256,
 } as const;
 
 export type Flag = keyof typeof flagBits;
@@ -31,6 +32,8 @@ export const flagMeanings: Readonly<Record<Flag, string>> = {
   unused: 'Nothing but itself uses it.',
   same_name: 'Another one has the same name.',
   same_links: 'Another one uses the same things, two at least.',
+  same_formula:
+    'Another one has the same formula, of those whose text is known: white space, case of names and order of AND aside.',
 };
 
 /** The bit of things that a snapshot has a record of. */
@@ -38,7 +41,7 @@ export const IN_SNAPSHOT = 128;
 
 /** The flags that records of each kind may have. */
 export const flagsOf = {
-  calculation: [...brokenFlags, 'unused', 'same_name', 'same_links'],
+  calculation: [...brokenFlags, 'unused', 'same_name', 'same_links', 'same_formula'],
   card: ['missing_target', 'affected'],
 } as const satisfies Readonly<Record<string, readonly Flag[]>>;
 

@@ -62,7 +62,7 @@ const DRILL = /^dr(?::|$)/i;
 /**
  * How one thing uses another, read as USER RELATION USED:
  * - A calculation is saved on a dataset, or used on it by a card that it is saved on.
- * - A calculation refers to another, by its formula.
+ * - A calculation refers to another, by its formula: as its own text says where that is known.
  * - A card uses a calculation.
  * - A card is built on a dataset.
  * - The card of a drill drills from the root card.

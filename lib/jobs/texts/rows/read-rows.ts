@@ -79,6 +79,7 @@ async function* jsonRows(batches: TextLines, columns: RowsOptions): AsyncGenerat
 async function openCsv(lines: TextLines, options: RowsOptions) {
   const table = await openTable(lines, { ...options, requested: requestedColumns(options) });
   const { names, odd } = table;
+  const asked = withOptional(options, (name) => names.includes(name));
   const indexes = new Map(names.map((name, index) => [name, index]));
   const indexOf = (name: string) => indexes.get(name) ?? 0;
   async function* rows(): AsyncGenerator<RowOfSource> {
@@ -89,8 +90,8 @@ async function openCsv(lines: TextLines, options: RowsOptions) {
       const end = indexOf(options.text);
       const row =
         'fault' in read
-          ? badRow(read, options, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
-          : rowFrom(line, options, (name) => read.fields[indexOf(name)]);
+          ? badRow(read, asked, (name) => (indexOf(name) < end ? fields?.[indexOf(name)] : undefined))
+          : rowFrom(line, asked, (name) => read.fields[indexOf(name)]);
       yield { row, record: fields };
     }
   }
@@ -160,7 +161,17 @@ type RowColumns = {
   /** Default: the id is the number of the row's line. */
   readonly id?: string | undefined;
   readonly columns?: readonly string[] | undefined;
+  /** Columns that are taken where they are there. */
+  readonly optional?: readonly string[] | undefined;
 };
+
+const withOptional = (
+  { columns = [], optional = [], ...asked }: RowColumns,
+  has: (name: string) => boolean,
+) => ({
+  ...asked,
+  columns: [...columns, ...optional.filter(has)],
+});
 
 /** A row of a source. `line`: the physical line where it starts, from 1. */
 export type Row = {
@@ -245,7 +256,12 @@ function jsonRow(line: number, text: string, columns: RowColumns): Row | BadRow 
       fault: `the line: expected a JSON object, got ${value === undefined ? 'invalid JSON' : kindOf(value)}`,
     };
   const fields: Readonly<Record<string, unknown>> = { ...value };
-  return rowFrom(line, columns, (name) => own(fields, name));
+  const fieldOf = (name: string) => own(fields, name);
+  return rowFrom(
+    line,
+    withOptional(columns, (name) => fieldOf(name) !== undefined),
+    fieldOf,
+  );
 }
 
 /** Undefined if the text is not JSON, since no JSON value is undefined; the error if it is beyond a limit. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
-import { shortened } from '../../../base/index.ts';
+import { messageOf, shortened } from '../../../base/index.ts';
 import {
   anyRecord,
   JsonLimitError,
@@ -18,7 +18,7 @@ import {
   oddIn,
 } from '../../../platform/operations/index.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
-import { EXECUTED, type Outcome } from '../../ledger/job-row.ts';
+import { EXECUTED, type Outcome, wasExecuted } from '../../ledger/job-row.ts';
 import { common, type JobBy } from '../../message/check-message.ts';
 import type { RunJob } from '../../send-context.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
@@ -41,6 +41,8 @@ const schema = z.strictObject({
    * What happens if it is unknown whether the function ran: by default the job becomes unknown and is not sent again.
    */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
+  /** The function returns formulas: a list of {id, expression, name?, datasetId?}, which is imported. */
+  importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
 type RunFunctionMessage = z.infer<typeof schema>;
@@ -56,6 +58,11 @@ export const runFunction: JobTypeDefinition<RunFunctionMessage, z.input<typeof s
   allowFault: functionFault,
   mostCalls: () => 1,
   openRunner: async ({ platform }) => functionRunner(platform.call),
+  /** Imports the formulas that it returned. */
+  async afterEnd({ importFormulas: isAsked }, ended, { store }) {
+    if (!isAsked || (ended.outcome.status !== 'done' && !wasExecuted(ended.outcome.error))) return;
+    await (await import('./import-formulas.ts')).importFormulas(store, ended);
+  },
   sample: ({ packageId }) => ({
     version: 1,
     type: 'run-function',
@@ -90,7 +97,8 @@ const matches = (entry: string, full: string, functionName: string) =>
 
 /** Runs a code function, once. An execution that did not succeed is a failed job; its result has the whole execution. */
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
-  return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, context) => {
+  return async (job, context) => {
+    const { packageId, packageVersion: version, functionName, inputVariables, settings } = job;
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
     const { signal, priority, beforeSend, onSend, hold } = context;
     const options = { signal, priority, beforeSend, onSend, hold, once: true, finishes: true };
@@ -100,7 +108,15 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
       return execution;
     };
     const { response, json } = await call.read(endpoint, input, read, options);
-    return { ...ended(Object(json ?? {})), response };
+    const execution: Partial<FunctionExecution> = Object(json ?? {});
+    const end = ended(execution);
+    if (!job.importFormulas || end.status !== 'done') return { ...end, response };
+    const { faultOfFormulas } = await import('./import-formulas.ts');
+    const fault = await faultOfFormulas(response);
+    return {
+      ...(fault === undefined ? end : executed(execution, `returned what is not as expected: ${fault}`)),
+      response,
+    };
   };
 }
 
@@ -149,12 +165,18 @@ function valueIn(text: string): unknown {
 
 const OPEN_OBJECT = 0x7b;
 
+const aboutOf = ({ executionId }: Partial<FunctionExecution>): string =>
+  typeof executionId === 'string' ? `execution ${shortened(executionId, 100)}` : 'the execution';
+
+const executed = (execution: Partial<FunctionExecution>, what: string) => ({
+  status: 'failed' as const,
+  error: { kind: EXECUTED, message: messageOf(`${aboutOf(execution)} ${what}`) },
+});
+
 function ended(execution: Partial<FunctionExecution>): Pick<Outcome, 'status' | 'error'> {
-  const { executionId } = execution;
   const status = endOfExecution(execution.status);
   const word = typeof execution.status === 'string' ? execution.status.trim() : '';
-  const about =
-    typeof executionId === 'string' ? `execution ${shortened(executionId, 100)}` : 'the execution';
+  const about = aboutOf(execution);
   const error = (kind: string, what: string) => ({ status, error: { kind, message: `${about} ${what}` } });
   if (status === 'done') return { status };
   if (status === 'failed') return error(EXECUTED, `ended with ${word}${reasonOf(execution)}`);

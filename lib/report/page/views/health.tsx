@@ -120,7 +120,15 @@ function Broken({ facts }: Props) {
   );
 }
 
-const worthALook = ['unused', 'locked', 'same_name', 'same_links', 'archived', 'oldest'] as const;
+const worthALook = [
+  'unused',
+  'locked',
+  'same_name',
+  'same_links',
+  'same_formula',
+  'archived',
+  'oldest',
+] as const;
 
 function Attention({ facts: { calculations, cards, jobs } }: Props) {
   if (calculations === undefined) return null;

@@ -1,0 +1,78 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { judgeFormula } from '../../formula/index.ts';
+import { type FormulaList, formulasOfJob, readFormulaList } from '../../jobs/index.ts';
+import { hasEnded } from '../../jobs/types/index.ts';
+import { storeImport } from '../../model/formulas/index.ts';
+import { TextError } from '../../text/index.ts';
+import type { FlagsOf, Run } from '../command.ts';
+import { oneGiven, UsageError, unknownJob } from '../errors/usage-error.ts';
+import { MAX_LINES } from '../formula/change-set.ts';
+import { openJobs } from '../jobs/open-jobs.ts';
+import { checkFile, sureEncoding } from '../options/files.ts';
+import { openStoreOf } from '../options/from-settings.ts';
+import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts';
+
+/** Stores the text of formulas. What is wrong with a row is named, and exits 3; the others are imported. */
+export default (async ([file], { fromJob, ...flags }, terminal) => {
+  oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
+  const store = await openStoreOf(terminal);
+  const { list, job, atMs } =
+    fromJob === undefined
+      ? { list: await listOf(file ?? '-', flags, terminal), job: null, atMs: Date.now() }
+      : await listOfJob(fromJob, terminal);
+  const { formulas, empty, faulty, faults } = list;
+  for (const fault of firstOf(faults, MAX_LINES)) terminal.err(shown(fault));
+  if (formulas.length === 0)
+    throw new UsageError(`${file ?? `--from-job ${fromJob}`}: expected formulas to import, got none`);
+  const invalid = formulas.flatMap(({ id, name, expression }) =>
+    judgeFormula(
+      expression,
+      `calculation ${id}${name === null ? '' : ` ${JSON.stringify(name)}`}`,
+    ).faults.slice(0, 1),
+  );
+  for (const fault of firstOf(invalid, MAX_LINES)) terminal.err(shown(fault));
+  const key = await storeImport(store, formulas, { atMs, job, signal: terminal.signal });
+  return {
+    json: { key, formulas: formulas.length, invalid: invalid.length, empty, faulty },
+    words: [
+      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `, of which ${invalid.length} do not parse: their columns are not known`}`,
+      ...(empty === 0 ? [] : [`${counted(empty, 'row')} without a formula`]),
+      ...(faulty === 0 ? [] : [`${counted(faulty, 'row')} not imported`]),
+    ],
+    ended: faulty === 0 ? 'done' : 'incomplete',
+  };
+}) satisfies Run<'formula import'>;
+
+async function listOf(
+  file: string,
+  flags: Omit<FlagsOf<'formula import'>, 'fromJob' | 'json'>,
+  terminal: Terminal,
+): Promise<FormulaList> {
+  if (file === '-')
+    return readFormulaList(Readable.from([await terminal.readInput()]), { ...flags, name: 'standard input' });
+  await checkFile(file);
+  const encoding = await sureEncoding(file, flags.encoding, terminal);
+  return readFormulaList(createReadStream(file), { ...flags, name: file, encoding });
+}
+
+/** What the function of a job returned, as it was when the job was started. */
+async function listOfJob(id: string, terminal: Terminal) {
+  const { ledger } = await openJobs(terminal);
+  const row = await ledger.read(id);
+  if (row === undefined) throw await unknownJob(id, ledger);
+  const expected = (got: string) =>
+    new UsageError(`--from-job ${id}: expected a run-function job that is done, got ${got}`);
+  if ((row.type ?? 'run-function') !== 'run-function') throw expected(`a job of the type ${row.type}`);
+  if (!hasEnded(row)) throw expected('one that has not ended');
+  const { status, error } = row.outcome;
+  try {
+    const list = await formulasOfJob(await openStoreOf(terminal), row);
+    return { list, job: id, atMs: row.startedAt ?? row.createdAt };
+  } catch (cause) {
+    if (!(cause instanceof TextError)) throw cause;
+    throw expected(
+      status === 'done' ? cause.message : `one that is ${status}${error ? `: ${error.message}` : ''}`,
+    );
+  }
+}

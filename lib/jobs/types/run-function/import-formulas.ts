@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import { messageOf, preview, shortened } from '../../../base/index.ts';
+import { parseJson } from '../../../base/json/index.ts';
+import { hasImport, type ImportedFormula, storeImport } from '../../../model/formulas/index.ts';
+import { idDigits } from '../../../platform/index.ts';
+import { endOfExecution } from '../../../platform/operations/index.ts';
+import type { Store } from '../../../store/index.ts';
+import { TextError } from '../../../text/index.ts';
+import type { EndedJobRow } from '../../ledger/job-row.ts';
+import { responseOf } from '../../result.ts';
+import { openRows, type RowsOptions } from '../../texts/rows/read-rows.ts';
+
+/** The formulas of a list, each calculation once, and what is wrong with it. */
+export type FormulaList = {
+  readonly formulas: readonly Omit<ImportedFormula, 'at'>[];
+  /** Rows whose formula is empty or null: of these nothing is said. */
+  readonly empty: number;
+  readonly faulty: number;
+  /** What is wrong with the first of them, a line each. */
+  readonly faults: readonly string[];
+};
+
+const MAX_FAULTS = 50;
+
+/** Maximum characters of all formulas of a list: memory holds them. */
+const MAX_CHARACTERS = 200_000_000;
+
+/**
+ * Reads a list of `{id, expression, name?, datasetId?}`: CSV, NDJSON or a JSON array. Rows of the same calculation with the
+ * same formula name several datasets of it; with another formula, none of them counts. Throws `TextError` for another text.
+ */
+export async function readFormulaList(
+  bytes: AsyncIterable<Uint8Array>,
+  options: Pick<RowsOptions, 'name' | 'encoding' | 'separator' | 'wholeRows'>,
+): Promise<FormulaList> {
+  const found = new Map<string, { readonly line: number; readonly of: Omit<ImportedFormula, 'at'> }>();
+  const contradicted = new Set<string>();
+  const read = { empty: 0, faulty: 0, faults: [] as string[] };
+  const refuse = (line: number, fault: string) => {
+    read.faulty += 1;
+    if (read.faults.length < MAX_FAULTS) read.faults.push(`line ${line}: ${fault}`);
+  };
+  const columns = { text: 'expression', id: 'id', optional: ['name', 'datasetId'] };
+  await using source = await openRows(bytes, { ...options, ...columns });
+  let characters = 0;
+  for await (const { row } of source.rows()) {
+    const id = idDigits(row.id);
+    if ('fault' in row && row.isEmpty && id !== undefined) read.empty += 1;
+    else if ('fault' in row) refuse(row.line, row.fault);
+    else if (id === undefined)
+      refuse(row.line, `id: expected the digits of an integer, got ${preview(row.id)}`);
+    else {
+      const { line, text: expression, columns: of } = row;
+      const before = found.get(id);
+      const datasetIds = [
+        ...new Set([...(before?.of.datasetIds ?? []), ...(of['datasetId'] ? [of['datasetId']] : [])]),
+      ];
+      if (before !== undefined && before.of.expression !== expression) {
+        contradicted.add(id);
+        refuse(
+          line,
+          `id: expected one formula of calculation ${id}, got another one than on line ${before.line}; neither is taken`,
+        );
+        continue;
+      }
+      characters += expression.length;
+      if (characters > MAX_CHARACTERS)
+        throw new TextError(
+          'format',
+          `expected formulas of at most ${MAX_CHARACTERS} characters in all, got more`,
+          { ...options, line },
+        );
+      const name = of['name'] || (before?.of.name ?? null);
+      found.set(id, { line: before?.line ?? line, of: { id, expression, name, datasetIds } });
+    }
+  }
+  const formulas = Array.from(found.values(), ({ of }) => of).filter(({ id }) => !contradicted.has(id));
+  return { formulas, ...read };
+}
+
+/** The list that a code function returned, in its execution as JSON: a list of objects, or a text that is one. Throws `TextError`. */
+async function formulasOf(execution: string | Buffer): Promise<FormulaList> {
+  const { memberTexts } = await import('../../../snapshot/history/index.ts');
+  const body = Buffer.isBuffer(execution) ? execution : Buffer.from(execution);
+  // An execution that is nested too deep is a text in the result of its job.
+  const members = body[0] === 0x7b ? memberTexts(body, ['status', 'result'], ALL) : new Map<string, string>();
+  const status = members.get('status') ?? 'null';
+  const result = members.get('result') ?? 'null';
+  if (endOfExecution(parseJson(status)) !== 'done')
+    throw new TextError(
+      'format',
+      `expected a function that succeeded, got the status ${shortened(status, 100)}`,
+    );
+  const text = result.startsWith('"') ? String(parseJson(result)) : result;
+  const name = 'the result';
+  if (text === result && !text.startsWith('['))
+    throw new TextError('format', `expected a list of {id, expression}, got ${preview(parseJson(text))}`, {
+      name,
+    });
+  return readFormulaList(Readable.from([Buffer.from(text)]), { name });
+}
+
+const ALL = { maxBytes: Number.POSITIVE_INFINITY, isDeep: true };
+
+/** What is wrong with the formulas that a function returned; undefined if all of them can be imported. */
+export async function faultOfFormulas(execution: string | Buffer): Promise<string | undefined> {
+  try {
+    const { formulas, faulty, faults } = await formulasOf(execution);
+    const imported = `${formulas.length} formulas are imported`;
+    if (faulty > 0) return `of ${faulty} rows nothing is: ${faults.slice(0, 5).join('; ')}; ${imported}`;
+    return formulas.length > 0 ? undefined : 'the result: expected formulas, got none';
+  } catch (error) {
+    if (error instanceof TextError) return messageOf(error.message);
+    throw error;
+  }
+}
+
+/** The formulas that the function of an ended job returned. Throws `TextError` if it returned none, or something else. */
+export async function formulasOfJob(
+  store: Store,
+  { outcome }: Pick<EndedJobRow, 'outcome'>,
+): Promise<FormulaList> {
+  return formulasOf((await responseOf(store, outcome)) ?? '{}');
+}
+
+/** Stores the formulas that a job's function returned, once, as they were when it was started; what is no list says nothing. */
+export async function importFormulas(store: Store, ended: EndedJobRow): Promise<void> {
+  const job = { atMs: ended.startedAt ?? ended.createdAt, job: ended.id };
+  if (await hasImport(store, job)) return;
+  try {
+    const { formulas } = await formulasOfJob(store, ended);
+    if (formulas.length > 0) await storeImport(store, formulas, job);
+  } catch (error) {
+    // Which is the job's error already.
+    if (!(error instanceof TextError)) throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { growing } from '../../base/bytes/index.ts';
+import { canonicalId, columnOf, lowerCase, type Thing } from '../rules/record-rules.ts';
+import {
+  createNumberedTexts,
+  createUsesCollector,
+  graphIn,
+  type PackedUses,
+  thingsIn,
+  withDirections,
+} from '../uses-graph.ts';
+import type { KnownFormula } from './known-formulas.ts';
+
+/** A formula whose text is known, and what it says. */
+export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
+  /** Of the calculation, as `canonicalId` writes it. */
+  readonly id: string;
+  readonly status: 'valid' | 'invalid';
+  /** In lower case; null of an invalid one, whose lists are empty. */
+  readonly dataType: string | null;
+  readonly functions: readonly string[];
+  /** Their names as the formula first writes them, without backticks. */
+  readonly columns: readonly string[];
+};
+
+/** All of them, one after another: each is a line of JSON. */
+export type PackedFormulas = {
+  readonly nodes: Uint32Array;
+  /** Equal for formulas that are the same. */
+  readonly same: Uint32Array;
+  readonly lines: Uint8Array;
+};
+
+/** The formulas of a model. */
+export function* formulasIn({ lines }: PackedFormulas): Generator<ReadFormula> {
+  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+  for (let from = 0, end = bytes.indexOf('\n'); end !== -1; from = end + 1, end = bytes.indexOf('\n', from))
+    yield JSON.parse(bytes.toString('utf8', from, end));
+}
+
+const NONE: PackedFormulas = {
+  nodes: new Uint32Array(0),
+  same: new Uint32Array(0),
+  lines: new Uint8Array(0),
+};
+
+/**
+ * Adds to uses what the known formulas say: which columns they read, of each dataset that their calculation is on, and which
+ * calculations they refer to. What is there keeps its numbers.
+ */
+export async function withFormulas(
+  uses: PackedUses,
+  known: ReadonlyMap<string, KnownFormula>,
+): Promise<{ readonly uses: PackedUses; readonly formulas: PackedFormulas }> {
+  if (known.size === 0) return { uses, formulas: NONE };
+  // The parser is large.
+  const parser = await import('../../formula/index.ts');
+  const datasets = datasetsOf(uses, known);
+  const collector = createUsesCollector();
+  collector.addPacked(uses);
+  const texts = createNumberedTexts();
+  const nodes = growing(Uint32Array);
+  const same = growing(Uint32Array);
+  const lines: string[] = [];
+  for (const [id, formula] of known) {
+    const { read, canonical, references } = readFormula(id, formula, parser);
+    const user = { kind: 'calculation', id } as const;
+    nodes.push(collector.nodeOf(user));
+    same.push(texts.numberOf(Buffer.from(canonical)));
+    lines.push(`${JSON.stringify(read)}\n`);
+    const said = { user, validity: null, statedBy: 'formula' } as const;
+    for (const used of references) collector.add({ ...said, used, relation: 'refers to' });
+    const named = formula.datasetIds.flatMap((each) => canonicalId(each) ?? []);
+    const on = new Set([...(datasets.get(id) ?? []), ...named]);
+    for (const dataset of on.size === 0 ? [''] : on)
+      for (const column of read.columns) {
+        const used = columnOf(dataset, column);
+        if (used !== undefined) collector.add({ ...said, used, relation: 'reads' });
+      }
+  }
+  return {
+    uses: withDirections(collector.pack()),
+    formulas: { nodes: nodes.values(), same: same.values(), lines: Buffer.from(lines.join('')) },
+  };
+}
+
+function readFormula(
+  id: string,
+  { datasetIds: _, ...formula }: KnownFormula,
+  { analyzeParsed, canonicalFormula, parseFormula }: typeof import('../../formula/index.ts'),
+) {
+  const { expression } = formula;
+  const parsed = parseFormula(expression);
+  const analysis = analyzeParsed(expression, parsed);
+  const { functions, columns, references } = analysis;
+  const dataType = analysis.status === 'VALID' ? lowerCase(analysis.dataType) : null;
+  const read: ReadFormula = {
+    id,
+    ...formula,
+    status: lowerCase(analysis.status),
+    dataType,
+    functions,
+    columns,
+  };
+  return {
+    read,
+    canonical: parsed.kind === 'parsed' ? canonicalFormula(parsed.formula) : expression,
+    references: references.map((each): Thing => ({ kind: 'calculation', id: each.id })),
+  };
+}
+
+/** The datasets that these calculations are on, by the ids of the calculations. */
+function datasetsOf(uses: PackedUses, wanted: Pick<ReadonlyMap<string, unknown>, 'has'>) {
+  const { kindAt, thingAt } = thingsIn(uses.things);
+  const { user, used } = graphIn(uses);
+  const found = new Map<string, string[]>();
+  for (let edge = 0; edge < user.length; edge += 1) {
+    const by = user[edge] ?? 0;
+    const of = used[edge] ?? 0;
+    if (kindAt(of) !== 'dataset' || kindAt(by) !== 'calculation') continue;
+    const { id } = thingAt(by);
+    if (wanted.has(id)) found.set(id, [...(found.get(id) ?? []), thingAt(of).id]);
+  }
+  return found;
+}

@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto';
+import { readAhead } from '../../base/index.ts';
+import { type Store, unlessDamaged } from '../../store/index.ts';
+import { canonicalId } from '../rules/record-rules.ts';
+import { findFormula, formulaKeys } from './formula-log.ts';
+import { readImports, timeOfImport } from './imported-formulas.ts';
+
+/** The text of a calculation's formula, by the newest of our updates of it and of the imports that have it. */
+export type KnownFormula = {
+  readonly expression: string;
+  readonly name: string | null;
+  /** Those that an import names. */
+  readonly datasetIds: readonly string[];
+  /** When it was set, or imported, in epoch milliseconds. */
+  readonly atMs: number;
+  readonly source: 'update' | 'import';
+};
+
+export type KnownFormulas = {
+  /** Equal for the same formulas. */
+  readonly mark: string;
+  /** Reads them, by the canonical ids of their calculations. Default of `ids`: all. */
+  readonly read: (ids?: ReadonlySet<string>) => Promise<ReadonlyMap<string, KnownFormula>>;
+};
+
+const AT_ONCE = 32;
+
+/** The formulas whose text is known. `untilMs`: as they were known at this time, in epoch milliseconds; default: now. */
+export async function listFormulas(
+  store: Pick<Store, 'get' | 'list'>,
+  { signal, untilMs = Number.POSITIVE_INFINITY }: { signal?: AbortSignal | undefined; untilMs?: number } = {},
+): Promise<KnownFormulas> {
+  const updates = new Map<string, { readonly id: string; readonly key: string; readonly at: number }>();
+  const imports: string[] = [];
+  for await (const { key, id: spelling, at } of formulaKeys(store, signal)) {
+    const id = canonicalId(spelling) ?? spelling;
+    if (at <= untilMs && at >= (updates.get(id)?.at ?? 0)) updates.set(id, { id, key, at });
+  }
+  for await (const { key } of store.list('formulas/imported/', { signal }))
+    if (timeOfImport(key) <= untilMs) imports.push(key);
+  const keys = [...imports, ...Array.from(updates.values(), ({ key }) => key)];
+  return {
+    mark: hash('sha256', keys.join('\n')),
+    async read(ids) {
+      const known = new Map<string, KnownFormula>();
+      for (const { id: spelling, at, ...row } of (await readImports(store, imports)).rows.values()) {
+        const id = canonicalId(spelling) ?? spelling;
+        const atMs = Date.parse(at);
+        if (ids?.has(id) !== false && atMs > (known.get(id)?.atMs ?? Number.NEGATIVE_INFINITY))
+          known.set(id, { ...row, atMs, source: 'import' });
+      }
+      const newer = [...updates.values()].filter(
+        ({ id, at }) => ids?.has(id) !== false && at >= (known.get(id)?.atMs ?? 0),
+      );
+      const read = async ({ id, key, at }: (typeof newer)[number]) => ({
+        id,
+        at,
+        of: (await findFormula(store, key).catch(unlessDamaged()))?.calculation,
+      });
+      for await (const { id, at, of } of readAhead({ items: newer, read, concurrency: AT_ONCE, signal })) {
+        const { expression, name } = of ?? {};
+        const before = known.get(id);
+        if (typeof expression !== 'string') continue;
+        const called = typeof name === 'string' && name !== '' ? name : (before?.name ?? null);
+        const datasetIds = before?.datasetIds ?? [];
+        known.set(id, { expression, name: called, datasetIds, atMs: at, source: 'update' });
+      }
+      return known;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
+import { runFunction } from '../../../../lib/jobs/types/index.ts';
+import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
+import { readFormulaList } from '../../../../lib/jobs/types/run-function/import-formulas.ts';
+import { listFormulas } from '../../../../lib/model/formulas/index.ts';
+import type { Call } from '../../../../lib/platform/index.ts';
+import { fakeWorker, leaseOf, messageOf } from '../../fake-worker.ts';
+
+const read = (text: string | Buffer, name = 'list') =>
+  readFormulaList(Readable.from([Buffer.from(text)]), { name });
+
+const formula = (id: string, expression: string, name: string | null = null, ...datasetIds: string[]) => ({
+  id,
+  expression,
+  name,
+  datasetIds,
+});
+
+describe('a list of formulas', () => {
+  test.each([
+    ['CSV', 'id,expression,name\n7,SUM(`a`),Sum\n8,"`b`\n+ 1",\n'],
+    ['CSV with semicolons and other columns', 'x;name;expression;id\n1;Sum;SUM(`a`);7\n;;"`b`\n+ 1";8\n'],
+    ['NDJSON', '{"id":7,"expression":"SUM(`a`)","name":"Sum"}\n{"id":"8","expression":"`b`\\n+ 1"}\n'],
+    [
+      'a JSON array',
+      '[{"id":7,"expression":"SUM(`a`)","name":"Sum"},{"id":"08","expression":"`b`\\n+ 1","name":null}]',
+    ],
+  ])('is read as %s', async (_, text) => {
+    const { formulas, faulty, empty } = await read(text);
+
+    expect({ formulas, faulty, empty }).toEqual({
+      formulas: [formula('7', 'SUM(`a`)', 'Sum'), formula('8', '`b`\n+ 1')],
+      faulty: 0,
+      empty: 0,
+    });
+  });
+
+  test('names several datasets of a calculation by several rows', async () => {
+    const { formulas, faulty } = await read('id,expression,datasetId\n7,`a`,d-1\n7,`a`,d-2\n7,`a`,d-1\n');
+
+    expect({ formulas, faulty }).toEqual({ formulas: [formula('7', '`a`', null, 'd-1', 'd-2')], faulty: 0 });
+  });
+
+  test('with two formulas of a calculation has none of them, and names both lines', async () => {
+    const list = await read('id,expression\n7,`a`\n8,`b`\n7,`c`\n7,`a`\n');
+
+    expect(list).toMatchObject({
+      formulas: [formula('8', '`b`')],
+      faulty: 1,
+      faults: [
+        'line 4: id: expected one formula of calculation 7, got another one than on line 2; neither is taken',
+      ],
+    });
+  });
+
+  test('names rows that say nothing, and has all others', async () => {
+    const list = await read(
+      '[{"id":7,"expression":"`a`"},{"id":"x","expression":"`b`"},{"expression":"`c`"},{"id":9},5,{"id":10,"expression":null},{"id":11,"expression":" "}]',
+    );
+
+    expect(list).toMatchObject({
+      formulas: [formula('7', '`a`')],
+      empty: 2,
+      faulty: 4,
+      faults: [
+        'line 2: id: expected the digits of an integer, got "x"',
+        'line 3: id: expected a field, got none',
+        'line 4: expression: expected a field, got none',
+        'line 5: the line: expected a JSON object, got 5',
+      ],
+    });
+  });
+
+  test.each([
+    [
+      'has no column of that name',
+      'id,formula\n7,`a`\n',
+      /columns: expected "expression", got a header with "id", "formula"/,
+    ],
+    ['is a text', 'hello', /columns: expected "expression", "id", got a header with "hello"/],
+    ['is empty', '', /the header: expected column names, got nothing/],
+    ['is a workbook', Buffer.from('PK\x03\x04xl/'), /got an Excel workbook/],
+    ['is cut', '[{"id":7,"expression":"`a`"},', /a JSON array that does not end/],
+  ])('that %s is refused', async (_, text, message) => {
+    await expect(read(text)).rejects.toThrow(message);
+  });
+
+  test('that is empty has nothing', async () => {
+    expect(await read('[]')).toMatchObject({ formulas: [], faulty: 0 });
+  });
+});
+
+const asked = {
+  version: 1,
+  type: 'run-function',
+  id: 'nightly',
+  packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+  packageVersion: '1.0.0',
+  functionName: 'list',
+} as const;
+
+/** Runs a job twice, as if its message came again, with a platform that returns this execution; and what is known then. */
+async function known(execution: object, message: object = { ...asked, importFormulas: true }) {
+  const body = JSON.stringify({ executionId: 'e1', status: 'SUCCESS', ...execution });
+  const call = {
+    read: async (_: unknown, __: unknown, make: (bytes: Buffer) => unknown) => make(Buffer.from(body)),
+  };
+  await using fake = await fakeWorker({ 'run-function': functionRunner(call as unknown as Call) });
+  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+  const formulas = await (await listFormulas(fake.store)).read();
+  const imports = await Array.fromAsync(fake.store.list('formulas/imported/'));
+  const { outcome } = (await fake.worker.ledger.read('nightly')) ?? {};
+  return {
+    texts: Array.from(formulas, ([id, { expression }]) => `${id} ${expression}`),
+    imports: imports.length,
+    outcome: { status: outcome?.status, error: outcome?.error },
+  };
+}
+
+describe('a job that imports formulas', () => {
+  const list = [
+    { id: 7, expression: '`a`' },
+    { id: 8, expression: '`b`' },
+  ];
+
+  test.each([
+    ['a list', list],
+    ['a text that is one', JSON.stringify(list)],
+    ['a text that is CSV', 'id,expression\n7,`a`\n8,`b`\n'],
+    ['a list of more than a megabyte', [...list, ...Array.from({ length: 30_000 }, () => list[0])]],
+  ])('stores once what its function returns: %s', async (_, result) => {
+    expect(await known({ result })).toEqual({
+      texts: ['7 `a`', '8 `b`'],
+      imports: 1,
+      outcome: { status: 'done', error: undefined },
+    });
+  });
+
+  test.each([
+    ['no list', { a: 1 }, /expected a list of \{id, expression\}, got/],
+    ['nothing', null, /expected a list of \{id, expression\}, got null/],
+    ['an empty list', [], /expected formulas, got none/],
+    [
+      'a list of something else',
+      [{ name: 'x' }],
+      /of 1 rows nothing is: line 1: .*expected a field, got none; 0 formulas are imported/,
+    ],
+  ])('is failed, and executed, if its function returns %s', async (_, result, message) => {
+    const { outcome, imports } = await known({ result });
+
+    expect(outcome).toEqual({
+      status: 'failed',
+      error: { kind: 'execution', message: expect.stringMatching(message) },
+    });
+    expect(imports).toBe(0);
+  });
+
+  test('stores the others, and is failed, if some of them say nothing', async () => {
+    const { texts, outcome } = await known({ result: [...list, { id: 'x', expression: '1' }] });
+
+    expect(texts).toEqual(['7 `a`', '8 `b`']);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('line 3') },
+    });
+  });
+
+  test('stores nothing if its function failed, or it does not ask for it', async () => {
+    expect(await known({ status: 'FAILED', result: list })).toMatchObject({
+      imports: 0,
+      outcome: { status: 'failed' },
+    });
+    expect(await known({ result: list }, asked)).toMatchObject({ imports: 0, outcome: { status: 'done' } });
+  });
+
+  test.each([false, 'yes', 1])('takes true alone as its wish, not %j', (importFormulas) => {
+    expect(runFunction.schema.safeParse({ ...asked, importFormulas }).success).toBe(false);
+  });
+});

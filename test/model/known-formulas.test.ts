@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { storeFormula } from '../../lib/model/formulas/formula-log.ts';
+import { formulasIn } from '../../lib/model/formulas/formula-uses.ts';
+import { hasImport, storeImport } from '../../lib/model/formulas/imported-formulas.ts';
+import { listFormulas } from '../../lib/model/formulas/known-formulas.ts';
+import { openModel } from '../../lib/model/index.ts';
+import { flagBits } from '../../lib/model/rules/index.ts';
+import type { Place } from '../../lib/snapshot/keys.ts';
+import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+
+let store: ReturnType<typeof createMemoryStore>;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+const day = (date: number, hour = 0) =>
+  Date.parse(`2026-11-${String(date).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`);
+
+type Given = { readonly name?: string | null; readonly datasetIds?: readonly string[] };
+const formula = (id: string, expression: string, { name = null, datasetIds = [] }: Given = {}) => ({
+  id,
+  expression,
+  name,
+  datasetIds,
+});
+
+const textsOf = async (untilMs?: number) => {
+  const known = await (await listFormulas(store, untilMs === undefined ? {} : { untilMs })).read();
+  return Object.fromEntries([...known].map(([id, { expression }]) => [id, expression]));
+};
+
+describe('the text of a formula', () => {
+  test('is the newest of what imports and our updates say', async () => {
+    await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
+    await storeFormula(store, { calculationId: '1', expression: 'c', finishedAtMs: day(21), response: '{}' });
+    await storeFormula(store, { calculationId: '2', expression: 'd', finishedAtMs: day(21), response: '{}' });
+    await storeImport(store, [formula('02', 'e')], { atMs: day(22) });
+
+    expect(await textsOf()).toEqual({ 1: 'c', 2: 'e' });
+  });
+
+  test('is as it was known at a time', async () => {
+    await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
+    await storeFormula(store, { calculationId: '1', expression: 'b', finishedAtMs: day(21), response: '{}' });
+    await storeImport(store, [formula('1', 'c')], { atMs: day(22) });
+
+    expect([await textsOf(day(19)), await textsOf(day(20)), await textsOf(day(21)), await textsOf()]).toEqual(
+      [{}, { 1: 'a' }, { 1: 'b' }, { 1: 'c' }],
+    );
+  });
+
+  test('is found in the newest import alone, whatever earlier ones had of others', async () => {
+    await storeImport(store, [formula('1', 'a'), formula('2', 'b')], { atMs: day(20) });
+    await storeImport(store, [formula('2', 'c')], { atMs: day(21) });
+    await store.delete('formulas/imported/20261120T000000000Z.ndjson.gz');
+
+    expect(await textsOf()).toEqual({ 1: 'a', 2: 'c' });
+  });
+
+  test('is lost by no import of two at once, nor by two in one millisecond', async () => {
+    await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
+    const list = store.list.bind(store);
+    const before = await Array.fromAsync(list('formulas/imported/'));
+    const late = {
+      ...store,
+      async *list() {
+        yield* before;
+      },
+    };
+    await storeImport(store, [formula('2', 'b')], { atMs: day(21) });
+    await storeImport(late, [formula('3', 'c')], { atMs: day(22) });
+    await storeImport(store, [formula('4', 'd')], { atMs: day(22) });
+
+    expect(await textsOf()).toEqual({ 1: 'a', 2: 'b', 3: 'c', 4: 'd' });
+  });
+
+  test('is stored once of a job, however often its message is received', async () => {
+    const first = await storeImport(store, [formula('1', 'a')], { atMs: day(20), job: 'nightly' });
+    await storeImport(store, [formula('1', 'b')], { atMs: day(20), job: 'other' });
+
+    expect(await storeImport(store, [formula('1', 'a')], { atMs: day(20), job: 'nightly' })).toBe(first);
+    expect(await Array.fromAsync(store.list('formulas/imported/'))).toHaveLength(2);
+    expect(await hasImport(store, { atMs: day(20), job: 'other' })).toBe(true);
+    expect(await hasImport(store, { atMs: day(20), job: 'third' })).toBe(false);
+  });
+
+  test('of a damaged import is that of the one before', async () => {
+    await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
+    const key = await storeImport(store, [formula('1', 'b')], { atMs: day(21) });
+    await store.put(key, Buffer.from('not gzip'));
+
+    expect(await textsOf()).toEqual({ 1: 'a' });
+  });
+});
+
+describe('what formulas say in the model', () => {
+  const link = (type: string, id: string, valid = 'VALID') => ({
+    resource: { type, id },
+    visible: true,
+    valid,
+  });
+  const publish = (place: Place, ...records: readonly object[]) =>
+    publishLines(store, { place, run: monday, lines: records.map((each) => JSON.stringify(each)) });
+
+  async function modelOf() {
+    const { model } = await openModel({ store, now: Date.now });
+    const { things, graph, flags } = model;
+    const named = (node = 0) => `${things.thingAt(node).kind} ${things.thingAt(node).id}`;
+    const nodes = Array.from({ length: things.count }, (_, node) => node);
+    return {
+      uses: Array.from(
+        graph.user,
+        (user, edge) => `${named(user)} ${graph.relationAt(edge)} ${named(graph.used[edge])}`,
+      ),
+      flagged: (bit: number) => nodes.filter((node) => ((flags[node] ?? 0) & bit) !== 0).map(named),
+      formulas: [...formulasIn(model.formulas)],
+    };
+  }
+
+  test('is their columns, functions and type, with the dataset that an import names', async () => {
+    await storeImport(store, [formula('7', 'SUM(`Net Sales`) / 2', { datasetIds: ['D-1'], name: 'Half' })], {
+      atMs: day(20),
+    });
+
+    const { uses, formulas } = await modelOf();
+
+    expect(uses).toEqual(['calculation 7 reads column d-1:net sales']);
+    expect(formulas).toEqual([
+      {
+        id: '7',
+        expression: 'SUM(`Net Sales`) / 2',
+        name: 'Half',
+        atMs: day(20),
+        source: 'import',
+        status: 'valid',
+        dataType: expect.any(String),
+        functions: ['SERVICE_OP_DIVIDE', 'SUM'],
+        columns: ['Net Sales'],
+      },
+    ]);
+  });
+
+  test('of one that does not parse is its text, without columns', async () => {
+    await storeImport(store, [formula('7', 'SUM(`Sales`')], { atMs: day(20) });
+
+    const { uses, formulas } = await modelOf();
+
+    expect(uses).toEqual([]);
+    expect(formulas).toMatchObject([{ id: '7', status: 'invalid', dataType: null, columns: [] }]);
+  });
+
+  test('decides which of two calculations refers to the other, and that the other is used', async () => {
+    // The link alone would say that 2 refers to 1.
+    await publish(
+      'calculations',
+      { id: 1, links: [link('FUNCTION_TEMPLATE', '2', 'INCOMPATIBLE_LINK')] },
+      { id: 2 },
+    );
+    await storeImport(store, [formula('1', 'SERVICE_BEAST_MODE(2) + 1')], { atMs: day(30) });
+
+    const { uses, flagged } = await modelOf();
+
+    expect(uses).toEqual(['calculation 1 refers to calculation 2']);
+    expect(flagged(flagBits.unused)).toEqual(['calculation 1']);
+    expect(flagged(flagBits.broken_links)).toEqual(['calculation 1']);
+  });
+
+  test('flags one that refers to a calculation that was deleted', async () => {
+    await publish('calculations', { id: 1 });
+    await storeImport(store, [formula('1', 'SERVICE_BEAST_MODE(9)')], { atMs: day(30) });
+
+    const { flagged } = await modelOf();
+
+    expect(flagged(flagBits.missing_target)).toEqual(['calculation 1']);
+  });
+
+  test('flags the same formula, white space, case of names and order of AND aside', async () => {
+    await publish('calculations', { id: 1 }, { id: 2 }, { id: 3 }, { id: 4 });
+    const texts = [
+      "CASE WHEN `A` = 'x' AND `B` > 1 THEN sum(`c`) END",
+      "case when `b` > 1\n and `a` = 'x' then SUM(`C`) end -- the same",
+      "CASE WHEN `A` = 'X' AND `B` > 1 THEN SUM(`C`) END",
+      "CASE WHEN `A` = 'x' OR `B` > 1 THEN SUM(`C`) END",
+    ];
+    await storeImport(
+      store,
+      texts.map((text, at) => formula(String(at + 1), text)),
+      { atMs: day(30) },
+    );
+
+    const { flagged } = await modelOf();
+
+    expect(flagged(flagBits.same_formula)).toEqual(['calculation 1', 'calculation 2']);
+    expect(flagged(flagBits.same_links)).toEqual([]);
+  });
+
+  test('is forgotten of a calculation that a whole snapshot of later lacks', async () => {
+    await publish('calculations', { id: 1 });
+    await storeImport(store, [formula('2', '`a`')], { atMs: day(1) });
+    expect((await modelOf()).formulas).toEqual([]);
+
+    await storeImport(store, [formula('3', '`a`')], { atMs: day(30) });
+    expect((await modelOf()).formulas).toMatchObject([{ id: '3' }]);
+  });
+});
