@@ -17,9 +17,7 @@ export {
 export type { Ledger } from './ledger/ledger.ts';
 export type { Queue } from './queue/queue.ts';
 export type { JobFinished } from './result.ts';
-export type { FormulaList } from './types/run-function/import-formulas.ts';
 
-type Formulas = typeof import('./types/run-function/import-formulas.ts');
 type Of<F extends (...given: never) => unknown> = Parameters<F>;
 
 type Storage = typeof import('./job-storage.ts');
@@ -117,14 +115,6 @@ export const findResult = async (...given: Of<Results['findResult']>) =>
 /** A stored result as the bytes of its object. */
 export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
   (await import('./results/stored-results.ts')).bytesOfResult(...given);
-
-/** The formulas of a list in a text. */
-export const readFormulaList = async (...given: Of<Formulas['readFormulaList']>) =>
-  (await import('./types/run-function/import-formulas.ts')).readFormulaList(...given);
-
-/** The formulas that a job's function returned. */
-export const formulasOfJob = async (...given: Of<Formulas['formulasOfJob']>) =>
-  (await import('./types/run-function/import-formulas.ts')).formulasOfJob(...given);
 
 /** The snapshots that an execution takes, from its input. */
 export const parseExecutionInput = async (

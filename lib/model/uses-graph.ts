@@ -218,18 +218,17 @@ export function withDirections(uses: PackedUses): PackedUses {
   const { user, used, isByLinkAlone, relationAt, isBrokenAt } = graphIn(uses);
   const pair = (from = 0, to = 0) => `${from} ${to}`;
   const stated = new Map<string, number>();
-  for (let edge = 0; edge < user.length; edge += 1)
+  for (const edge of user.keys())
     if (relationAt(edge) === 'refers to' && user[edge] !== used[edge] && !isByLinkAlone(edge))
       stated.set(pair(user[edge], used[edge]), edge);
   const linkAttributes = uses.linkAttributes.slice();
   const stays = (_: number, edge: number): boolean => {
     const meant = isByLinkAlone(edge) ? stated.get(pair(used[edge], user[edge])) : undefined;
     if (meant === undefined) return true;
+    const validity = (linkAttributes[edge] ?? 0) & -(1 << VALIDITY);
     if (isBrokenAt(edge))
       linkAttributes[meant] =
-        ((linkAttributes[meant] ?? 0) & ((1 << VALIDITY) - 1)) |
-        BROKEN_BY_USER |
-        ((linkAttributes[edge] ?? 0) & ~((1 << VALIDITY) - 1));
+        ((linkAttributes[meant] ?? 0) & ((1 << VALIDITY) - 1)) | BROKEN_BY_USER | validity;
     return false;
   };
   const edges = Uint32Array.from(user.keys()).filter(stays);

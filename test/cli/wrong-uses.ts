@@ -80,7 +80,6 @@ export const wrongWords: readonly WrongUse[] = [
   ['formula import', 'expected FILE or --from-job, got none'],
   ['formula import a.csv --from-job x', 'expected FILE or --from-job, got FILE and --from-job'],
   ['formula import no/such/file', 'no/such/file: expected a file that can be read more than once'],
-  ['formula import --from-job nosuch', 'job nosuch: not in the ledger'],
   ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got none'],
   ['formula log 7 --at yesterday', '--at: expected the time of an update of calculation 7'],
   ['tables calculation', 'did you mean calculations?'],

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { judgeFormula } from '../../formula/index.ts';
-import { type FormulaList, formulasOfJob, readFormulaList } from '../../jobs/index.ts';
-import { hasEnded } from '../../jobs/types/index.ts';
+import { formulasOfJob, hasEnded, readFormulaList } from '../../jobs/types/index.ts';
 import { storeImport } from '../../model/formulas/index.ts';
 import { TextError } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -17,9 +16,9 @@ import { counted, firstOf, shown, type Terminal } from '../terminal/terminal.ts'
 export default (async ([file], { fromJob, ...flags }, terminal) => {
   oneGiven({ FILE: file, '--from-job': fromJob }, 'needed');
   const store = await openStoreOf(terminal);
-  const { list, job, atMs } =
+  const { list, ...from } =
     fromJob === undefined
-      ? { list: await listOf(file ?? '-', flags, terminal), job: null, atMs: Date.now() }
+      ? { list: await listOf(file ?? '-', flags, terminal), atMs: Date.now() }
       : await listOfJob(fromJob, terminal);
   const { formulas, empty, faulty, faults } = list;
   for (const fault of firstOf(faults, MAX_LINES)) terminal.err(shown(fault));
@@ -32,7 +31,7 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
     ).faults.slice(0, 1),
   );
   for (const fault of firstOf(invalid, MAX_LINES)) terminal.err(shown(fault));
-  const key = await storeImport(store, formulas, { atMs, job, signal: terminal.signal });
+  const key = await storeImport(store, async () => formulas, { ...from, signal: terminal.signal });
   return {
     json: { key, formulas: formulas.length, invalid: invalid.length, empty, faulty },
     words: [
@@ -48,7 +47,7 @@ async function listOf(
   file: string,
   flags: Omit<FlagsOf<'formula import'>, 'fromJob' | 'json'>,
   terminal: Terminal,
-): Promise<FormulaList> {
+) {
   if (file === '-')
     return readFormulaList(Readable.from([await terminal.readInput()]), { ...flags, name: 'standard input' });
   await checkFile(file);

@@ -32,3 +32,13 @@ export {
 export { readFollowers } from './snapshot/open-snapshots.ts';
 export { invalidFormula, updateFormula } from './update-formula/definition.ts';
 export { findCalculation, refuseIfChanged } from './update-formula/find-calculation.ts';
+
+type Formulas = typeof import('./run-function/import-formulas.ts');
+
+/** The formulas of a list in a text. */
+export const readFormulaList = async (...given: Parameters<Formulas['readFormulaList']>) =>
+  (await import('./run-function/import-formulas.ts')).readFormulaList(...given);
+
+/** The formulas that a job's function returned. */
+export const formulasOfJob = async (...given: Parameters<Formulas['formulasOfJob']>) =>
+  (await import('./run-function/import-formulas.ts')).formulasOfJob(...given);

@@ -8,6 +8,7 @@ import {
   thingsIn,
   withDirections,
 } from '../uses-graph.ts';
+import { valuesIn } from './imported-formulas.ts';
 import type { KnownFormula } from './known-formulas.ts';
 
 /** A formula whose text is known, and what it says. */
@@ -31,11 +32,8 @@ export type PackedFormulas = {
 };
 
 /** The formulas of a model. */
-export function* formulasIn({ lines }: PackedFormulas): Generator<ReadFormula> {
-  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
-  for (let from = 0, end = bytes.indexOf('\n'); end !== -1; from = end + 1, end = bytes.indexOf('\n', from))
-    yield JSON.parse(bytes.toString('utf8', from, end));
-}
+export const formulasIn = ({ lines }: PackedFormulas): Generator<ReadFormula> =>
+  valuesIn(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength));
 
 const NONE: PackedFormulas = {
   nodes: new Uint32Array(0),

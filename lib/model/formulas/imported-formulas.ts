@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { getBounded, parseStored, type Store, StoredObjectError } from '../../store/index.ts';
+import { getBounded, parseStored, type Store } from '../../store/index.ts';
 import { timeName, timeOfEntry } from './formula-log.ts';
 
 /** The text of a formula that an import had. */
@@ -27,53 +27,52 @@ const keyOf = (atMs: number) => `${FOLDER}${timeName(atMs)}.ndjson.gz`;
 /** When an import was made, by its key, in epoch milliseconds; NaN for a key of another object. */
 export const timeOfImport = (key: string): number => timeOfEntry({ time: KEY.exec(key)?.[1] });
 
-/** The first line of an import. Its rows are what it had, and after them what the imports in `merged` had of others. */
+/** The first line of an import, whose rows are what it had, and then what the imports in `merged` (times) had of others. */
 const headSchema = z.object({
   version: z.literal(1),
-  /** The job that yielded it; null if it came from a file. */
   job: z.nullable(z.string()),
-  /** Times, as in the keys. */
   merged: z.array(z.string()),
 });
 
+type ImportToStore = {
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+  /** The job that yielded it, whose formulas are stored once, however often this is called. Default: none. */
+  readonly job?: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
 /**
- * Stores what an import had, with what earlier ones had of other calculations, so that a reader needs the newest alone: of
- * two imports at once both are read. A job's is stored once, however often this is called. Returns its key.
+ * Stores what an import has, with what earlier ones had of other calculations, so that a reader needs the newest alone: of
+ * two imports at once both are read. Returns its key; undefined, and stores nothing, if it has nothing.
  */
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
-  formulas: Iterable<Omit<ImportedFormula, 'at'>>,
-  { atMs, job = null, signal }: { atMs: number; job?: string | null; signal?: AbortSignal | undefined },
-): Promise<string> {
+  read: () => Promise<readonly Omit<ImportedFormula, 'at'>[]>,
+  { atMs, job, signal }: ImportToStore,
+): Promise<string | undefined> {
+  let own: Awaited<ReturnType<typeof read>> | undefined;
   for (let at = atMs; ; at += 1) {
     const key = keyOf(at);
-    const there = job === null ? undefined : await findImport(store, key);
+    const there = await findImport(store, key);
     if (there !== undefined && there.head.job === job) return key;
-    const earlier = await Array.fromAsync(store.list(FOLDER, { signal }), (each) => each.key);
-    const { rows, read } = await readImports(
+    own ??= await read();
+    if (own.length === 0) return undefined;
+    const keys = await Array.fromAsync(store.list(FOLDER, { signal }), (each) => each.key);
+    const earlier = await readImports(
       store,
-      earlier.filter((each) => timeOfImport(each) < at),
+      keys.filter((each) => timeOfImport(each) < at),
     );
-    const own = new Date(at).toISOString();
-    for (const formula of formulas) rows.set(formula.id, { ...formula, at: own });
-    const head = { version: 1, job, merged: read.map((each) => timeName(timeOfImport(each))) };
-    const lines = [head, ...rows.values()].map((line) => `${JSON.stringify(line)}\n`);
-    const put = await store.put(key, gzipSync(lines.join('')), {
+    const time = new Date(at).toISOString();
+    for (const formula of own) earlier.rows.set(formula.id, { ...formula, at: time });
+    const merged = earlier.read.map((each) => timeName(timeOfImport(each)));
+    const lines = [{ version: 1, job: job ?? null, merged }, ...earlier.rows.values()];
+    const body = gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const put = await store.put(key, body, {
       contentType: 'application/gzip',
       condition: { ifAbsent: true },
     });
     if (put.kind === 'stored') return key;
-  }
-}
-
-/** Whether the formulas that a job yielded are stored: of a job that was started at this time, in epoch milliseconds. */
-export async function hasImport(
-  store: Pick<Store, 'get'>,
-  { atMs, job }: { readonly atMs: number; readonly job: string },
-): Promise<boolean> {
-  for (let at = atMs; ; at += 1) {
-    const there = await findImport(store, keyOf(at));
-    if (there === undefined || there.head.job === job) return there !== undefined;
   }
 }
 
@@ -90,35 +89,27 @@ export async function readImports(store: Pick<Store, 'get'>, keys: readonly stri
     if (found === undefined) continue;
     merged.add(key);
     for (const time of found.head.merged) merged.add(`${FOLDER}${time}.ndjson.gz`);
-    for (const row of found.rows()) if ((rows.get(row.id)?.at ?? '') < row.at) rows.set(row.id, row);
+    for (const row of valuesIn<ImportedFormula>(found.bytes, found.bytes.indexOf('\n') + 1))
+      if ((rows.get(row.id)?.at ?? '') < row.at) rows.set(row.id, row);
   }
   return { rows, read: keys.filter((key) => merged.has(key)) };
 }
 
-/** An import; undefined if there is none, or it is damaged. */
+/** An import; undefined if there is none, or it is damaged. What was compressed with a checksum is as we wrote it. */
 async function findImport(store: Pick<Store, 'get'>, key: string) {
+  const body = (await getBounded(store, key, MAX_BYTES))?.body;
   try {
-    const body = (await getBounded(store, key, MAX_BYTES))?.body;
-    if (body === undefined) return undefined;
-    const bytes = gunzipSync(body, { maxOutputLength: MAX_BYTES });
-    const end = bytes.indexOf('\n');
-    const head = parseStored(key, bytes.subarray(0, end), headSchema);
-    return { head, rows: () => rowsIn(bytes, end + 1) };
-  } catch (error) {
-    if (
-      error instanceof StoredObjectError ||
-      (error instanceof Error && 'code' in error && /^(?:Z_|ERR_BUFFER)/.test(String(error.code)))
-    )
-      return undefined;
-    throw error;
+    const bytes = body && gunzipSync(body, { maxOutputLength: MAX_BYTES });
+    return bytes && { head: parseStored(key, bytes.subarray(0, bytes.indexOf('\n')), headSchema), bytes };
+  } catch {
+    return undefined;
   }
 }
 
-/** The rows from a place on. What was compressed with a checksum is as we wrote it. */
-function* rowsIn(bytes: Buffer, start: number): Generator<ImportedFormula> {
-  for (let from = start; from < bytes.length; ) {
-    const end = bytes.indexOf('\n', from);
-    yield JSON.parse(bytes.toString('utf8', from, end === -1 ? bytes.length : end));
-    from = end === -1 ? bytes.length : end + 1;
+/** The values of lines of JSON, each of which ends. `from`: the first byte of the first. */
+export function* valuesIn<Value>(bytes: Buffer, from = 0): Generator<Value> {
+  for (let start = from, end = bytes.indexOf('\n', start); end !== -1; end = bytes.indexOf('\n', start)) {
+    yield JSON.parse(bytes.toString('utf8', start, end));
+    start = end + 1;
   }
 }

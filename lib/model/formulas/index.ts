@@ -7,6 +7,4 @@ export {
   storeFormula,
   timeOfEntry,
 } from './formula-log.ts';
-export { formulasIn, type ReadFormula } from './formula-uses.ts';
-export { hasImport, type ImportedFormula, storeImport } from './imported-formulas.ts';
-export { type KnownFormula, listFormulas } from './known-formulas.ts';
+export { type ImportedFormula, storeImport } from './imported-formulas.ts';

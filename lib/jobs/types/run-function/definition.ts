@@ -114,7 +114,9 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
     const { faultOfFormulas } = await import('./import-formulas.ts');
     const fault = await faultOfFormulas(response);
     return {
-      ...(fault === undefined ? end : executed(execution, `returned what is not as expected: ${fault}`)),
+      ...(fault === undefined
+        ? end
+        : executed(execution, `returned a list that cannot be imported as it is: ${fault}`)),
       response,
     };
   };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { messageOf, preview, shortened } from '../../../base/index.ts';
+import { preview, shortened } from '../../../base/index.ts';
 import { parseJson } from '../../../base/json/index.ts';
-import { hasImport, type ImportedFormula, storeImport } from '../../../model/formulas/index.ts';
+import { type ImportedFormula, storeImport } from '../../../model/formulas/index.ts';
 import { idDigits } from '../../../platform/index.ts';
 import { endOfExecution } from '../../../platform/operations/index.ts';
 import type { Store } from '../../../store/index.ts';
@@ -104,34 +104,28 @@ const ALL = { maxBytes: Number.POSITIVE_INFINITY, isDeep: true };
 
 /** What is wrong with the formulas that a function returned; undefined if all of them can be imported. */
 export async function faultOfFormulas(execution: string | Buffer): Promise<string | undefined> {
-  try {
-    const { formulas, faulty, faults } = await formulasOf(execution);
-    const imported = `${formulas.length} formulas are imported`;
-    if (faulty > 0) return `of ${faulty} rows nothing is: ${faults.slice(0, 5).join('; ')}; ${imported}`;
-    return formulas.length > 0 ? undefined : 'the result: expected formulas, got none';
-  } catch (error) {
-    if (error instanceof TextError) return messageOf(error.message);
-    throw error;
-  }
+  const { formulas, faulty, faults } = await formulasOf(execution).catch(asFault);
+  if (faulty === 0) return formulas.length > 0 ? undefined : 'expected formulas, got none';
+  return `${faulty} rows or lists are not as expected, and ${formulas.length} formulas are imported: ${faults.slice(0, 5).join('; ')}`;
+}
+
+/** A text that is no list has no formulas: what is wrong with it is the only fault. */
+function asFault(error: unknown): FormulaList {
+  if (!(error instanceof TextError)) throw error;
+  return { formulas: [], empty: 0, faulty: 1, faults: [error.message] };
 }
 
 /** The formulas that the function of an ended job returned. Throws `TextError` if it returned none, or something else. */
-export async function formulasOfJob(
+export const formulasOfJob = async (
   store: Store,
   { outcome }: Pick<EndedJobRow, 'outcome'>,
-): Promise<FormulaList> {
-  return formulasOf((await responseOf(store, outcome)) ?? '{}');
-}
+): Promise<FormulaList> => formulasOf((await responseOf(store, outcome)) ?? '{}');
 
 /** Stores the formulas that a job's function returned, once, as they were when it was started; what is no list says nothing. */
 export async function importFormulas(store: Store, ended: EndedJobRow): Promise<void> {
-  const job = { atMs: ended.startedAt ?? ended.createdAt, job: ended.id };
-  if (await hasImport(store, job)) return;
-  try {
-    const { formulas } = await formulasOfJob(store, ended);
-    if (formulas.length > 0) await storeImport(store, formulas, job);
-  } catch (error) {
-    // Which is the job's error already.
-    if (!(error instanceof TextError)) throw error;
-  }
+  const { id: job, startedAt: atMs = ended.createdAt } = ended;
+  await storeImport(store, async () => (await formulasOfJob(store, ended).catch(asFault)).formulas, {
+    atMs,
+    job,
+  });
 }

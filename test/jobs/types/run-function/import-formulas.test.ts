@@ -4,7 +4,7 @@ import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
 import { runFunction } from '../../../../lib/jobs/types/index.ts';
 import { functionRunner } from '../../../../lib/jobs/types/run-function/definition.ts';
 import { readFormulaList } from '../../../../lib/jobs/types/run-function/import-formulas.ts';
-import { listFormulas } from '../../../../lib/model/formulas/index.ts';
+import { listFormulas } from '../../../../lib/model/formulas/known-formulas.ts';
 import type { Call } from '../../../../lib/platform/index.ts';
 import { fakeWorker, leaseOf, messageOf } from '../../fake-worker.ts';
 
@@ -146,7 +146,7 @@ describe('a job that imports formulas', () => {
     [
       'a list of something else',
       [{ name: 'x' }],
-      /of 1 rows nothing is: line 1: .*expected a field, got none; 0 formulas are imported/,
+      /1 rows or lists are not as expected, and 0 formulas are imported: line 1: .*expected a field, got none/,
     ],
   ])('is failed, and executed, if its function returns %s', async (_, result, message) => {
     const { outcome, imports } = await known({ result });
