@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
+import { parseOwnJson } from '../../base/json/index.ts';
 import { getBounded, parseStored, type Store } from '../../store/index.ts';
 import { timeName, timeOfEntry } from './formula-log.ts';
 
@@ -109,7 +110,7 @@ async function findImport(store: Pick<Store, 'get'>, key: string) {
 /** The values of lines of JSON, each of which ends. `from`: the first byte of the first. */
 export function* valuesIn<Value>(bytes: Buffer, from = 0): Generator<Value> {
   for (let start = from, end = bytes.indexOf('\n', start); end !== -1; end = bytes.indexOf('\n', start)) {
-    yield JSON.parse(bytes.toString('utf8', start, end));
+    yield parseOwnJson(bytes.toString('utf8', start, end)) as Value;
     start = end + 1;
   }
 }
