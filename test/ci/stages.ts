@@ -46,6 +46,11 @@ export const turns: readonly (readonly (readonly Stage[])[])[] = [
     [
       { name: 'simulate', command: npm('simulate', '--', '--seeds', SEEDS), limitMinutes: 10 },
       { name: 'days', command: npm('simulate', '--', '--day', '--seeds', '1..3'), limitMinutes: 5 },
+      {
+        name: 'fortnight',
+        command: npm('simulate', '--', '--nights', '14', '--seeds', '1'),
+        limitMinutes: 5,
+      },
       { name: 'mutants', command: npm('mutants', '--', ...GROUPS, '--sample', CHANGES), limitMinutes: 15 },
     ],
   ],

@@ -310,6 +310,66 @@ export function dayOf(seed: number, table: TableKind = 'DynamoDB'): Plan {
   };
 }
 
+/** Makes the dice of nights others than those of a day. */
+const OF_NIGHTS = 0x40_0001;
+
+/**
+ * Many days as an account has them: a snapshot each night that cards follow, a prune each morning, thirty jobs and one trouble a
+ * day, a batch and a deployment each week, an outage of one to two hours each fortnight, clocks that are set a month off.
+ */
+export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoDB'): Plan {
+  const dice = createDice(seed ^ OF_NIGHTS);
+  const each = <Value>(every: number, plan: (fromMs: number) => readonly Value[]): readonly Value[] =>
+    Array.from({ length: Math.ceil(days / every) }, (_, index) => plan(index * every * DAY)).flat();
+  const later = <Timed extends { readonly atMs: number }>(fromMs: number, planned: readonly Timed[]) =>
+    planned.map((timed) => ({ ...timed, atMs: timed.atMs + fromMs }));
+  const short = shortPlanOf(seed);
+  const endMs = days * DAY;
+  const jobs = each(1, (ms) =>
+    Array.from({ length: 30 }, () => ({ job: jobOf(dice), atMs: ms + dice.below(DAY - HOUR) })),
+  );
+  const batches = each(7, (ms) => later(ms, batchesOf(dice, { most: 1, toMs: DAY })));
+  const aDay = Math.floor(jobs.length / days);
+  return {
+    ...short,
+    table,
+    skewsMs: table === 'SQLite' ? [0] : short.skewsMs,
+    calmFromMs: endMs,
+    records: 200,
+    datasets: 5,
+    jobs,
+    batches,
+    snapshotsAtMs: [...each(1, (ms) => [ms + 2 * HOUR + dice.below(10 * MINUTE)]), endMs + 30_000],
+    deeds: [
+      ...each(1, (ms): readonly Deed[] => {
+        const first = (ms / DAY) * aDay;
+        return deedsOf(dice, { jobs: aDay, calmFromMs: DAY })
+          .map((deed) => ('job' in deed ? { ...deed, job: deed.job + first } : deed))
+          .map((deed) => ({ ...deed, atMs: deed.atMs + ms }));
+      }),
+      ...deedsOnBatches(dice, { batches, calmFromMs: endMs }),
+      ...each(7, (ms) => [{ kind: 'deploy' as const, atMs: ms + dice.below(DAY) }]),
+      ...each(1, (ms) => [{ kind: 'prune' as const, atMs: ms + 6 * HOUR + dice.below(HOUR) }]),
+    ],
+    spells: [
+      ...each(1, (ms) => {
+        const fromMs = ms + dice.below(22 * HOUR);
+        return spellsOf(dice, 2 * HOUR)
+          .slice(0, 2)
+          .map((spell) => ({ ...spell, fromMs: spell.fromMs + fromMs, toMs: spell.toMs + fromMs }));
+      }),
+      ...each(14, (ms) => {
+        const fromMs = ms + dice.below(10 * DAY);
+        return [longSpell(dice, { fromMs, toMs: fromMs + HOUR + dice.below(HOUR) })];
+      }),
+    ],
+    noisePercent: 0.2,
+    crashPercent: 0.005,
+    pausePercent: 0.01,
+    clockPercent: 0.002,
+  };
+}
+
 function jobOf(dice: Dice): JobPlan {
   const type = dice.pick(['run-function', 'run-function', 'update-formula', 'data-files', 'score'] as const);
   switch (type) {

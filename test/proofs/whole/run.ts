@@ -1,21 +1,22 @@
 import { parseArgs } from 'node:util';
 import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { breaks } from './breaks.ts';
-import { dayOf, kindNames, kinds, planOf, tableKinds } from './plan.ts';
+import { dayOf, kindNames, kinds, nightsOf, planOf, tableKinds } from './plan.ts';
 import { simulate } from './simulate.ts';
 
 /*
  * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds on each table, with `--table SQLite` on that one;
- * `--day` makes each a day of everything at once, `--only jobs` (or `scans`, `batches`, `limits`) leaves the other work out, `--log`
+ * `--day` makes each a day of everything at once, `--nights 365` a year, `--only jobs` (or `scans`, `batches`, `limits`) leaves the other work out, `--log`
  * prints the timeline of each, and `--break NAME` takes a rule away first. The last line is `N passed, N failed`.
  */
 
-const { values, broken, only, first, last, tables } = readUsage(() => {
+const { values, nights, broken, only, first, last, tables } = readUsage(() => {
   const { values: given } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1..20' },
       log: { type: 'boolean', default: false },
       day: { type: 'boolean', default: false },
+      nights: { type: 'string' },
       break: { type: 'string' },
       table: { type: 'string' },
       only: { type: 'string' },
@@ -26,8 +27,10 @@ const { values, broken, only, first, last, tables } = readUsage(() => {
   const tables = given.table === undefined ? tableKinds : [oneOf('--table', given.table, tableKinds)];
   const rule = given.break === undefined ? undefined : oneOf('--break', given.break, Object.keys(breaks));
   const kind = given.only === undefined ? undefined : oneOf('--only', given.only, kindNames);
+  const nights = given.nights === undefined ? undefined : numberOption('nights', given.nights);
   return {
     values: given,
+    nights,
     broken: rule === undefined ? undefined : breaks[rule],
     only: kind && kinds[kind],
     first: from,
@@ -41,7 +44,8 @@ Error.stackTraceLimit = 0;
 let failed = 0;
 const seeds = Array.from({ length: last - first + 1 }, (_, index) => first + index);
 for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, kind] as const))) {
-  const whole = (values.day ? dayOf : planOf)(seed, table);
+  const whole =
+    nights === undefined ? (values.day ? dayOf : planOf)(seed, table) : nightsOf(seed, nights, table);
   const plan = { ...whole, ...only?.(whole) };
   const startedMs = performance.now();
   const { violations, trace, facts } = await simulate({ ...plan, ...broken?.among?.(plan) }, broken?.parts());
@@ -52,7 +56,7 @@ for (const [seed, table] of seeds.flatMap((each) => tables.map((kind) => [each, 
   for (const violation of violations) console.log(`  ${violation}`);
   if (violations.length === 0) continue;
   failed += 1;
-  const kind = `${values.day ? ' --day' : ''}${values.only === undefined ? '' : ` --only ${values.only}`}`;
+  const kind = `${values.day ? ' --day' : ''}${nights === undefined ? '' : ` --nights ${nights}`}${values.only === undefined ? '' : ` --only ${values.only}`}`;
   const options = `--table ${table} --seeds ${seed} --log${kind}`;
   const without = values.break === undefined ? '' : ` --break '${values.break}'`;
   console.log(`FAILED: again: npm run simulate -- ${options}${without}`);

@@ -30,7 +30,7 @@ const OF_THE_FUTURE = /^Nothing is given up for a fault: execution \S+ refused /
 export type Ended = {
   readonly violations: readonly string[];
   readonly trace: readonly string[];
-  readonly facts: Readonly<Record<string, number | string | undefined>>;
+  readonly facts: Readonly<Record<string, number | string | Readonly<Record<string, number>> | undefined>>;
 };
 
 /** Runs a schedule, with broken parts if there are any, to its end. */

@@ -1,4 +1,4 @@
-import type { Sent } from '../people.ts';
+import { KEPT, type Sent } from '../people.ts';
 import type { Plan } from '../plan.ts';
 import type { watchRecovery } from '../recovery.ts';
 import type { Scene } from '../scene.ts';
@@ -41,6 +41,7 @@ export async function checkPromises(ended: Finished) {
   for await (const { key } of scene.store.list(''))
     if (NOT_ON_WINDOWS.test(key))
       broken(`The promises hold with nothing but a folder: ${key} is no file there`);
+  const state = await checkState(ended);
   const share = recovery.share();
   if (share !== undefined && share < 0.5)
     broken(
@@ -56,6 +57,7 @@ export async function checkPromises(ended: Finished) {
     rate: plan.rate,
     throttled: scene.platform.throttled.length,
     calls: scene.platform.arrivals.length,
+    ...state,
     shareAfter: share === undefined ? undefined : Math.round(100 * share),
     minutes: Math.round(scene.world.sinceStartMs() / 6_000) / 10,
   };
@@ -69,6 +71,39 @@ function checkRate({ plan, scene, broken }: Finished): number {
       `The budget is the fleet's: ${most} requests in the second before ${atMs / 1_000} s, at a rate of ${plan.rate}`,
     );
   return most;
+}
+
+/** A run's parts, checkpoint, notes and manifest, and the folders that its publication leaves. */
+const MAX_OBJECTS_A_RUN = 12;
+
+/** **State grows as the runs do, and no faster**: returns how many rows and objects there are, by their first word. */
+async function checkState({ plan, scene, sent, recovery, broken }: Finished) {
+  const rows = new Map<string, number>();
+  const objects = new Map<string, number>();
+  const add = (to: Map<string, number>, [name = '']: readonly string[]) =>
+    to.set(name, (to.get(name) ?? 0) + 1);
+  for await (const { key } of scene.table.rows.scan('')) add(rows, key.partition.split('#'));
+  for await (const { key } of scene.store.list('')) add(objects, key.split('/'));
+  const runs = scene.executions.started().size;
+  const chunks = plan.batches.reduce((sum, { texts }) => sum + Math.ceil(texts.length / 100), 0);
+  const jobs = plan.jobs.length + plan.snapshotsAtMs.length + recovery.ids().length + chunks + runs;
+  const bounds = [
+    ['rows of jobs', rows.get('job'), jobs],
+    ['results', objects.get('results'), jobs],
+    // Each morning all but the newest are pruned: the last of these may have died.
+    [
+      'objects of calculations',
+      objects.get('calculations'),
+      sent.prunedAtMs.length < 3 ? Number.POSITIVE_INFINITY : MAX_OBJECTS_A_RUN * (KEPT + 3),
+    ],
+    ['objects of work', objects.get('work'), MAX_OBJECTS_A_RUN * runs + jobs],
+  ] as const;
+  for (const [what, found = 0, most] of bounds)
+    if (found > most)
+      broken(
+        `State grows as the runs do: ${found} ${what} after ${jobs} jobs and ${runs} runs, at most ${most}`,
+      );
+  return { rows: Object.fromEntries(rows), objects: Object.fromEntries(objects) };
 }
 
 /** Other jobs that are sent while texts are refused wait no longer than this, most of them. */
