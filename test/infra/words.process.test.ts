@@ -11,13 +11,13 @@ const TSC = resolve('node_modules', 'typescript', 'bin', 'tsc');
 
 /** The members of each object of fields, with whether a docstring stands above. */
 function* membersIn(declarations: string): Generator<readonly [name: string, hasWords: boolean]> {
-  for (const [, fields = '', body = ''] of declarations.matchAll(
-    /^declare const (\w*[fF]ields|timing): \{\n(.*?)^\};/gms,
+  for (const [, fields, source = '', body = ''] of declarations.matchAll(
+    /^(?:declare const (\w*[fF]ields|timing): |export declare const \w+: .*?SourceDefinition<"([\w-]+)", )\{\n(.*?)^\}/gms,
   )) {
     const lines = body.split('\n');
     for (const [at, line] of lines.entries()) {
       const [, name] = /^ {4}(?:readonly )?'?"?([\w-]+)'?"?\??: /.exec(line) ?? [];
-      if (name !== undefined) yield [`${fields}.${name}`, /\*\/$/.test(lines[at - 1] ?? '')];
+      if (name !== undefined) yield [`${fields ?? source}.${name}`, /\*\/$/.test(lines[at - 1] ?? '')];
     }
   }
 }
@@ -28,12 +28,14 @@ test('each prop of the construct has its words in the declarations, at any depth
   const schemas = readFileSync(join(dist, 'infra', 'config-schema.d.ts'), 'utf8');
   const [, instance = ''] = /^declare const instanceFields: \{\n(.*?)^\};/ms.exec(schemas) ?? [];
 
-  const members = globSync(join(dist, 'infra', '*.d.ts')).flatMap((file) => [
-    ...membersIn(readFileSync(file, 'utf8')),
-  ]);
+  const files = ['infra/*.d.ts', 'lib/snapshot/sources/*/definition.d.ts'].map((glob) => join(dist, glob));
+  const members = globSync(files).flatMap((file) => [...membersIn(readFileSync(file, 'utf8'))]);
 
   expect(`${status} ${stdout}`).toBe('0 ');
-  expect(members.length).toBeGreaterThan(80);
+  expect(members.length).toBeGreaterThan(90);
+  expect(members.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['calculations.filters', 'files.where']),
+  );
   expect(members.filter(([, hasWords]) => !hasWords).map(([name]) => name)).toEqual([]);
   // An object that is written out has lost the words of its members; a schedule has those of its source's request.
   expect(instance.match(/^ {4}\w+: .*ZodMiniObject<\{/gm)).toEqual([

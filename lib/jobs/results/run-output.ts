@@ -1,8 +1,9 @@
+import { lowerCase } from '../../model/rules/index.ts';
 import type { Store } from '../../store/index.ts';
 import { type CsvWishes, csvOutput, type OutputFormat, writeTextFile } from '../../text/index.ts';
 import type { FileRow, JobFile } from '../file/job-file.ts';
 import { OTHER_CONTENT } from '../job-advice.ts';
-import { hasEnded, type Outcome } from '../ledger/job-row.ts';
+import { hasEnded } from '../ledger/job-row.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { responseOf } from '../result.ts';
 import { csvLines, ndjsonLines, type RowToWrite } from '../texts/output/added-columns.ts';
@@ -51,18 +52,12 @@ async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerato
   else yield* ndjsonLines(found, { names, added });
 }
 
-async function addedTo(
-  { id, contentHash }: FileRow,
-  { ledger, store }: RunOutputOptions,
-): Promise<{
-  readonly status: Outcome['status'] | 'left' | 'refused';
-  readonly response: string;
-  readonly error: string;
-}> {
+async function addedTo({ id, contentHash }: FileRow, { ledger, store }: RunOutputOptions) {
   const row = await ledger.read(id);
   if (row?.contentHash !== undefined && row.contentHash !== contentHash)
-    return { status: 'refused', response: '', error: OTHER_CONTENT };
-  if (row === undefined || !hasEnded(row)) return { status: 'left', response: '', error: '' };
+    return { status: 'failed', response: '', error: OTHER_CONTENT };
+  if (row === undefined || !hasEnded(row))
+    return { status: lowerCase(row?.state) ?? '', response: '', error: '' };
   const { status, error, note } = row.outcome;
   const response = (await responseOf(store, row.outcome)) ?? '';
   return { status, response: response.replaceAll(/[\r\n]+/g, ' '), error: error?.message ?? note ?? '' };

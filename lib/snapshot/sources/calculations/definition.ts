@@ -23,7 +23,9 @@ export const calculations = defineSource({
   operation: 'searchCalculations',
   takes: 'All calculations, or only those that match a search (then with --as).',
   fields: (list) => ({
+    /** Only calculations whose name matches this text; then `as` is needed. Default: all. */
     name: z.optional(filledText),
+    /** Only calculations that match all of these, `FIELD` or `FIELD:VALUE,…`, 100 at most; then `as` is needed. Default: all. */
     filters: z.optional(list(filterSchema, { error: 'a list of filters', most: 100 })),
   }),
   rules: [

@@ -11,9 +11,9 @@ export const cards = defineSource({
   takes:
     'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
   fields: (list) => ({
-    /** Default: the datasets that the last published calculations link to. */
+    /** The ids of datasets, 10,000 at most. Default: those that the last published calculations link to. */
     datasets: z.optional(list(uuid, { error: 'a list of dataset ids', most: 10_000 })),
-    /** Whether to include cards that use a dataset only in a drill. */
+    /** Whether to include cards that use a dataset only in a drill. Default: true. */
     drill: z._default(yesOrNo, true),
   }),
   rules: [],

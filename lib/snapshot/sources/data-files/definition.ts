@@ -9,7 +9,10 @@ export const dataFiles = defineSource({
   name: 'data-files',
   operation: 'getDataFile',
   takes: 'The metadata of data files, with their revisions.',
-  fields: (list) => ({ ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }) }),
+  fields: (list) => ({
+    /** The ids of the data files, as digits, 10,000 at most. */
+    ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }),
+  }),
   rules: [],
   // The platform lists no data files.
   narrowedBy: () => [],

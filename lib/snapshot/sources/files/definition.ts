@@ -65,15 +65,20 @@ export const files = defineSource({
   operation: 'searchFiles',
   takes: 'All files of each FileSet, or only those that match a search.',
   fields: (list) => ({
-    /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
+    /** The ids of FileSets, 1,000 at most. In lower case, each once and sorted, so that the same FileSets are the same selection. */
     filesets: z.pipe(
       list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
       z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
     ),
+    /** Only files below this directory. Default: all. */
     directory: z.optional(z.string({ error: 'text' })),
+    /** Whether to leave out what is deeper than the directory itself. Default: false. */
     immediate: z.optional(yesOrNo),
+    /** Only files that match all of these. Default: all. */
     where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
+    /** Only files that were created at this time or later, ISO 8601 in UTC. Default: all. */
     since: z.optional(utcTime),
+    /** Only files that were created at this time or earlier, ISO 8601 in UTC. Default: all. */
     until: z.optional(utcTime),
   }),
   rules: [
