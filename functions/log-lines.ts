@@ -30,7 +30,7 @@ export const measuredLine = (
  * threshold only those whose `value` is above it. The metric's dimension is `problem`.
  */
 export const problemLine = (
-  problem: ProblemName | `${'SnapshotMissing' | 'Throttling'}-${string}`,
+  problem: ProblemName | `${'SnapshotMissing' | 'FunctionMissing' | 'Throttling'}-${string}`,
   value: number,
   { at, service }: Pick<LineOptions, 'at' | 'service'>,
 ): string =>

@@ -37,6 +37,15 @@ const INSTANCE = {
   name: 'manual',
   baseUrl: 'https://acme.example.com',
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }],
+  functions: [
+    {
+      name: 'nightly',
+      cron: '0 1 * * ? *',
+      packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+      packageVersion: '1.0.0',
+      functionName: 'f',
+    },
+  ],
 };
 
 /** `docs/alarms.md`: what each alarm reports, with its severity, and each measure with its meaning. */
@@ -54,7 +63,7 @@ export const alarmsPage = (): string =>
     '',
     'What the logs say is one alarm for each severity, since a metric that an alarm looks at costs $0.10 a month. It is an alarm over several series: each problem has a state and notifications of its own, which name it (`problem`), and stays for 75 minutes after its last line. A condition with a `threshold` of its own gets an alarm of its own. The names of the alarms in CloudWatch are the outputs `AlarmPage`, `AlarmTicket` and so on.',
     '',
-    'What lasts is reported again for as long as it lasts: a refused token every hour until a call succeeds, a missing snapshot every hour, a missing or forbidden part with each message that comes back (every 16 minutes at the latest) and, of table and bucket, every hour; what remains of it are dead letters, whose alarm stays until the queue is empty. What happened once ends after 75 minutes, dealt with or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --status failed` and `report` still list it.',
+    'What lasts is reported again for as long as it lasts: a refused token every hour until a call succeeds, a missing snapshot or scheduled function every hour, a missing or forbidden part with each message that comes back (every 16 minutes at the latest) and, of table and bucket, every hour; what remains of it are dead letters, whose alarm stays until the queue is empty. What happened once ends after 75 minutes, dealt with or not: `Forbidden`, `MessagesRefused`, `JobsFailed`, `JobsUnknown`, `SnapshotRefused`, `FunctionErrors`. `npx platform-sync jobs --status failed` and `report` still list it.',
     '',
     'What loses something, or stands still, is a page; what a retry may heal, or can wait until the morning, is a ticket. Failures that time heals (throttling, time-outs, 5xx) are reported as what they bring about.',
     '',

@@ -13,6 +13,7 @@ export const allowedTypes = ({ allow: given }: Pick<CompleteSettings, 'allow'>):
 /** The jobs that an instance creates itself, by the field that causes them. */
 const OWN_JOBS = {
   schedules: 'snapshot',
+  functions: 'run-function',
   eventRules: 'run-function',
   functionsQueue: 'run-function',
   textsQueue: 'score',
@@ -32,12 +33,14 @@ export function allowFaults(instance: Readonly<Record<string, unknown>>): readon
       expected: `${type} among them, or no ${field}`,
     }));
   if ([...(parsed.data.packages ?? []), ...(parsed.data.functions ?? [])].some(isToken)) return [];
-  return itemsOf(instance['eventRules']).flatMap((rule, index) => {
-    if (FUNCTION_FIELDS.some((field) => isToken(Reflect.get(rule, field)))) return [];
-    if (FUNCTION_FIELDS.some((field) => typeof Reflect.get(rule, field) !== 'string')) return [];
-    const fault = allowFault(parsed.data as Allow, { ...rule, type: 'run-function' } as Job);
-    return fault === undefined ? [] : [{ path: ['eventRules', index, fieldOf(fault)], expected: NAMED }];
-  });
+  return (['functions', 'eventRules'] as const).flatMap((list) =>
+    itemsOf(instance[list]).flatMap((item, index) => {
+      if (FUNCTION_FIELDS.some((field) => isToken(Reflect.get(item, field)))) return [];
+      if (FUNCTION_FIELDS.some((field) => typeof Reflect.get(item, field) !== 'string')) return [];
+      const fault = allowFault(parsed.data as Allow, { ...item, type: 'run-function' } as Job);
+      return fault === undefined ? [] : [{ path: [list, index, fieldOf(fault)], expected: NAMED }];
+    }),
+  );
 }
 
 /** The fields that name a code function; if one is missing, that is a separate fault. */

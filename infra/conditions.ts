@@ -44,6 +44,8 @@ type MeasuredCondition = { readonly metric: IMetric; readonly above: number };
 export type ConditionsProps = Pick<Instance, 'alarms' | 'allow'> & {
   /** The snapshots that must be published regularly. */
   readonly expected: readonly ExpectedSnapshot[];
+  /** The names of the functions that run on a schedule. */
+  readonly scheduled: readonly string[];
   readonly queues: readonly IQueue[];
   readonly deadLetters: Readonly<Record<'JobsDeadLetters' | 'RareDeadLetters', IQueue>>;
   /** The functions that call the platform or split texts. */
@@ -199,19 +201,30 @@ const lying = (queue: IQueue): MeasuredCondition => ({
   above: 0,
 });
 
-function snapshotConditions({ expected, watch, workers }: ConditionsProps): Conditions {
-  const missing = expected.map(({ place, hours }) => {
-    const name = `SnapshotMissing-${place}`;
-    const condition: Condition = {
-      severity: 'page',
+function snapshotConditions({ expected, scheduled, watch, workers }: ConditionsProps): Conditions {
+  const missing = [
+    ...expected.map(({ place, hours }) => ({
+      section: 'SnapshotMissing' as const,
+      of: place as string,
       says: `No snapshot of ${place} was published in ${hours} hours.`,
-      section: 'SnapshotMissing',
+      setBy: 'publishedWithinHours of the schedule',
+    })),
+    ...scheduled.map((of) => ({
+      section: 'FunctionMissing' as const,
+      of,
+      says: `The job of ${of} did not arrive within an hour of its scheduled time.`,
+    })),
+  ].map(({ of, section, ...words }) => {
+    const name = `${section}-${of}`;
+    const condition: Condition = {
+      ...words,
+      severity: 'page',
+      section,
       logs: [watch],
       pattern: `$.problem = "${name}"`,
-      together: '$.problem = "SnapshotMissing-*"',
+      together: `$.problem = "${section}-*"`,
       field: '$.problem',
       shown: [name],
-      setBy: 'publishedWithinHours of the schedule',
     };
     return [name, condition] as const;
   });

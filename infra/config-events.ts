@@ -33,7 +33,8 @@ const inputVariables = z
       issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
   });
 
-const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
+/** A segment of a function's path. */
+export const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
 
 const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 

@@ -15,7 +15,8 @@ import { FIRST_YEAR, longestGapHours, neverRuns } from './longest-gap.ts';
 import { at } from './template-size.ts';
 import { timeZoneFault } from './time-zone.ts';
 
-const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
+/** When a schedule runs. */
+export const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
   const faults = cronFaults(value);
   for (const message of faults) issues.push({ code: 'custom', message, input: value });
   if (faults.length === 0 && neverRuns(value))
@@ -26,7 +27,8 @@ const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
     });
 });
 
-const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) => {
+/** The time zone of a cron. */
+export const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) => {
   const message = timeZoneFault(value);
   if (message !== undefined) issues.push({ code: 'custom', message, input: value });
 });

@@ -28,6 +28,7 @@ import {
   uuid,
   whole,
 } from './config-fields.ts';
+import { type ScheduledFunctionSchema, scheduledFunctionSchema } from './config-functions.ts';
 import { type ScheduleSettings, scheduleSchema } from './config-schedules.ts';
 import { endpointServices } from './endpoints.ts';
 import { severities } from './severities.ts';
@@ -271,6 +272,11 @@ const instanceFields = {
   allow: z.optional(allow),
   /** The snapshots to take on a schedule. Default: none: only jobs and commands take snapshots. */
   schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
+  /** Code functions to run on a schedule, through the queue of code functions if there is one. Default: none. */
+  functions: z._default(
+    z.array<ScheduledFunctionSchema>(scheduledFunctionSchema, { error: 'a list of functions on schedules' }),
+    [],
+  ),
   /** EventBridge events that run code functions. They need the queue of code functions, for $0.36 a month. Default: none. */
   eventRules: z._default(z.array<EventRuleSchema>(eventRuleSchema, { error: 'a list of event rules' }), []),
   /** Whether code functions have a separate queue, for $0.36 a month, which event rules need. After it is turned off, its messages move to the queue of all jobs within an hour. Default: true if there are event rules. */

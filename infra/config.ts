@@ -91,6 +91,7 @@ type Describe = (path: readonly PropertyKey[], expected: string) => string;
 
 function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
   const schedules = listIn(instance, 'schedules');
+  const functions = listIn(instance, 'functions');
   const rules = listIn(instance, 'eventRules');
   const { workers } = instance;
   const fewest = fewestWorkers({ snapshots: schedules.length, textsQueue: instance['textsQueue'] === true });
@@ -102,6 +103,9 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ),
     ...repeated(schedules, ({ source, as = '' }) => `${source}.${as}`).map((index) =>
       describe(['schedules', index, 'as'], 'a place that no other schedule has'),
+    ),
+    ...repeated(functions, ({ name }) => name).map((index) =>
+      describe(['functions', index, 'name'], 'a name that no other function has'),
     ),
     ...repeated(rules, ({ name }) => name).map((index) =>
       describe(['eventRules', index, 'name'], 'a name that no other rule has'),
@@ -150,11 +154,12 @@ function faultText(path: readonly PropertyKey[], expected: string, given: unknow
   return `${name}: expected ${expected}, got ${preview(at)}`;
 }
 
-/** The name of an item of a list in messages, after its index: a rule by its name, a schedule by its source. */
+/** The name of an item of a list in messages, after its index: a rule or function by its name, a schedule by its source. */
 function labelOf(list: PropertyKey | undefined, item: unknown): string {
   if (!isObject(item)) return '';
   const { name, source, as } = item;
-  const label = list === 'eventRules' ? [name] : list === 'schedules' ? [source, as] : [];
+  const label =
+    list === 'eventRules' || list === 'functions' ? [name] : list === 'schedules' ? [source, as] : [];
   const texts = label.filter((each) => typeof each === 'string');
   return texts.length === 0 ? '' : ` (${texts.join('.')})`;
 }

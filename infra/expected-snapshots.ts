@@ -16,7 +16,7 @@ import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
 
 type ExpectedSnapshotsProps = FunctionDefaults &
   RareDeadLetters &
-  Pick<Instance, 'schedules'> & {
+  Pick<Instance, 'schedules' | 'functions'> & {
     readonly group: IScheduleGroup;
     readonly environment: CommonEnvironment;
     readonly storage: Storage;
@@ -24,7 +24,8 @@ type ExpectedSnapshotsProps = FunctionDefaults &
 
 /**
  * Checks every hour the age of the newest published run of each place, and whether the platform refuses the token, and
- * reports a problem until it is over. An alarm on runs could look back only a week, and would be red from the first
+ * reports a problem until it is over. At the times of scheduled functions it records that their jobs are due, and looks for those
+ * that did not arrive, too. An alarm on runs could look back only a week, and would be red from the first
  * deployment on unless something counted zeros; both would cost a metric for each place. The function uses the store and
  * the table, so it also notices if they are missing while nothing else runs.
  */
@@ -35,7 +36,7 @@ export class ExpectedSnapshots extends Construct {
 
   constructor(scope: Construct, id: string, props: ExpectedSnapshotsProps) {
     super(scope, id);
-    const { schedules } = props;
+    const { schedules, functions } = props;
     this.expected = schedules.flatMap((schedule) => {
       const hours = publishedWithinHours(schedule, schedules);
       if (hours === undefined) this.warnOf(schedule);
@@ -48,7 +49,7 @@ export class ExpectedSnapshots extends Construct {
       description: 'Looks for missing snapshots and a refused token',
       at: { minute: '0' },
       maxEventAge: Duration.hours(1),
-      input: { expected: this.expected },
+      input: { expected: this.expected, functions: functions.map(({ name }) => name) },
     });
   }
 
@@ -65,7 +66,8 @@ export class ExpectedSnapshots extends Construct {
       environment: { ...environment } satisfies FunctionEnvironment,
     });
     storage.grantRead(watch.role, [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), STATE]);
-    storage.grantWrite(watch.role, [STATE]);
+    storage.grantWrite(watch.role, [STATE, DUE]);
+    storage.grantDelete(watch.role, [DUE]);
     storage.grantRows(watch.role, 'dynamodb:GetItem');
     return watch;
   }
@@ -80,3 +82,6 @@ export class ExpectedSnapshots extends Construct {
 
 /** The schedules, with the time from which their snapshots are expected. */
 const STATE = 'work/expected-snapshots.json';
+
+/** The jobs of scheduled functions that are due. */
+const DUE = 'work/expected-jobs/*';

@@ -12,7 +12,7 @@ export type Limit = {
 };
 
 /**
- * All limits of resources that a configuration can reach. Sources: "Quotas" in the guides of Lambda and EventBridge,
+ * All limits of resources that a configuration can reach. Sources: "Quotas" in the guides of Lambda, EventBridge and Scheduler,
  * and the API references of PutRule, PutTargets, PutMetricAlarm and PutMetricFilter, as of 2026-11-22.
  */
 export const limits: readonly Limit[] = [
@@ -37,6 +37,13 @@ export const limits: readonly Limit[] = [
     sizeIn: ({ Targets }, known) =>
       largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'), known)),
     remedy: 'shorten inputVariables: a function can read what is constant elsewhere',
+  },
+  {
+    type: 'AWS::Scheduler::Schedule',
+    what: 'bytes of input',
+    most: 262_144,
+    sizeIn: ({ Target }, known) => sizeOf(at(Target, 'Input'), known),
+    remedy: 'shorten inputVariables or the lists of the schedule, or make two schedules of it',
   },
   {
     type: 'AWS::CloudWatch::Alarm',

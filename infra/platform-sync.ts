@@ -40,6 +40,7 @@ import { type AnyProps, givenValues, partsOf, resourceFaults } from './platform-
 import { Policies, PUBLISHED } from './policies.ts';
 import { createDeadLetterQueue } from './queues.ts';
 import { Reports } from './reports.ts';
+import { ScheduledFunctions } from './scheduled-functions.ts';
 import { followersOf, narrowedPlaces, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { locationOf, Storage } from './storage.ts';
@@ -169,37 +170,40 @@ export class PlatformSync extends Construct {
 
   /** Creates the functions, and what starts them. */
   private work(instance: CompleteSettings, base: Base): Work {
-    const { schedules, allow, eventRules, canaryMinutes } = instance;
+    const { schedules, functions, allow, eventRules, canaryMinutes } = instance;
     const { logs, network, environment, storage, secret, catalog, capacity } = base;
     const parts = { logs, network, environment, storage, secret };
     const rareDeadLetters = createDeadLetterQueue(this, 'RareDeadLetters');
     const snapshot = new Snapshots(this, 'Snapshots', { ...parts, rareDeadLetters });
-    const followers = followersOf(schedules);
     const functionsQueue = instance.functionsQueue ?? eventRules.length > 0;
-    const ofJobs = {
+    const jobs = new Jobs(this, 'Jobs', {
       ...parts,
       capacity,
       allow,
       snapshots: snapshot,
-      followers,
+      followers: followersOf(schedules),
       functionsQueue,
       textsQueue: instance.textsQueue,
       canaryMinutes,
-    };
-    const jobs = new Jobs(this, 'Jobs', ofJobs);
+    });
     const texts = allowedTypes(instance).includes('score')
       ? new Texts(this, 'Texts', { ...parts, jobs: (jobs.texts ?? jobs).queue, rareDeadLetters })
       : undefined;
-    const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue, rareDeadLetters });
+    const { group } = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue, rareDeadLetters });
     if (jobs.functions !== undefined && eventRules.length > 0)
       new EventRules(this, 'Events', { rules: eventRules, jobs: jobs.functions, rareDeadLetters });
-    const { group } = timetable;
     const scheduled = { ...parts, group, rareDeadLetters };
     const idle =
       jobs.idle.length > 0
         ? new IdleQueues(this, 'IdleQueues', { ...scheduled, idle: jobs.idle, jobs: jobs.queue })
         : undefined;
-    const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', { ...scheduled, schedules });
+    const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', { ...scheduled, schedules, functions });
+    new ScheduledFunctions(this, 'ScheduledFunctions', {
+      ...scheduled,
+      functions,
+      jobs: jobs.functions ?? { queue: jobs.queue, worker: jobs.runJobs },
+      watch: expected.watch,
+    });
     const tables = instance.writeTables ? new Tables(this, 'Tables', { ...scheduled, catalog }) : undefined;
     const reports = instance.writeReport
       ? new Reports(this, 'Reports', { logs, network, environment, storage })
@@ -277,6 +281,7 @@ export class PlatformSync extends Construct {
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
       expected: expected.expected,
+      scheduled: instance.functions.map(({ name }) => name),
       watch: expected.watch,
       tables: tables?.write,
       report: reports?.write,

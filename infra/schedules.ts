@@ -1,7 +1,8 @@
 import { RemovalPolicy, Stack, TimeZone } from 'aws-cdk-lib';
-import { type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ContextAttribute,
+  type IScheduleGroup,
   ScheduleExpression,
   ScheduleGroup,
   Schedule as SchedulerSchedule,
@@ -29,7 +30,7 @@ export class Schedules extends Construct {
     this.group = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     const timed = schedules.filter(({ cron }) => cron !== undefined);
     if (timed.length === 0) return;
-    const role = this.ownRole();
+    const role = schedulerRole(this, this.group);
     for (const schedule of timed) {
       const place = placeOf(schedule);
       const made = new SchedulerSchedule(this, place, {
@@ -51,14 +52,13 @@ export class Schedules extends Construct {
       made.node.addDependency(this.group);
     }
   }
+}
 
-  /** A role inside this construct: CDK's own would be outside, where its permissions boundary does not apply. */
-  private ownRole(): IRole {
-    const { scheduleGroupArn } = this.group;
-    const StringEquals = { 'aws:SourceAccount': Stack.of(this).account, 'aws:SourceArn': scheduleGroupArn };
-    const assumedBy = new ServicePrincipal('scheduler.amazonaws.com', { conditions: { StringEquals } });
-    return new Role(this, 'Role', { assumedBy });
-  }
+/** A role inside a construct, for schedules of a group: CDK's own would be outside, where its permissions boundary does not apply. */
+export function schedulerRole(scope: Construct, { scheduleGroupArn }: IScheduleGroup): Role {
+  const StringEquals = { 'aws:SourceAccount': Stack.of(scope).account, 'aws:SourceArn': scheduleGroupArn };
+  const assumedBy = new ServicePrincipal('scheduler.amazonaws.com', { conditions: { StringEquals } });
+  return new Role(scope, 'Role', { assumedBy });
 }
 
 /** SYNC_FOLLOWERS: the snapshots that follow each of the calculations, if there are any. */

@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { once } from '../../lib/base/index.ts';
+import { openExpectedJobs } from '../../lib/jobs/index.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { openBudget, readPaceStatus } from '../../lib/pace/index.ts';
 import { needed, readSettings } from '../../lib/settings.ts';
@@ -11,16 +12,20 @@ import { measuredLine, problemLine, writeLine } from '../log-lines.ts';
 import { throttledProblems } from '../throttling.ts';
 
 /**
- * Reports as a problem each place whose newest published run is too old; the event says what is expected. Also repeats the
- * report that the platform refuses the token, until a call succeeds, or that it throttles one operation.
+ * Reports as a problem each place whose newest published run is too old, and each scheduled function whose job did not
+ * arrive; the event says what is expected, or that a job is due now. Also repeats the report that the platform refuses the
+ * token, until a call succeeds, or that it throttles one operation.
  */
 export async function handler(event: unknown, context: Context) {
   return invocations.run(context, async (nearEnd) => {
     reportLateStart(event, process.env);
-    const { store, logger, service, budget, rate } = await ready();
+    const { store: opened, logger, service, budget, rate, jobsIn } = await ready();
+    const store = storeUntil(opened, nearEnd);
+    const jobs = jobsIn(store);
+    if (await jobs.expect(event)) return undefined;
     const { expected } = expectedSnapshots.parse(event);
     const missing = await missingSnapshots(expected, {
-      store: storeUntil(store, nearEnd),
+      store,
       now: Date.now,
       warn: (err) => logger.warn({ err }, 'damaged object'),
     });
@@ -29,6 +34,12 @@ export async function handler(event: unknown, context: Context) {
       const at = Date.now();
       writeLine(measuredLine({ SnapshotMissing: 1 }, { at, service, place }));
       writeLine(problemLine(`SnapshotMissing-${place}`, facts.hours, { at, service }));
+    }
+    const missingJobs = await jobs.missing(event);
+    for (const { name, id, dueMs } of missingJobs) {
+      logger.warn({ id }, 'scheduled job missing');
+      const at = Date.now();
+      writeLine(problemLine(`FunctionMissing-${name}`, (at - dueMs) / HOUR_MS, { at, service }));
     }
     const { throttledOperations, nowMs, budget: seen } = await readPaceStatus(budget, rate);
     for (const [problem, minutes] of throttledProblems(throttledOperations, nowMs))
@@ -39,9 +50,11 @@ export async function handler(event: unknown, context: Context) {
       logger.warn({ since: new Date(tokenRefusedAtMs).toISOString() }, 'token refused');
       writeLine(problemLine('Unauthorized', at - tokenRefusedAtMs, { at, service }));
     }
-    return { missing };
+    return { missing: [...missing, ...missingJobs] };
   });
 }
+
+const HOUR_MS = 3_600_000;
 
 const invocations = createInvocations();
 
@@ -54,6 +67,7 @@ async function open() {
   const table = needed(settings, 'SYNC_TABLE');
   const { host } = new URL(settings.PLATFORM_BASE_URL);
   return {
+    jobsIn: await openExpectedJobs(table, process.env),
     budget: await openBudget({ table, host, environment: process.env }),
     store: await openStore(settings.SYNC_STORE, { s3: process.env }),
     logger: createLogger(settings.LOG_LEVEL, writeLine),

@@ -3,7 +3,7 @@ export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
  * Problems: each is a line of the log, counted by metric filters. The place of a missing snapshot follows its name, and so
- * does a part that is missing or may not be used.
+ * do the name of a missing scheduled function, and a part that is missing or may not be used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -18,6 +18,7 @@ export const problemNames = [
   'JobsUnknown',
   'SnapshotRefused',
   'SnapshotMissing',
+  'FunctionMissing',
   'SentimentCalls',
   'SentimentTokens',
   'ReportFailed',

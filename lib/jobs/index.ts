@@ -4,7 +4,7 @@
  */
 
 export type { EndedBefore } from './file/ended-before.ts';
-export type { JobFile, JobFileOptions } from './file/job-file.ts';
+export type { JobFile } from './file/job-file.ts';
 export type { EndedJob } from './handle-message.ts';
 export {
   adviceFor,
@@ -115,6 +115,11 @@ export const findResult = async (...given: Of<Results['findResult']>) =>
 /** A stored result as the bytes of its object. */
 export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
   (await import('./results/stored-results.ts')).bytesOfResult(...given);
+
+/** The jobs of schedules that are due, and those of them that did not arrive. */
+export const openExpectedJobs = async (
+  ...given: Of<typeof import('./expected-jobs.ts')['openExpectedJobs']>
+) => (await import('./expected-jobs.ts')).openExpectedJobs(...given);
 
 /** The snapshots that an execution takes, from its input. */
 export const parseExecutionInput = async (

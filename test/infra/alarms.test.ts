@@ -94,6 +94,7 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
     'SnapshotMissing-cards': 'page by Page',
     'SnapshotMissing-cards.few': 'page by Page',
     'SnapshotMissing-data-files': 'page by Page',
+    'FunctionMissing-sums': 'page by Page',
     FunctionErrors: 'ticket by Ticket',
     FunctionThrottles: 'ticket by Ticket',
     ReportFailed: 'ticket by Ticket',
@@ -114,7 +115,7 @@ test('an alarm about several problems says where each has its section', () => {
   const page = alarms.find(({ id }) => id === 'Page');
 
   expect(page?.AlarmDescription).toBe(
-    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, PartMissing-… (#partmissing), PartRefused-… (#partrefused), SnapshotMissing-… (#snapshotmissing), SentimentCalls, SentimentTokens.',
+    'Something is being lost, or does not work. The notification names the problem; its section is https://wiki.example.com/runbook#PROBLEM in small letters: Unauthorized, PartMissing-… (#partmissing), PartRefused-… (#partrefused), SnapshotMissing-… (#snapshotmissing), FunctionMissing-… (#functionmissing), SentimentCalls, SentimentTokens.',
   );
 });
 
@@ -169,6 +170,9 @@ test('a line about a problem is counted once, at its severity, if it is above it
   expect(countedAs(problem('SentimentCalls', 1_001), 'JobsRunJobsLog')).toEqual(['page: SentimentCalls']);
   expect(countedAs(problem('SnapshotMissing-cards.few', 26), 'ExpectedSnapshotsWatchLog')).toEqual([
     'page: SnapshotMissing-cards.few',
+  ]);
+  expect(countedAs(problem('FunctionMissing-sums', 1), 'ExpectedSnapshotsWatchLog')).toEqual([
+    'page: FunctionMissing-sums',
   ]);
   expect(countedAs(problem('ReportFailed', 3), 'ReportsWriteLog')).toEqual(['ticket: ReportFailed']);
   expect(countedAs(problem('FunctionThrottles', 901), 'ReportsWriteLog')).toEqual([

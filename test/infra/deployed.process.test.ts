@@ -5,6 +5,7 @@ import { glueTableOf, jobTypes, settingNames, sources } from '../../lib/contract
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { keySegment } from '../../lib/store/key.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sometimes } from '../local-aws/functions/lambda-rules.ts';
@@ -28,6 +29,16 @@ const instance = {
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }, { source: 'cards' }, FEW],
+  functions: [
+    {
+      name: 'nightly',
+      cron: '0 1 * * ? *',
+      packageId,
+      packageVersion: '1.0.0',
+      functionName: 'slugify',
+      inputVariables: { title: 'At <aws.scheduler.scheduled-time>' },
+    },
+  ],
   alarms: { email: 'night@example.com', sentimentCallsPerDay: 1 },
   eventRules: [
     {
@@ -113,7 +124,8 @@ async function stored(find: () => Promise<string | undefined>) {
 
 const resultOf = (id: string) =>
   stored(async () => {
-    for await (const { key } of store.list('results/')) if (key.endsWith(`/${id}.json`)) return key;
+    for await (const { key } of store.list('results/'))
+      if (key.endsWith(`/${keySegment(id)}.json`)) return key;
     return undefined;
   });
 
@@ -185,6 +197,22 @@ test('code functions run through a queue and a function of their own', async () 
 
   expect(await resultOf('alone')).toMatchObject({ status: 'done', response: { result: 9 } });
   expect(actionsOf('JobsRunFunctionsRole')).toContain('sqs:ReceiveMessage');
+});
+
+test('a function on a schedule runs once for each time, however often its message is delivered', async () => {
+  const at = new Date('2026-11-24T01:00:00Z');
+  const send = () => stack.runSchedule(idOf('ScheduledFunctionsnightly'), at);
+
+  await send();
+  await send();
+  const result = await resultOf('nightly.2026-11-24T01:00:00Z');
+  await send();
+
+  expect(result).toMatchObject({
+    status: 'done',
+    attempts: 1,
+    response: { result: 'at-2026-11-24t01-00-00z' },
+  });
 });
 
 /** An event of an order; the stack delivers each twice. */
@@ -399,6 +427,17 @@ test('no place that a schedule names is missing, narrowed or not', async () => {
   expect(await look()).toEqual({ missing: [] });
 });
 
+test('a function on a schedule whose job does not arrive within an hour is missing until it does', async () => {
+  const at = new Date('2026-11-25T01:00:00Z');
+  const look = () => stack.runSchedule(idOf('ExpectedSnapshotsHourly'));
+  await stack.runSchedule(idOf('ScheduledFunctionsnightlydue'), at);
+
+  expect(await look()).toMatchObject({ missing: [{ id: 'nightly.2026-11-25T01:00:00Z' }] });
+  await stack.runSchedule(idOf('ScheduledFunctionsnightly'), at);
+  await resultOf('nightly.2026-11-25T01:00:00Z');
+  expect(await look()).toEqual({ missing: [] });
+});
+
 test('the report is written after a publication, and what changed is mailed once', async () => {
   const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('ReportsLook'));
   const { run } = await stored(async () => 'calculations/latest.json');
@@ -427,6 +466,8 @@ test('no job ran its function twice', () => {
     [`${packageId}/1.0.0/addNumbers`]: 3,
     [`${packageId}/1.0.0/businessDays`]: 1,
     [`${packageId}/1.0.0/dedupeRows`]: 1,
+    // One of each time of the schedule.
+    [`${packageId}/1.0.0/slugify`]: 2,
   });
 });
 

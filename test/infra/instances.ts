@@ -61,6 +61,18 @@ export const full = {
     },
     { source: 'data-files', cron: '0 6 * * ? *', ids: ['17', '18'], publishedWithinHours: 48 },
   ],
+  functions: [
+    {
+      name: 'sums',
+      cron: '0 1 ? * MON-FRI *',
+      timeZone: 'Europe/Berlin',
+      packageId,
+      packageVersion: '1.0.0',
+      functionName: 'addNumbers',
+      inputVariables: { first: 1, until: '<aws.scheduler.scheduled-time>' },
+      onUnknown: 'retry',
+    },
+  ],
   eventRules: [
     {
       name: 'uploads',

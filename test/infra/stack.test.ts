@@ -397,8 +397,8 @@ describe('snapshots', () => {
         }),
       }),
     });
-    // And those that look for missing ones and for what the report does not show, and that write tables.
-    large.resourceCountIs('AWS::Scheduler::Schedule', 9);
+    // And those that look for missing ones and for what the report does not show, that write tables, and two of a function.
+    large.resourceCountIs('AWS::Scheduler::Schedule', 11);
   });
 
   test('that are expected are looked for every hour', () => {

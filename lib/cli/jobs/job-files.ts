@@ -1,10 +1,4 @@
-import {
-  checkJobFile,
-  type EndedBefore,
-  type JobFile,
-  type JobFileOptions,
-  OTHER_CONTENT,
-} from '../../jobs/index.ts';
+import { checkJobFile, type EndedBefore, type JobFile, OTHER_CONTENT } from '../../jobs/index.ts';
 import { readAllow } from '../../jobs/types/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
@@ -21,6 +15,8 @@ import {
   shownLines,
   type Terminal,
 } from '../terminal/terminal.ts';
+
+type JobFileOptions = Parameters<typeof checkJobFile>[0];
 
 /** All jobs of a file, checked; prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(

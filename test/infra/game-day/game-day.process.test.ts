@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMetrics } from '../../../functions/metrics.ts';
+import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
 import { adds, lines } from '../../cli/start-jobs.ts';
 import { blocksOf, textOf } from '../../docs/blocks.ts';
 import { linesOf, parseLine } from '../../docs/shell.ts';
@@ -52,6 +53,16 @@ const instance = {
   tokenParameter: '/deployed/token',
   rate: 2_000,
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }],
+  functions: [
+    {
+      name: 'nightly',
+      cron: '0 2 * * ? *',
+      packageId: codePackages[0]?.id,
+      packageVersion: '1.0.0',
+      functionName: 'addNumbers',
+      inputVariables: { first: 1, second: 2 },
+    },
+  ],
   alarms: {
     email: 'night@example.com',
     sentimentCallsPerDay: 1,
@@ -390,6 +401,19 @@ const events: Readonly<Record<string, Event | readonly Event[]>> = {
     seen: /./,
     over: async (day) => {
       expect(await day.take()).toMatchObject({ result: { kind: 'published' } });
+      expect(await day.schedule('ExpectedSnapshotsHourly')).toEqual({ missing: [] });
+    },
+  },
+  FunctionMissing: {
+    provoke: async (day) => {
+      await day.schedule('ScheduledFunctionsnightlydue', new Date('2026-11-20T02:00:00Z'));
+      await day.schedule('ExpectedSnapshotsHourly');
+    },
+    red: ['Page: FunctionMissing-nightly'],
+    seen: /./,
+    over: async (day) => {
+      await day.work();
+      await isDone(day, 'nightly.2026-11-20T02:00:00Z');
       expect(await day.schedule('ExpectedSnapshotsHourly')).toEqual({ missing: [] });
     },
   },

@@ -30,6 +30,7 @@ const instance = {
     { source: 'files', cron: '0 3 * * ? *', filesets: full.schedules[2]?.filesets },
     { source: 'data-files', cron: '0 6 * * ? *', ids: ['17'] },
   ],
+  functions: full.functions,
   eventRules: full.eventRules,
   alarms: { email: 'night@example.com' },
 };

@@ -69,7 +69,10 @@ export type LocalStack = {
    * of those that are functions, and the messages to queues.
    */
   emit(event: object): Promise<readonly unknown[]>;
-  /** Invokes the function that a schedule starts, named by its logical id, as for a time: now if absent. Returns its result. */
+  /**
+   * Invokes the function that a schedule starts, or puts its message on the queue, as for a time: now if absent. The schedule is
+   * named by its logical id. Returns the function's result, or the message.
+   */
   runSchedule(id: string, scheduledAt?: Date): Promise<unknown>;
   /** Runs a requested execution to its end, in a process of its own. */
   runExecution(name: string, how?: ExecutionOptions): Promise<EndedExecution>;
@@ -128,7 +131,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     poll: () => startMappings(stack),
     emit: (event) =>
       Promise.all(targetsOf(event, { template, resolve, access: services.access }).map(deliver)),
-    runSchedule: (id, scheduledAt = new Date()) => invokeScheduled({ id, scheduledAt }, stack, processOf),
+    runSchedule: (id, scheduledAt = new Date()) => startScheduled({ id, scheduledAt }, stack, processOf),
     runExecution(name, { timeoutMs, onStep, sleep } = {}) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
@@ -205,21 +208,27 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
   };
 }
 
-/** Starts the function of a schedule with what the schedule says. */
-function invokeScheduled(
+/** Sends what a schedule says to its function or its queue, as its role may. */
+function startScheduled(
   { id, scheduledAt }: { readonly id: string; readonly scheduledAt: Date },
   { template, resolve, services }: Stack,
   processOf: (id: string) => HandlerProcess,
 ): Promise<unknown> {
   const { Target, GroupName } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
-  const input = Target.Input.replaceAll('<aws.scheduler.scheduled-time>', scheduledAt.toISOString());
+  const input = Target.Input.replaceAll(
+    '<aws.scheduler.scheduled-time>',
+    scheduledAt.toISOString().replace(/\.\d+Z$/, 'Z'),
+  );
   const { access } = services;
   const service = 'scheduler.amazonaws.com';
   const sourceArn = `arn:aws:scheduler:${REGION}:${ACCOUNT}:schedule-group/${GroupName}`;
+  const isQueue = Target.Arn.includes(':sqs:');
+  const action = isQueue ? 'sqs:SendMessage' : 'lambda:InvokeFunction';
   const refusal =
     access.refusalOfService({ action: 'sts:AssumeRole', resource: Target.RoleArn }, { service, sourceArn }) ??
-    access.refusalOf({ action: 'lambda:InvokeFunction', resource: Target.Arn }, lastOf(Target.RoleArn, '/'));
+    access.refusalOf({ action, resource: Target.Arn }, lastOf(Target.RoleArn, '/'));
   if (refusal !== undefined) throw new Error(`${id}: ${refusal}`);
+  if (isQueue) return sendToQueue({ kind: 'queue', queue: lastOf(Target.Arn, ':'), body: input }, services);
   return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(input));
 }
 

@@ -1,0 +1,74 @@
+import * as z from 'zod/mini';
+import { type Source, sources } from '../lib/contract.ts';
+import { pathSegment } from './config-events.ts';
+import { atSynth, isToken, name, orToken, uuid } from './config-fields.ts';
+import { cron, timeZone } from './config-schedules.ts';
+
+/** What EventBridge Scheduler puts its time in the place of. Its other words differ with each attempt, but a job is one. */
+export const SCHEDULED_TIME = '<aws.scheduler.scheduled-time>';
+
+const TIME_ALONE = `no word of EventBridge Scheduler but ${SCHEDULED_TIME}: a second attempt would be another job`;
+
+const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
+
+const TOO_DEEP = 'at most 90 levels of lists and objects';
+const MAX_LEVELS = 90;
+
+type ValueFault = { readonly path: readonly string[]; readonly expected: string };
+
+/** What would not reach the function as it was written. */
+function valueFaults(value: unknown, path: readonly string[] = []): readonly ValueFault[] {
+  if (isToken(value)) return [];
+  if (typeof value === 'string')
+    return value.replaceAll(SCHEDULED_TIME, '').includes('<aws.scheduler.')
+      ? [{ path, expected: TIME_ALONE }]
+      : [];
+  if (typeof value === 'number')
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? [{ path, expected: NO_ROUNDING }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  if (path.length >= MAX_LEVELS) return [{ path: path.slice(0, 1), expected: TOO_DEEP }];
+  return Object.entries(value).flatMap(([key, each]) => [
+    ...valueFaults(key, [...path, key]),
+    ...valueFaults(each, [...path, key]),
+  ]);
+}
+
+const inputVariables = z
+  .record(z.string(), z.unknown(), { error: 'an object of input variables' })
+  .check(({ value, issues }) => {
+    for (const { path, expected } of valueFaults(value))
+      issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
+  });
+
+const isSource = (given: string) => sources.includes(given as Source);
+
+/** Each time becomes a `run-function` message. */
+const scheduledFunctionFields = {
+  /** The schedule's name. Its jobs have the ids NAME.TIME, with the scheduled time: another name is another job. Required. */
+  name: atSynth(name).check(
+    z.refine((given) => !isSource(given), {
+      error: `a name other than ${sources.join(', ')}, whose snapshots have such ids`,
+    }),
+  ),
+  /** When to run it: a cron expression of EventBridge Scheduler, six fields. Required. */
+  cron,
+  /** The IANA name of the cron's time zone. Default: UTC. */
+  timeZone: z._default(timeZone, 'UTC'),
+  /** The UUID of the function's package. Required. */
+  packageId: uuid('a package'),
+  /** A released version of the package. Required. */
+  packageVersion: pathSegment,
+  /** The name of the function, which runs once for each scheduled time. Required. */
+  functionName: pathSegment,
+  /** The function's inputs: JSON in whose texts `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
+  inputVariables: z.optional(inputVariables),
+  /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
+  onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
+};
+export interface ScheduledFunctionSchema
+  extends z.ZodMiniObject<typeof scheduledFunctionFields, z.core.$strict> {}
+export const scheduledFunctionSchema: ScheduledFunctionSchema = z.strictObject(scheduledFunctionFields, {
+  error: 'a function on a schedule',
+});
+
+export type ScheduledFunction = z.infer<typeof scheduledFunctionSchema>;

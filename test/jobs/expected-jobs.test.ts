@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { createExpectedJobs } from '../../lib/jobs/expected-jobs.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+
+const HOUR_MS = 3_600_000;
+const START_MS = Date.parse('2026-11-30T00:00:00.000Z');
+
+/** Looks hours after midnight for jobs that did not arrive. `arrived`: the ids in the ledger. */
+function startWatch() {
+  const store = createMemoryStore();
+  const arrived = new Set<string>();
+  let atMs = START_MS;
+  const jobs = createExpectedJobs({ store, hasArrived: async (id) => arrived.has(id), now: () => atMs });
+  const missingAt = async (hours: number, names: readonly string[] = ['nightly', 'hourly']) => {
+    atMs = START_MS + hours * HOUR_MS;
+    return (await jobs.missing({ functions: names })).map(({ id }) => id);
+  };
+  const expected = async () => {
+    const keys: string[] = [];
+    for await (const { key } of store.list('work/')) keys.push(key);
+    return keys;
+  };
+  return { store, arrived, expectJob: (id: string) => jobs.expect({ due: id }), missingAt, expected };
+}
+
+test('a job that did not arrive within an hour is missing, at each look until it arrives', async () => {
+  const { arrived, expectJob, missingAt, expected } = startWatch();
+  await expectJob('nightly.2026-11-30T02:00:00Z');
+
+  expect(await missingAt(2)).toEqual([]);
+  expect(await missingAt(2.99)).toEqual([]);
+  expect(await missingAt(3)).toEqual(['nightly.2026-11-30T02:00:00Z']);
+  expect(await missingAt(4)).toEqual(['nightly.2026-11-30T02:00:00Z']);
+  arrived.add('nightly.2026-11-30T02:00:00Z');
+  expect(await missingAt(5)).toEqual([]);
+  expect(await expected()).toEqual([]);
+});
+
+test('a job that arrived is not missing, and may be said to be due again', async () => {
+  const { arrived, expectJob, missingAt, expected } = startWatch();
+  const id = 'nightly.2026-11-30T02:00:00.000Z';
+  arrived.add(id);
+  await expectJob(id);
+  await expectJob(id);
+
+  expect(await missingAt(3)).toEqual([]);
+  await expectJob(id);
+  expect(await missingAt(4)).toEqual([]);
+  expect(await expected()).toEqual([]);
+});
+
+test('each missing job is reported, and once a later one of its schedule arrived, not again', async () => {
+  const { arrived, expectJob, missingAt } = startWatch();
+  await expectJob('hourly.2026-11-30T01:00:00Z');
+  await expectJob('hourly.2026-11-30T02:00:00Z');
+  await expectJob('nightly.2026-11-30T02:00:00Z');
+  arrived.add('hourly.2026-11-30T02:00:00Z');
+
+  expect(await missingAt(3)).toEqual(['hourly.2026-11-30T01:00:00Z', 'nightly.2026-11-30T02:00:00Z']);
+  expect(await missingAt(4)).toEqual(['nightly.2026-11-30T02:00:00Z']);
+});
+
+test('of a function that is no longer scheduled, nothing is expected', async () => {
+  const { expectJob, missingAt, expected } = startWatch();
+  await expectJob('nightly.2026-11-30T02:00:00Z');
+
+  expect(await missingAt(3, ['hourly'])).toEqual([]);
+  expect(await expected()).toEqual([]);
+});
+
+test('what is no expectation of ours is left alone', async () => {
+  const { store, missingAt, expected } = startWatch();
+  await store.put('work/expected-jobs/!!', Buffer.from('a'));
+  await store.put('work/expected-jobs/nightly.soon', Buffer.from('b'));
+
+  expect(await missingAt(3)).toEqual([]);
+  expect(await expected()).toHaveLength(2);
+});
+
+test.each([
+  ['no time', 'nightly.soon'],
+  ['no name', '.2026-11-30T02:00:00Z'],
+  ['a time that is none', 'nightly.2026-13-30T02:00:00Z'],
+  ['what no id may have', 'nightly/2026-11-30T02:00:00Z'],
+])('a job that is due with %s is refused', async (_, due) => {
+  const { expectJob, expected } = startWatch();
+
+  await expect(expectJob(due)).rejects.toThrow();
+  expect(await expected()).toEqual([]);
+});
+
+test('an event that says of no job that it is due is another one', async () => {
+  const jobs = createExpectedJobs({ store: createMemoryStore(), hasArrived: async () => true, now: () => 0 });
+
+  expect(await jobs.expect({ functions: [] })).toBe(false);
+  expect(await jobs.expect(null)).toBe(false);
+});
+
+test('a store that is away fails the look', async () => {
+  const { store, expectJob, missingAt } = startWatch();
+  await expectJob('nightly.2026-11-30T02:00:00Z');
+  store.list = () => {
+    throw new Error('away');
+  };
+
+  await expect(missingAt(3)).rejects.toThrow('away');
+});
