@@ -23,6 +23,8 @@ const FILES: Readonly<Record<string, string>> = {
     'that record; Parquet that no part of a manifest has, or of a removed run: it can be built again',
   'lib/model/open-model.ts':
     'models that neither latest.json of model/ nor the one before names: they can be computed again',
+  'lib/jobs/expected-jobs.ts':
+    'the mark of a job that was due, once its row is in the ledger, or its schedule is gone',
   'lib/cli/doctor/checks.ts': 'what doctor stored to try, under a key of its own',
   'lib/store/until.ts': 'nothing of its own: passes a delete on with a signal',
   'lib/store/directory.ts': 'nothing of its own: the delete of a store',

@@ -62,6 +62,14 @@ describe('a function on a schedule', () => {
     expect(JSON.parse(due?.said ?? '')).toEqual({ due: 'sums.2026-11-30T00:00:00Z' });
   });
 
+  test('may return formulas, which the job imports', () => {
+    const [message] = schedulesOf({ ...least, functions: [{ ...sums, importFormulas: true }] });
+
+    expect(parseMessage(message?.said ?? '', { messageId: 'm', allow: {} })).toMatchObject({
+      job: { importFormulas: true },
+    });
+  });
+
   test('goes to the queue of all jobs where code functions have none, which costs nothing', () => {
     const [message] = schedulesOf({ ...least, functions: [sums] });
 
@@ -129,6 +137,7 @@ describe('what is wrong with one is said, with its name', () => {
       'inputVariables.a: expected at most 90 levels of lists and objects',
     ],
     ['a word for what is unknown', { onUnknown: 'again' }, 'onUnknown: expected fail or retry, got "again"'],
+    ['a wish that is none', { importFormulas: 'yes' }, 'importFormulas: expected true, got "yes"'],
     ['a field that is none', { chron: 1 }, 'chron: expected no such field, got 1'],
   ])('%s', (_, wrong, fault) => {
     expect(faultsIn({ functions: [{ ...sums, ...wrong }] })).toEqual([
