@@ -338,6 +338,22 @@ describe('printed', () => {
     await page.context().close();
   });
 
+  test('each list fits the width of a page of A4', async () => {
+    // 210 mm without the margins, in pixels of CSS.
+    const { page } = await openReport(browser, report.url, { viewport: { width: 703, height: 1000 } });
+    await page.emulateMedia({ media: 'print' });
+
+    for (const view of ['owners', 'calculations?flag=broken_links', 'broken']) {
+      await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
+      await page.locator('.rows').filter({ visible: true }).locator('tbody tr').nth(5).waitFor();
+      expect([view, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+        view,
+        true,
+      ]);
+    }
+    await page.context().close();
+  });
+
   test('a list is printed with all of its rows, and is paged again afterwards', async () => {
     const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?flag=broken_links`);
     const rows = page.locator('main table.list tbody tr');
