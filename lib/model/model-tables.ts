@@ -2,13 +2,13 @@ import {
   epochMoment,
   isId,
   moment,
-  oneOf,
   type StoredColumn,
   stored,
+  storedId,
   storedTypes,
+  storedWord,
   type TableDefinition,
   text,
-  word,
 } from '../snapshot/columns/index.ts';
 import { type Flag, flagMeanings, flagsOf, relations } from './rules/index.ts';
 
@@ -47,40 +47,42 @@ export const modelTables = {
   uses: {
     about: 'what uses what, each pair once, as the latest published runs state it',
     columns: {
-      user_kind: stored(
-        'string',
-        oneOf('user_kind', kinds, { more: ': what uses', guesses: ['from_kind', 'user_type'] }),
+      user_kind: storedWord('user_kind', kinds, { more: ': what uses', guesses: ['from_kind', 'user_type'] }),
+      user_id: storedId(
+        'its id, as in calculation_id and card_id',
+        'from_id',
+        'source_id',
+        'calculation_id',
+        'card_id',
+        'user',
       ),
-      user_id: stored('string', 'its id, as in calculation_id and card_id', {
-        ...isId,
-        guesses: ['from_id', 'source_id', 'calculation_id', 'card_id', 'user'],
+      used_kind: storedWord('used_kind', [...kinds, 'dataset', 'column', 'other'], {
+        more: ': what is used, and breaks its users if it goes',
+        guesses: ['to_kind', 'used_type', 'kind'],
       }),
-      used_kind: stored(
-        'string',
-        oneOf('used_kind', [...kinds, 'dataset', 'column', 'other'], {
-          more: ': what is used, and breaks its users if it goes',
-          guesses: ['to_kind', 'used_type', 'kind'],
-        }),
-      ),
-      used_id: stored(
-        'string',
+      used_id: storedId(
         'its id; of a column, DATASET:COLUMN, in lower case; of another kind, TYPE:ID',
-        { ...isId, guesses: ['to_id', 'target_id', 'dataset_id', 'used', 'id'] },
+        'to_id',
+        'target_id',
+        'dataset_id',
+        'used',
+        'id',
       ),
-      relation: stored(
-        'string',
-        oneOf('relation', relations, { more: ', read as user relation used', guesses: ['type'] }),
-      ),
-      validity: stored(
-        'string',
-        word('validity', 'what the link says of itself, in lower case; null if it says nothing', {
+      relation: storedWord('relation', relations, {
+        more: ', read as user relation used',
+        guesses: ['type'],
+      }),
+      validity: storedWord(
+        'validity',
+        'what the link says of itself, in lower case; null if it says nothing',
+        {
           guesses: ['valid', 'status'],
-        }),
+        },
       ),
       broken: stored('boolean', 'whether that makes it a broken link'),
       stated_by: stored('string', 'the field that states it first'),
-      stater_kind: stored('string', word('stater_kind', 'the kind of the thing whose record states it')),
-      stater_id: stored('string', 'the id of that thing', isId),
+      stater_kind: storedWord('stater_kind', 'the kind of the thing whose record states it'),
+      stater_id: storedId('the id of that thing'),
       as_of,
     },
     guesses: ['dependencies', 'usage', 'usages', 'edges', 'references'],
@@ -88,7 +90,7 @@ export const modelTables = {
   datasets: {
     about: 'a dataset that something uses',
     columns: {
-      dataset_id: stored('string', 'the id of the dataset', { ...isId, guesses: ['id', 'dataset'] }),
+      dataset_id: storedId('the id of the dataset', 'id', 'dataset'),
       cards: stored('bigint', 'how many cards use it'),
       calculations: stored('bigint', 'how many calculations use it'),
       broken_links: stored('bigint', 'how many of both do so by a link that is broken'),
@@ -99,7 +101,7 @@ export const modelTables = {
   owners: {
     about: 'a user who owns something, with what is wrong with it',
     columns: {
-      user_id: stored('string', 'the id of the user', { ...isId, guesses: ['id', 'owner', 'user'] }),
+      user_id: storedId('the id of the user', 'id', 'owner', 'user'),
       name: stored('string', 'the name, if a card gives it', { guesses: ['user_name', 'display_name'] }),
       owner_id: text('user_id', 'the same as user_id', isId),
       owner_name: text('name', 'the same as name', { guesses: ['owners'] }),

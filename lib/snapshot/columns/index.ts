@@ -95,12 +95,10 @@ export const id = (sql: string, about: string, guesses: readonly string[] = []):
 export const word = (sql: string, about: string, use: ColumnUse = {}): Column =>
   text(`lower(${sql})`, about, { isWord: true, ...use });
 
+type OneOfUse = ColumnUse & { readonly more?: string };
+
 /** A word that is one of these values, which its meaning lists; `more`: the rest of its meaning. */
-export const oneOf = (
-  sql: string,
-  values: readonly string[],
-  use: ColumnUse & { readonly more?: string } = {},
-): Column => {
+export const oneOf = (sql: string, values: readonly string[], use: OneOfUse = {}): Column => {
   const { more = '', ...rest } = use;
   return word(sql, `${alternatives(values)}${more}`, { values, ...rest });
 };
@@ -127,7 +125,14 @@ export const ownerName = (given = 'name_of_owner'): Column =>
     guesses: ['owners', 'owner_display_name', 'displayname'],
   });
 
+/** A word that is stored under its name; `values`: all that it may be. */
+export const storedWord = (name: string, about: string | readonly string[], use: OneOfUse = {}) =>
+  stored('string', typeof about === 'string' ? word(name, about, use) : oneOf(name, about, use));
+
 export const isId = { isId: true } as const;
+/** An id that is stored. */
+export const storedId = (about: string, ...guesses: readonly string[]) =>
+  stored('string', about, { isId: true, guesses });
 /** As the platform sent it, where another column has it in lower case. */
 export const isWord = { isWord: true } as const;
 export const sent = (of: string) => stored('string', `${of} as the platform sent it`, isWord);

@@ -50,8 +50,6 @@ type Definition<
   readonly table: {
     /** What a row is, after `a `: `card of a dataset`. */
     readonly row: string;
-    /** The column that says who owns it. */
-    readonly owner: Lowercase<StoredName<NoInfer<Columns>>>;
     readonly columns: Columns;
     /** What people call the table. */
     readonly guesses?: readonly string[];
@@ -81,7 +79,6 @@ export type SourceDefinition<
 > & {
   readonly table: {
     readonly row: string;
-    readonly owner: string;
     readonly columns: TableColumns;
     readonly guesses?: readonly string[];
   };

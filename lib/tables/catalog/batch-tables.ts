@@ -2,8 +2,8 @@ import { batchCounts, outcomes } from '../../model/rules/index.ts';
 import {
   type Column,
   number,
-  oneOf,
   stored,
+  storedWord,
   type TableDefinition,
   text,
   word,
@@ -34,22 +34,16 @@ export const scores = {
     batch: stored('string', 'the batch'),
     text_id: text('id', 'your id of the text'),
     line: stored('bigint', 'its line in your file', { guesses: ['row'] }),
-    outcome: stored(
-      'string',
-      oneOf('outcome', outcomes, {
-        more: '; a bad row had no text to score',
-        guesses: ['status', 'state'],
-      }),
-    ),
-    sentiment: stored(
-      'string',
-      word(
-        'sentiment',
-        'the sentiment of the text as a whole, in lower case; null if it was scored by topics',
-        {
-          guesses: ['score'],
-        },
-      ),
+    outcome: storedWord('outcome', outcomes, {
+      more: '; a bad row had no text to score',
+      guesses: ['status', 'state'],
+    }),
+    sentiment: storedWord(
+      'sentiment',
+      'the sentiment of the text as a whole, in lower case; null if it was scored by topics',
+      {
+        guesses: ['score'],
+      },
     ),
     topic_sentiments: text(
       'topicsentiments',

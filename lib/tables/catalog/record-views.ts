@@ -44,14 +44,15 @@ const OF_ANY_RUN = 'CAST(NULL AS varchar) AS name_of_owner';
 /** The views of a place: its latest run, and all of its runs. `name` is that of its table. */
 export function recordViews(place: Place, name: string): readonly View[] {
   const source = sourceOf(place);
-  const { row, owner, guesses = [], columns: own } = sourceDefinitions[source].table;
+  const { table, described } = sourceDefinitions[source];
+  const { row, guesses = [], columns: own } = table;
   const columns = { ...own, ...LAST };
   const { owner_name: _, ...unnamed } = columns;
   const flags = isFlagged(source) ? modelTables[source].columns : {};
   const instead = isSource(place) ? ', or where it has none, of its narrowed snapshots' : '';
   const latest = `a ${row}, in the latest published run of ${place}${instead}`;
   const stored = `stored_latest_${name}`;
-  const owned = `LEFT JOIN ${OWNERS} AS of_owner ON id_of_owner = lower(${owner})`;
+  const owned = `LEFT JOIN ${OWNERS} AS of_owner ON id_of_owner = lower(${described.owner ?? 'CAST(NULL AS varchar)'})`;
   const [model, lacked] = isFlagged(source)
     ? [`LEFT JOIN ${latestModel(source)} AS model ON record_id = id ${owned}`, lackedOf(source)]
     : [owned, []];

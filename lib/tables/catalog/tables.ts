@@ -7,10 +7,11 @@ import {
   moment,
   momentOf,
   number,
-  oneOf,
   type StoredTypes,
   stored,
+  storedId,
   storedTypes,
+  storedWord,
   type TableDefinition,
   text,
   word,
@@ -30,7 +31,7 @@ const runs = {
   about: 'a published run of any place',
   columns: {
     place: stored('string', 'what was taken: a source, or a narrowed snapshot'),
-    source: stored('string', oneOf('source', sources)),
+    source: storedWord('source', sources),
     run: stored('string', 'the name of the run', { guesses: ['id', 'run_id'] }),
     dt: stored('string', 'the day on which it began, as text', { guesses: ['day', 'date'] }),
     latest: stored('boolean', 'whether it is the latest of its place'),
@@ -38,7 +39,7 @@ const runs = {
     finished_at: moment(momentOf('finishedat'), 'when it had read everything, in UTC'),
     records: stored('bigint', 'how many records it has', { guesses: ['rows', 'count', 'total'] }),
     missing: stored('bigint', 'how many ids could not be read'),
-    consistency: stored('string', oneOf('consistency', consistencies, { guesses: ['status', 'state'] })),
+    consistency: storedWord('consistency', consistencies, { guesses: ['status', 'state'] }),
     degraded_pages: stored('bigint', 'how many pages stayed degraded', { guesses: ['degraded'] }),
     against: stored('string', 'the run that it was compared with'),
     added: stored('bigint', 'how many records that one lacks'),
@@ -66,7 +67,7 @@ const jobs = {
     job_id: text('id', 'the id of the job', { guesses: ['job', 'name'] }),
     // As it is stored, since Athena leaves out the folders of other types by it.
     type: text('type', alternatives(jobTypes), { values: jobTypes }),
-    status: stored('string', oneOf('status', Object.keys(endStates), { guesses: ['state', 'outcome'] })),
+    status: storedWord('status', Object.keys(endStates), { guesses: ['state', 'outcome'] }),
     error_kind: text(member('error', 'kind'), 'the kind of the error, if it has one', { guesses: ['kind'] }),
     error_message: text(member('error', 'message'), 'what went wrong, in words', {
       guesses: ['message', 'reason'],
@@ -120,7 +121,7 @@ const formulas = {
     ),
     name: stored('string', 'its name then'),
     expression: stored('string', 'its formula from then on', { guesses: ['formula'] }),
-    status: stored('string', word('status', 'valid, or what the platform said instead, in lower case')),
+    status: storedWord('status', 'valid, or what the platform said instead, in lower case'),
     status_sent: text('status', 'the status as the platform sent it', { isWord: true }),
     id: stored('string'),
     lastModified: stored('bigint'),
@@ -134,17 +135,14 @@ const changes = {
     place: text('place', 'what changed: a source, or a narrowed snapshot'),
     dt: text('dt', 'the day of the run that found it'),
     run: text('run', 'the run that found it'),
-    change: stored(
-      'string',
-      oneOf('change', ['added', 'removed', 'changed'], { guesses: ['type', 'kind', 'action', 'status'] }),
-    ),
-    key: stored(
-      'string',
+    change: storedWord('change', ['added', 'removed', 'changed'], {
+      guesses: ['type', 'kind', 'action', 'status'],
+    }),
+    key: storedId(
       'the key of the record: its id, after FileSet or dataset and a slash where it has one',
-      {
-        isId: true,
-        guesses: ['id', 'record_id', 'calculation_id'],
-      },
+      'id',
+      'record_id',
+      'calculation_id',
     ),
     name: text(
       `coalesce(${['path', 'name', 'title'].map((each) => member('coalesce(after, before)', each)).join(', ')})`,

@@ -3,14 +3,14 @@ import { filledText } from '../../../base/json/index.ts';
 import {
   CANONICAL_ID,
   id,
-  isId,
   isWord,
   moment,
   ownerName,
   stored,
+  storedId,
+  storedWord,
   text,
   unsent,
-  word,
 } from '../../columns/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
@@ -51,24 +51,20 @@ export const calculations = defineSource({
   described: { type: 'status', owner: 'owner' },
   table: {
     row: 'calculation',
-    owner: 'owner',
     guesses: ['broken_links', 'unused'],
     columns: {
       calculation_id: id(CANONICAL_ID, 'the id of the calculation, as text; uses have it as it is here'),
       owner_id: id('owner', 'the id of the user who owns it', ['user_id']),
       owner_name: ownerName(),
-      status: stored(
-        'string',
-        word('status', 'valid, or what the platform says instead, in lower case', {
-          guesses: ['state', 'validity'],
-        }),
-      ),
+      status: storedWord('status', 'valid, or what the platform says instead, in lower case', {
+        guesses: ['state', 'validity'],
+      }),
       modified_at: moment('lastmodified_at', 'when it was last changed, in UTC'),
       last_modified: moment('lastmodified_at', 'the same as modified_at'),
       status_sent: text('status', 'the status as the platform sent it', isWord),
-      id: stored('string', 'the same as calculation_id', isId),
+      id: storedId('the same as calculation_id'),
       name: stored('string', 'its name', { guesses: ['title', 'calculation', 'calculation_name'] }),
-      owner: stored('string', 'the same as owner_id', isId),
+      owner: storedId('the same as owner_id'),
       locked: stored('boolean', 'whether only its owner or an administrator may change it'),
       global: stored('boolean', 'whether it may be used everywhere'),
       expression: unsent('string', 'the formula', { guesses: ['formula'] }),
@@ -77,7 +73,7 @@ export const calculations = defineSource({
         'array<struct<resource:struct<type:string,id:string>,visible:boolean,active:boolean,valid:string>>',
         'what it is linked to, as the platform says it',
       ),
-      legacyId: stored('string', 'another id of it on the platform', isId),
+      legacyId: storedId('another id of it on the platform'),
       lastModified: stored('bigint', 'when it was last changed, in epoch milliseconds', {
         moment: 'modified_at',
       }),

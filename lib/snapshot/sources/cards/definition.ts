@@ -1,7 +1,18 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/json/index.ts';
 import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
-import { CANONICAL_ID, id, isId, isWord, ownerName, sent, stored, text, word } from '../../columns/index.ts';
+import {
+  CANONICAL_ID,
+  id,
+  isWord,
+  ownerName,
+  sent,
+  stored,
+  storedId,
+  storedWord,
+  text,
+  word,
+} from '../../columns/index.ts';
 import { calculations } from '../calculations/definition.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
@@ -34,11 +45,10 @@ export const cards = defineSource({
   described: { type: 'type', owner: 'ownerid' },
   table: {
     row: 'card of a dataset',
-    owner: 'ownerid',
     guesses: ['charts', 'visualizations'],
     columns: {
       card_id: id(CANONICAL_ID, 'the id of the card; a card may be listed for several datasets'),
-      type: stored('string', word('type', 'its type, in lower case', { guesses: ['card_type'] })),
+      type: storedWord('type', 'its type, in lower case', { guesses: ['card_type'] }),
       chart_type: word('charttype', 'the type of its chart, in lower case', { guesses: ['chart'] }),
       owner_id: id('ownerid', 'the id of the user who owns it', ['owner', 'user_id']),
       owner_name: ownerName(
@@ -51,20 +61,20 @@ export const cards = defineSource({
       ]),
       type_sent: text('type', 'the type as the platform sent it', isWord),
       // Only if it differs from datasourceId.
-      _datasetId: stored('string', 'the dataset that it was listed for, where that is not its own', isId),
-      id: stored('string', 'the same as card_id', isId),
-      urn: stored('string', 'its name on the platform; of a drill dr:DRILL:ROOT', isId),
+      _datasetId: storedId('the dataset that it was listed for, where that is not its own'),
+      id: storedId('the same as card_id'),
+      urn: storedId('its name on the platform; of a drill dr:DRILL:ROOT'),
       chartType: sent('chart_type'),
       title: stored('string', 'its title', { guesses: ['name', 'card_name', 'card_title', 'card'] }),
-      ownerId: stored('string', 'the same as owner_id', isId),
+      ownerId: storedId('the same as owner_id'),
       owners: stored(
         'array<struct<id:string,type:string,displayName:string>>',
         'users and groups that own it',
       ),
       access: stored('boolean', 'false for a card that the token may not open'),
-      datasourceId: stored('string', 'the dataset that it is built on', isId),
+      datasourceId: storedId('the dataset that it is built on'),
       // Of a drill that stood inside a card, instead of datasourceId.
-      datasetId: stored('string', 'the same of a drill that was listed inside its card', isId),
+      datasetId: storedId('the same of a drill that was listed inside its card'),
     },
   },
   records: {

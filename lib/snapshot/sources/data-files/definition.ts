@@ -1,5 +1,5 @@
 import { idDigits, idSchema } from '../../../platform/index.ts';
-import { id, isId, moment, number, ownerName, stored, word } from '../../columns/index.ts';
+import { id, moment, number, ownerName, stored, storedId, word } from '../../columns/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
 const REVISION =
@@ -26,7 +26,6 @@ export const dataFiles = defineSource({
   described: { type: 'currentrevision.scanstate', owner: 'responsibleuserid' },
   table: {
     row: 'data file',
-    owner: 'responsibleuserid',
     columns: {
       data_file_id: id('datafileid', 'the id of the data file', ['id', 'file_id']),
       owner_id: id('responsibleuserid', 'the id of the user who is responsible for it', ['owner', 'user_id']),
@@ -40,9 +39,9 @@ export const dataFiles = defineSource({
         'what the scan of its current revision found, in lower case',
         { guesses: ['scan', 'status', 'state'] },
       ),
-      dataFileId: stored('string', 'the same as data_file_id', isId),
+      dataFileId: storedId('the same as data_file_id'),
       name: stored('string', 'its name', { guesses: ['title', 'filename', 'file_name'] }),
-      responsibleUserId: stored('string', 'the same as owner_id', isId),
+      responsibleUserId: storedId('the same as owner_id'),
       currentRevision: stored(REVISION, 'its current revision, if it was asked for'),
       datetimeCreated: stored('bigint', 'when it was created, in epoch milliseconds', {
         moment: 'created_at',

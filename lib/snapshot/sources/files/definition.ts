@@ -4,7 +4,6 @@ import { filledText, utcTime, uuid, yesOrNo } from '../../../base/json/index.ts'
 import { searchFiles } from '../../../platform/operations/index.ts';
 import {
   id,
-  isId,
   isWord,
   moment,
   momentOf,
@@ -12,6 +11,7 @@ import {
   ownerName,
   sent,
   stored,
+  storedId,
   word,
 } from '../../columns/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
@@ -111,7 +111,6 @@ export const files = defineSource({
   described: { type: 'filetype', owner: 'createdby', fileset: '_filesetid' },
   table: {
     row: 'file or directory of a FileSet',
-    owner: 'createdby',
     guesses: ['fileset_files'],
     columns: {
       fileset_id: id('_filesetid', 'the id of the FileSet that it is in', ['fileset']),
@@ -126,19 +125,16 @@ export const files = defineSource({
       index_status: word('indexstatus', 'how far the platform has indexed it, in lower case', {
         guesses: ['status'],
       }),
-      _filesetId: stored('string', 'the same as fileset_id', isId),
-      id: stored('string', 'the same as file_id', isId),
+      _filesetId: storedId('the same as fileset_id'),
+      id: storedId('the same as file_id'),
       path: stored('string', 'its path in the FileSet', { guesses: ['directory', 'folder', 'file_path'] }),
       name: stored('string', 'its name', { guesses: ['filename', 'file_name', 'title'] }),
       fileType: sent('file_type'),
       contentType: stored('string', 'its media type', { ...isWord, guesses: ['mime_type', 'media_type'] }),
       size: stored('bigint', 'the same as size_bytes'),
       created: stored('string', 'when it was created, as the platform wrote it', { moment: 'created_at' }),
-      createdBy: stored('string', 'the same as owner_id', isId),
-      hash: stored('string', 'the hash of its content', {
-        ...isId,
-        guesses: ['md5', 'sha256', 'checksum'],
-      }),
+      createdBy: storedId('the same as owner_id'),
+      hash: storedId('the hash of its content', 'md5', 'sha256', 'checksum'),
       hashAlgorithm: stored('string', 'how the hash was made', isWord),
       downloadUrl: stored('string', 'where it was to be downloaded when the snapshot was taken'),
       connectorKey: stored('string', 'the connector that it came by'),
