@@ -1,5 +1,5 @@
 import { isPassing } from '../base/aws/index.ts';
-import { once, sleep as sleepInTime } from '../base/index.ts';
+import { loadPeer, once, sleep as sleepInTime } from '../base/index.ts';
 import type { Clock } from '../pace/index.ts';
 import type { Sentiment } from '../platform/index.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -66,7 +66,11 @@ function createFinishedReporter({ settings, environment, logger }: Session): Wor
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
   const reporter = once(async () =>
-    (await import('./event-bridge.ts')).sendToEventBridge({ bus, store, environment }),
+    (await loadPeer('@aws-sdk/client-eventbridge', () => import('./event-bridge.ts'))).sendToEventBridge({
+      bus,
+      store,
+      environment,
+    }),
   );
   return async (event) => (await reporter())(event);
 }

@@ -1,4 +1,5 @@
 import { AwsError } from '../base/aws/index.ts';
+import { loadPeer } from '../base/index.ts';
 import { parseJson, printJson } from '../base/json/index.ts';
 import { lowerCase } from '../model/rules/index.ts';
 import { type Environment, readSyncSettings } from '../settings.ts';
@@ -305,21 +306,23 @@ export async function resolveJob(
   }: Pick<RedriveParts, 'ledger' | 'batches'> & { readonly environment: Environment },
 ) {
   const { store } = batches;
+  // Opened first: its client may not be installed.
+  const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
+  const reportFinished = bus === undefined ? undefined : await eventsTo(bus, location, environment);
   // Read first: a redrive deletes the message of a done job.
   const body = await findFailedMessage(store, id);
   const { kind, row } = await ledger.resolve(id, resolution);
   // Even if this outcome differs: an earlier command may have been killed after it wrote the ledger.
   const isPublished = row !== undefined && isSettled(row);
-  if (isPublished) {
-    const { SYNC_EVENT_BUS: bus, SYNC_STORE: location } = readSyncSettings(environment);
-    const reportFinished = bus === undefined ? undefined : await eventsTo(bus, location, environment);
-    await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
-  }
+  if (isPublished) await publishEnd(row, askedJob(id, body), { store, batches, reportFinished });
   return { kind, row, isPublished, hasMessage: body !== undefined };
 }
 
 async function eventsTo(bus: string, store: string, environment: Environment) {
-  const { sendToEventBridge } = await import('./event-bridge.ts');
+  const { sendToEventBridge } = await loadPeer(
+    '@aws-sdk/client-eventbridge',
+    () => import('./event-bridge.ts'),
+  );
   return sendToEventBridge({ bus, store, environment });
 }
 

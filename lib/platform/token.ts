@@ -1,5 +1,5 @@
-import { type AwsEnvironment, AwsError, asAwsError } from '../base/aws/index.ts';
-import { listed, once } from '../base/index.ts';
+import { type AwsEnvironment, AwsError, asAwsError, tokenClient } from '../base/aws/index.ts';
+import { listed, loadPeer, once } from '../base/index.ts';
 import { parseJson } from '../base/json/index.ts';
 
 /** Where the developer token comes from. Code that holds the token never shows it. */
@@ -69,17 +69,22 @@ type StoredOptions = { readonly place: string; readonly environment: AwsEnvironm
 
 /**
  * The token in a SecureString of Parameter Store, by the parameter's ARN, or in a secret of Secrets Manager, by its id
- * or ARN. Loads the SDK with the first read. Throws `AwsError`, also for a parameter that is not encrypted.
+ * or ARN. Loads the SDK with the first read. Throws `AwsError`, also for a parameter that is not encrypted, and
+ * `PeerMissingError` if the client is not installed.
  */
 export const openStoredToken = (options: StoredOptions): TokenSource =>
   secretToken({
-    // Names of secrets look like names of parameters: only an ARN says which one it is.
-    fetchSecret: /^arn:[^:]+:ssm:/.test(options.place) ? parameterReader(options) : secretReader(options),
+    fetchSecret:
+      tokenClient(options.place) === '@aws-sdk/client-ssm' ? parameterReader(options) : secretReader(options),
   });
 
 function parameterReader({ place, environment }: StoredOptions): () => Promise<string> {
   const open = once(async () =>
-    (await import('./parameter-store.ts')).openParameter(place, environment, limits),
+    (await loadPeer('@aws-sdk/client-ssm', () => import('./parameter-store.ts'))).openParameter(
+      place,
+      environment,
+      limits,
+    ),
   );
   return async () => {
     const get = await open();
@@ -92,7 +97,11 @@ function parameterReader({ place, environment }: StoredOptions): () => Promise<s
 
 function secretReader({ place, environment }: StoredOptions): () => Promise<string> {
   const open = once(async () =>
-    (await import('./secrets-manager.ts')).openSecret(place, environment, limits),
+    (await loadPeer('@aws-sdk/client-secrets-manager', () => import('./secrets-manager.ts'))).openSecret(
+      place,
+      environment,
+      limits,
+    ),
   );
   return async () => {
     const get = await open();

@@ -75,6 +75,7 @@ test('all is well: each check in its order, exit 0', async () => {
 
   expect(Object.entries(statuses(out))).toEqual([
     ['settings', 'ok'],
+    ['packages', 'skipped'],
     ['proxy', 'skipped'],
     ['host', 'ok'],
     ['token', 'ok'],

@@ -6,6 +6,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -16,6 +17,7 @@ import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { blocksOf } from '../docs/blocks.ts';
 import { argumentsOf, linesOf, parseLine } from '../docs/shell.ts';
 import { folderOfAll } from '../folder-of-each.ts';
+import { startStacks } from '../local-aws/services/start-stacks.ts';
 import { printedBy, runProgram } from '../run-program.ts';
 import { example, printed } from './examples.ts';
 
@@ -93,7 +95,7 @@ describe('what is built', () => {
     ]);
     const packageOf = (name: string) => /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? '';
     const imported = new Set(named.map(([, name, later]) => packageOf(name ?? later ?? '')));
-    // They are in bundles, so that an audit where the package is installed must know of them.
+    // They are in bundles alone, and installed by nobody: `npm run licences` knows of them.
     imported.add('@aws/durable-execution-sdk-js');
     imported.add('@aws-sdk/client-sns');
     const given = { ...manifest.dependencies, ...manifest.peerDependencies };
@@ -149,6 +151,114 @@ test.each([
 
   expect(err.trim().split('\n')).toEqual([expect.stringContaining(`npm install ${peer}@`)]);
   expect(code).toBe(2);
+});
+
+const AWS = {
+  PLATFORM_BASE_URL: 'http://127.0.0.1:9',
+  PLATFORM_TOKEN_SECRET: 'acme/token',
+  SYNC_STORE: 's3://bucket',
+  SYNC_TABLE: 'table',
+  SYNC_QUEUE_URL: 'http://127.0.0.1:9/1/jobs',
+  SYNC_GLUE_DATABASE: 'acme',
+  SYNC_EVENT_BUS: 'default',
+  SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',
+  // What asks it for anything fails.
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+};
+const PARAMETER = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
+
+test.each([
+  [['env', '--stack', 'acme'], {}, ['cloudformation']],
+  [['snapshot', 'calculations'], {}, ['secrets-manager']],
+  [['snapshot', 'all'], { PLATFORM_TOKEN_SECRET: PARAMETER }, ['ssm']],
+  [['score', 'texts.csv', '--text', 'text'], {}, ['secrets-manager']],
+  [['work', '--drain'], {}, ['secrets-manager', 'eventbridge', 'lambda']],
+  [['tables'], {}, ['glue']],
+  [['prune', '--keep', '1', '--yes'], {}, ['glue']],
+  [['jobs', 'resolve', 'a', 'done', '--note', 'seen'], {}, ['eventbridge']],
+])(
+  '%j names the clients of AWS that its settings need before it begins, exit 2',
+  async (argv, given, clients) => {
+    writeFileSync(join(project, 'texts.csv'), 'text\nfine\n');
+    const names = clients.map((client) => `@aws-sdk/client-${client}@3`);
+
+    const { code, err } = await runProgram(platformSync(...argv), {
+      folder: project,
+      environment: { ...AWS, ...given },
+    });
+
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringMatching(new RegExp(`not installed: npm install ${names.join(' ')}$`)),
+    ]);
+    expect(code).toBe(2);
+  },
+);
+
+test('`doctor` says first which clients of AWS are missing, all of them, and goes on', async () => {
+  const { code, out } = await runProgram(platformSync('doctor', '--json'), {
+    folder: project,
+    environment: AWS,
+  });
+
+  const { checks } = JSON.parse(out);
+  expect(checks[1]).toEqual({
+    name: 'packages',
+    status: 'failed',
+    detail:
+      'the AWS client of Secrets Manager and the AWS client of Glue and the AWS client of Lambda and the AWS client of EventBridge are not installed: npm install @aws-sdk/client-secrets-manager@3 @aws-sdk/client-glue@3 @aws-sdk/client-lambda@3 @aws-sdk/client-eventbridge@3',
+  });
+  expect(code).toBe(1);
+});
+
+test('the client works with a token, and names the client of AWS where the token is in a secret', async () => {
+  const platform = await startPlatform({ calculations: 3 });
+  const script = `
+    import { openPlatform } from 'platform-sync/platform';
+    const search = (settings) => openPlatform({ PLATFORM_BASE_URL: '${platform.url}', ...settings })
+      .calculations.search({ sort: { field: 'id', ascending: true }, limit: 10 })
+      .then(({ rows }) => rows.length, ({ message, cause }) => message + ' ' + cause?.message);
+    console.log(await search({ PLATFORM_TOKEN: '${platform.token}' }));
+    console.log(await search({ PLATFORM_TOKEN_SECRET: 'acme/token' }));
+    console.log(await search({ PLATFORM_TOKEN_SECRET: '${PARAMETER}' }));`;
+
+  const out = await printedBy([process.execPath, '--input-type=module', '-e', script], { folder: project });
+  await platform.close();
+
+  const [rows, secret, parameter] = out.trim().split('\n');
+  expect(rows).toBe('3');
+  expect(secret).toContain('npm install @aws-sdk/client-secrets-manager@3');
+  expect(parameter).toContain('npm install @aws-sdk/client-ssm@3');
+});
+
+test('`env` prints the settings of a stack, and which clients they need besides', async () => {
+  const client = join(project, 'node_modules', '@aws-sdk', 'client-cloudformation');
+  symlinkSync(resolve('node_modules', '@aws-sdk', 'client-cloudformation'), client);
+  const settings = { SYNC_STORE: 's3://acme', PLATFORM_TOKEN_SECRET: PARAMETER, SYNC_GLUE_DATABASE: 'acme' };
+  const stacks = await startStacks(() =>
+    Object.entries(settings).map(([Description, OutputValue]) => ({
+      OutputKey: Description.replaceAll('_', ''),
+      OutputValue,
+      Description,
+    })),
+  );
+
+  const { code, out, err } = await runProgram(platformSync('env', '--stack', 'acme'), {
+    folder: project,
+    environment: {
+      AWS_ENDPOINT_URL: stacks.endpoint,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+    },
+  });
+  await stacks[Symbol.asyncDispose]();
+  unlinkSync(client);
+
+  expect(out.trim().split('\n')).toEqual(Object.entries(settings).map((each) => each.join('=')));
+  expect(err.trim()).toBe(
+    'these settings need more: the AWS client of Parameter Store and the AWS client of Glue are not installed: npm install @aws-sdk/client-ssm@3 @aws-sdk/client-glue@3',
+  );
+  expect(code).toBe(0);
 });
 
 test('every other command loads without any of them', async () => {

@@ -1,6 +1,7 @@
 /* Clients of AWS, the network between, and what their errors mean. */
 
 export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './client-config.ts';
+export { needClients, tokenClient } from './clients.ts';
 export {
   AwsError,
   asAwsError,

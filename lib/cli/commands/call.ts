@@ -3,10 +3,10 @@ import { printJson } from '../../base/json/index.ts';
 import { runFunction } from '../../jobs/types/index.ts';
 import type { FunctionExecution } from '../../platform/index.ts';
 import { endOfExecution, linesIn, operations } from '../../platform/operations/index.ts';
-import { openSession } from '../../session.ts';
 import type { Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { readObject } from '../options/files.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -27,7 +27,7 @@ export default (async ([packageId, packageVersion, functionName], { input, logs,
     },
     TYPED_AS,
   );
-  const { functions } = operations(openSession(terminal).call);
+  const { functions } = operations(openSessionOf(terminal).call);
   const request = {
     packageId,
     version,

@@ -1,12 +1,17 @@
-import { CloudFormationClient, DescribeStacksCommand, type Output } from '@aws-sdk/client-cloudformation';
-import { asAwsError, awsClientConfig } from '../../base/aws/index.ts';
+import type { Output } from '@aws-sdk/client-cloudformation';
+import { asAwsError, awsClientConfig, needClients } from '../../base/aws/index.ts';
+import { loadPeer, PeerMissingError } from '../../base/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 
-/** Reads only the stack's outputs. */
-export default (async (_, { stack, construct = '' }, { environment, signal }) => {
+/** Reads only the stack's outputs. Reports what else must be installed to use the settings. */
+export default (async (_, { stack, construct = '' }, { environment, signal, err }) => {
   if (!stack) throw new UsageError('--stack: expected the name of a stack, got nothing');
   const times = { connectionTimeoutMs: 2_000, requestTimeoutMs: 10_000 };
+  const { CloudFormationClient, DescribeStacksCommand } = await loadPeer(
+    '@aws-sdk/client-cloudformation',
+    () => import('@aws-sdk/client-cloudformation'),
+  );
   const client = new CloudFormationClient(
     awsClientConfig(environment, { service: 'CLOUDFORMATION', ...times }),
   );
@@ -14,6 +19,12 @@ export default (async (_, { stack, construct = '' }, { environment, signal }) =>
     client.send(new DescribeStacksCommand({ StackName: stack }), { abortSignal: signal }),
   );
   const settings = settingsOf(Stacks[0]?.Outputs ?? [], construct, stack);
+  try {
+    needClients(settings);
+  } catch (error) {
+    if (!(error instanceof PeerMissingError)) throw error;
+    err(`these settings need more: ${error.message}`);
+  }
   return { json: settings, words: Object.entries(settings).map(([name, value]) => `${name}=${value}`) };
 }) satisfies Run<'env'>;
 

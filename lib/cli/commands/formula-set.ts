@@ -6,7 +6,7 @@ import { storeFormula } from '../../model/formulas/index.ts';
 import { lowerCase } from '../../model/rules/index.ts';
 import type { Calculation } from '../../platform/index.ts';
 import { operations } from '../../platform/operations/index.ts';
-import { openSession, type Session } from '../../session.ts';
+import type { Session } from '../../session.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -14,6 +14,7 @@ import { ourUpdates, refuseLost } from '../formula/change-set.ts';
 import { withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { readText } from '../options/files.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -40,7 +41,7 @@ async function messageOf(id: string, file: string, flags: SetFlags, terminal: Te
 export default (async ([typedId, file], flags, terminal) => {
   const message = await messageOf(typedId, file, flags, terminal);
   const { id, expression, strict, unlessChangedSince: sinceMs, name } = message;
-  const session = openSession(terminal);
+  const session = openSessionOf(terminal);
   const platform = operations(session.call);
   const { signal } = terminal;
   checkFormula(expression, file, flags, terminal);

@@ -10,7 +10,6 @@ import {
 import { timeOfEntry } from '../../model/formulas/index.ts';
 import { type CalculationRow, type Platform, timeMs } from '../../platform/index.ts';
 import { operations } from '../../platform/operations/index.ts';
-import { openSession } from '../../session.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
@@ -18,7 +17,7 @@ import { findChangeSet, ourUpdates, type SetRow } from '../formula/change-set.ts
 import { checkedJobs } from '../jobs/job-files.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { commandLine } from '../options/command-lines.ts';
-import { openStoreOf } from '../options/from-settings.ts';
+import { openSessionOf, openStoreOf } from '../options/from-settings.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 
@@ -137,7 +136,7 @@ async function lookedUp(
       looked.push(plan);
       continue;
     }
-    platform ??= operations(openSession(terminal).call);
+    platform ??= operations(openSessionOf(terminal).call);
     const found = (await findCalculation({ platform, id: row.id, signal: terminal.signal })).row;
     if (Number.isNaN(plan.changedMs)) looked.push({ row, why: whyUncertain(plan, found) });
     else if (typeof found?.name === 'string') looked.push({ ...plan, name: found.name });

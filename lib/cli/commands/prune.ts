@@ -1,3 +1,4 @@
+import { needClients } from '../../base/aws/index.ts';
 import { oldJobs, pruneJobs } from '../../jobs/index.ts';
 import { sqlitePath } from '../../places.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
@@ -33,6 +34,7 @@ export default (async ([place], flags, terminal) => {
   if (!flags.dryRun) refuseUnasked(flags.yes, terminal);
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
+  needClients(environment, ['SYNC_GLUE_DATABASE']);
   const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
   const plans = await planPrunes({ store, place, rule: ruleOf(flags), signal });

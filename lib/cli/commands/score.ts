@@ -2,13 +2,14 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { BatchConflictError, openScoring, type Summary } from '../../jobs/texts/index.ts';
 import { bulkRequestChecks } from '../../jobs/types/index.ts';
-import { openSession, type Session } from '../../session.ts';
+import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import { type OutputFormat, TextError } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile, otherEncoding, sureEncoding } from '../options/files.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, number, shown, type Terminal } from '../terminal/terminal.ts';
@@ -18,7 +19,7 @@ type ScoreFlags = FlagsOf<'score'>;
 
 /** Scores every text of a file, or reports what that would take. Each text is paid for once. */
 export default (async ([file], typed, terminal) => {
-  const session = openSession(terminal);
+  const session = openSessionOf(terminal);
   await checkFile(file);
   const outputFormat = await checkedOutput(file, typed.output);
   const batch = typed.batch ?? batchNameOf(file, Date.now());

@@ -1,16 +1,17 @@
-import { openSession, type Session } from '../../session.ts';
+import type { Session } from '../../session.ts';
 import { beginRun, isNamedAfter, placesToTake } from '../../snapshot/index.ts';
 import { readGates } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Run } from '../command.ts';
 import { explain } from '../errors/explain.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
 import { type Ended, type Found, printFound, type Terminal } from '../terminal/terminal.ts';
 
 /** Takes a new run of every published place, one after the other; one that fails does not stop the next. */
 export default (async (_, { json, tables }, terminal) => {
-  const session = openSession({ ...terminal, reserve: 'single' });
+  const session = openSessionOf(terminal, { reserve: 'single' });
   // Here too, so that no run with wrong ones begins.
   readGates(session.settings.SYNC_GATES);
   const store = await session.store();

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openSession } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
 import {
   beginRun,
@@ -14,6 +13,7 @@ import type { Store } from '../../store/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { asUsage, UsageError, withWayOut } from '../errors/usage-error.ts';
 import { snapshotCommand } from '../options/command-lines.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { optionsGiven, readRequest } from '../options/request-options.ts';
 import { endWith } from '../snapshots/show-publication.ts';
 import { foundRefused, takeHere } from '../snapshots/take-here.ts';
@@ -24,7 +24,7 @@ export default (async (_, given, terminal, command) => {
   const flags = { ...given, countsMissing: true };
   const open = await runToOpen(command, command.name() as Source, given, terminal);
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
-  const session = openSession({ ...terminal, reserve: 'single' });
+  const session = openSessionOf(terminal, { reserve: 'single' });
   const { settings } = session;
   // Here too, so that a run with wrong ones does not begin.
   readGates(settings.SYNC_GATES);

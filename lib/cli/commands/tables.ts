@@ -1,3 +1,4 @@
+import { needClients } from '../../base/aws/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { buildTables, openPartitions, type TableOutcome, type TablesToBuild } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
@@ -25,6 +26,7 @@ export function buildTablesHere(
   { environment, signal }: Terminal,
 ) {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
+  needClients(environment, ['SYNC_GLUE_DATABASE']);
   const partitions = openPartitions({ database, store: wanted.store, environment });
   return buildTables({ ...wanted, partitions, isOver: () => signal.aborted, signal });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CLOCK_ADVICE, proxyOf } from '../../base/aws/index.ts';
+import { CLOCK_ADVICE, needClients, proxyOf } from '../../base/aws/index.ts';
 import { errorText } from '../../base/index.ts';
 import { examineLimits, LIMITS_ADVICE, openQueue } from '../../jobs/index.ts';
 import { openBudget, PAUSED, readPaceStatus, throttledLine } from '../../pace/index.ts';
@@ -250,6 +250,14 @@ const checkToken: Check = async ({ firstRead, settings }) => {
   return ok(`accepted (${place}, in ${settings.PLATFORM_TOKEN_HEADER})`);
 };
 
+/** The clients of AWS that the settings need are installed. */
+const checkPackages: Check = async ({ environment }) => {
+  const clients = needClients(environment);
+  return clients.length === 0
+    ? skipped('the settings need no more packages')
+    : ok(`installed: ${clients.join(', ')}`);
+};
+
 /** What goes through the proxy, and what does not. The other checks find whether the proxy works. */
 const checkProxy: Check = async ({ settings, environment }) => {
   const isS3 = settings.SYNC_STORE.startsWith('s3://');
@@ -321,6 +329,7 @@ const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
 
 /** All checks in their order, each with the checks that must succeed before it. */
 export const checks = {
+  packages: { check: checkPackages, needs: [] },
   proxy: { check: checkProxy, needs: [] },
   host: { check: checkHost, needs: [] },
   token: { check: checkToken, needs: ['host'] },

@@ -3,8 +3,9 @@ import { adviceWords, type EndedJob, openLocalWorker, type Queue } from '../../j
 import { INVALID_FORMULA } from '../../jobs/types/index.ts';
 import type { OpenBreaker } from '../../pace/index.ts';
 import type { PlatformEvent } from '../../platform/index.ts';
-import { openSession, type Session } from '../../session.ts';
+import type { Session } from '../../session.ts';
 import type { Settings } from '../../settings.ts';
+import { openSessionOf } from '../options/from-settings.ts';
 import { clockTime } from '../terminal/log-lines.ts';
 import { createProgress, LINE_EVERY_MS, onTimer } from '../terminal/progress.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
@@ -38,7 +39,10 @@ const LOOK_EVERY_MS = 3_000;
 export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal) {
   const { settings } = jobs;
   const token = createTokenWatch(settings);
-  const session = openSession({ ...terminal, ...(jobs.endsWithToken ? token.hooks : {}) });
+  const session = openSessionOf(terminal, {
+    ...(jobs.endsWithToken ? token.hooks : {}),
+    uses: ['SYNC_EVENT_BUS', 'SYNC_SNAPSHOT_FUNCTION'],
+  });
   const invalid = new AbortController();
   let inARow = 0;
   const worker = await openLocalWorker(session, {

@@ -1,8 +1,26 @@
+import { needClients } from '../../base/aws/index.ts';
 import { storeAsOf } from '../../report/index.ts';
+import { openSession, type Session } from '../../session.ts';
 import { readSyncSettings } from '../../settings.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { asUsage } from '../errors/usage-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+
+/**
+ * Opens a session for a command. `uses`: the settings that it uses, of those that need a client of AWS. Throws `SettingsError`,
+ * and `PeerMissingError` for the clients that are not installed, before anything is begun.
+ */
+export function openSessionOf(
+  terminal: Terminal,
+  {
+    uses = [],
+    ...options
+  }: Partial<Parameters<typeof openSession>[0]> & { readonly uses?: Parameters<typeof needClients>[1] } = {},
+): Session {
+  const session = openSession({ ...terminal, ...options });
+  needClients(terminal.environment, ['PLATFORM_TOKEN_SECRET', ...uses]);
+  return session;
+}
 
 /**
  * The store that is set, for commands that do not need the platform; with `atMs`, as it was then. Throws `SettingsError` with

@@ -1,5 +1,5 @@
 import { isPassing, ServiceError } from '../../base/aws/index.ts';
-import { backoffMs, errorText } from '../../base/index.ts';
+import { backoffMs, errorText, loadPeer } from '../../base/index.ts';
 import { type Call, decideRetry, isStatus, PlatformError, type RetryLimits } from '../../platform/index.ts';
 import { StoredObjectError, StoreError } from '../../store/index.ts';
 import type { Compression, Place } from '../keys.ts';
@@ -289,7 +289,8 @@ export type { StartExecution };
 /** Opens what starts durable executions of a Lambda function: see `lambdaExecutions`. Loads the SDK. */
 export const openExecutions = async (
   ...given: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
-): Promise<StartExecution> => (await import('./start-execution.ts')).lambdaExecutions(...given);
+): Promise<StartExecution> =>
+  (await loadPeer('@aws-sdk/client-lambda', () => import('./start-execution.ts'))).lambdaExecutions(...given);
 
 /** Opens the client by which an execution stores its steps: see `createCheckpointClient`. Loads the SDK. */
 export const openCheckpointClient = async (

@@ -1,5 +1,5 @@
 import type { AwsEnvironment } from '../../base/aws/index.ts';
-import { once } from '../../base/index.ts';
+import { loadPeer, once } from '../../base/index.ts';
 import type { Manifest } from '../../snapshot/history/index.ts';
 import type { Place, Run } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -26,7 +26,7 @@ type PartitionsToOpen = {
 export function openPartitions({ database, store, environment }: PartitionsToOpen): Partitions | undefined {
   if (database === undefined) return undefined;
   const opened = once(async () => {
-    const { gluePartitions } = await import('./glue-partitions.ts');
+    const { gluePartitions } = await loadGlue();
     return gluePartitions({ database, location: store.location, environment });
   });
   return {
@@ -35,12 +35,14 @@ export function openPartitions({ database, store, environment }: PartitionsToOpe
   };
 }
 
+const loadGlue = () => loadPeer('@aws-sdk/client-glue', () => import('./glue-partitions.ts'));
+
 /** Looks at a table of Glue, as adding a partition does. Throws `AwsError` if it is missing or may not be looked at. */
 export async function checkGlueTable(
   database: string,
   name: string,
   environment: AwsEnvironment,
 ): Promise<void> {
-  const { seeGlueTable } = await import('./glue-partitions.ts');
+  const { seeGlueTable } = await loadGlue();
   await seeGlueTable(database, name, environment);
 }
