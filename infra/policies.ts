@@ -31,7 +31,7 @@ export const PUBLISHED = [
  * work also `submitter`; people on call also `operator`.
  */
 export class Policies extends Construct {
-  /** `runs`, `diff`, `query`, `check`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
+  /** `runs`, `diff`, `query`, `check`, `lineage`, `digest`, `where-used`, results, scores, the report, formulas, refusals, and queries with Athena. */
   readonly reader: ManagedPolicy;
   /** `submit`, and texts and requests in `inbox/`; with `reader`, `formula apply --submit`. */
   readonly submitter: ManagedPolicy;

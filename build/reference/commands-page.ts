@@ -21,6 +21,7 @@ const MORE: Readonly<Record<string, string>> = {
   batches: 'scoring.md#batches',
   diff: 'runs.md',
   jobs: 'jobs.md',
+  lineage: 'catalogs.md',
   mcp: 'assistants.md',
   pace: 'pace.md',
   prune: 'runs.md#remove',

@@ -60,6 +60,30 @@ export async function* firstRecords(
   }
 }
 
+/**
+ * The nodes of calculations or cards in their order, each with what the first record of it says, some at a time. Default of
+ * `isWanted`: all of them.
+ */
+export async function* describedNodes(
+  model: Pick<Model, 'calculations' | 'cards'>,
+  columns: ModelColumns,
+  source: 'calculations' | 'cards',
+  isWanted: (node: number) => boolean = () => true,
+): AsyncGenerator<readonly (readonly [node: number, said: Description])[]> {
+  for await (const { group, rows, nodes } of firstRecords(model, columns, source)) {
+    const places = nodes
+      .keys()
+      .filter((place) => isWanted(nodes[place] ?? -1))
+      .toArray();
+    if (places.length === 0) continue;
+    const describe = readSaid(group, source);
+    yield places.map((place) => {
+      const { fileset: _, ...said } = describe(rows[place] ?? 0);
+      return [nodes[place] ?? 0, said] as const;
+    });
+  }
+}
+
 /** Name, type and owner of the wanted calculations and cards, by node, from the first record of each. */
 export async function describeNodes(
   model: Pick<Model, 'calculations' | 'cards'>,
@@ -68,18 +92,8 @@ export async function describeNodes(
 ): Promise<ReadonlyMap<number, Description>> {
   const found = new Map<number, Description>();
   for (const source of ['calculations', 'cards'] as const)
-    for await (const { group, rows, nodes } of firstRecords(model, columns, source)) {
-      const places = nodes
-        .keys()
-        .filter((place) => wanted.has(nodes[place] ?? -1))
-        .toArray();
-      if (places.length === 0) continue;
-      const describe = readSaid(group, source);
-      for (const place of places) {
-        const { fileset: _, ...said } = describe(rows[place] ?? 0);
-        found.set(nodes[place] ?? 0, said);
-      }
-    }
+    for await (const described of describedNodes(model, columns, source, (node) => wanted.has(node)))
+      for (const [node, said] of described) found.set(node, said);
   return found;
 }
 

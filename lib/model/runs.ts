@@ -11,7 +11,7 @@ export type LastRun = {
   readonly source: Source;
   readonly manifest: Pick<
     Manifest,
-    'run' | 'startedAt' | 'records' | 'parts' | 'order' | 'missing' | 'selection'
+    'run' | 'platform' | 'startedAt' | 'records' | 'parts' | 'order' | 'missing' | 'selection'
   >;
   readonly key: string;
 };

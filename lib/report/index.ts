@@ -26,6 +26,12 @@ export const printReport = async (...given: Given<Print['printReport']>) =>
 export const savePageCode = async (...given: Given<Print['savePageCode']>) =>
   (await import('./print-report.ts')).savePageCode(...given);
 
+export type { LineageFormat } from './lineage/lineage.ts';
+
+/** What uses what, with owners, as entries for a catalog. Throws `StoredObjectError`. */
+export const lineageOf = async (...given: Given<typeof import('./lineage/lineage.ts').lineageOf>) =>
+  (await import('./lineage/lineage.ts')).lineageOf(...given);
+
 /** What has changed, broken and failed since a time, as one message. */
 export const digestSince = async (...given: Given<typeof import('./digest/since.ts').digestSince>) =>
   (await import('./digest/since.ts')).digestSince(...given);

@@ -15,6 +15,7 @@ const SIZES = (process.env['REPORT_RECORDS'] ?? '20000,1000000').split(',').map(
 
 /** The required bounds; that of the page for up to so many calculations. */
 const MAX_MB = 250;
+const MAX_LINEAGE_MB = 800;
 const MAX_CPU_SECONDS = 5;
 const MAX_WHERE_USED_CPU_SECONDS = 4;
 const MAX_OPENING_SECONDS = 3;
@@ -28,7 +29,7 @@ const LISTED_WHOLE = 20_000;
 export const report: Bench = {
   name: 'report',
   about:
-    'The report over so many calculations and a seventh as many cards, whose tables are made; `where-used` over the same; and the opening of the page in a browser.',
+    'The report over so many calculations and a seventh as many cards, whose tables are made; `where-used` and `lineage` over the same; and the opening of the page in a browser.',
   async *run() {
     for (const records of SIZES) yield* await measure(records);
   },
@@ -58,8 +59,18 @@ async function measure(records: number): Promise<readonly Row[]> {
     `below ${MAX_WHERE_USED_CPU_SECONDS} CPU s`,
     cpuSeconds < MAX_WHERE_USED_CPU_SECONDS,
   );
+  const lineage = await measureProcess({
+    command: () => ['lib/cli/bin.js', 'lineage', '--output', join(folder.path, 'lineage.ndjson')],
+    environment: () => ({ SYNC_STORE: folder.path }),
+  });
   return [
     first,
+    bounded(
+      `${records.toLocaleString('en')} calculations: lineage, most memory`,
+      `${lineage.cpuSeconds.toFixed(1)} CPU s, ${lineage.peakMb.toFixed(0)} MB`,
+      `below ${MAX_LINEAGE_MB} MB`,
+      lineage.peakMb < MAX_LINEAGE_MB,
+    ),
     ...rowsOf(await report(), statSync(file).size, records),
     whereUsed,
     await openingOf(file, records),

@@ -30,6 +30,7 @@ test.each([
   [['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'addNumbers']],
   [['formula', 'undo', 'may']],
   [['digest']],
+  [['lineage']],
   [['mcp']],
 ])('%j: a folder that does not exist is named, exits 2, and is not created', async (argv) => {
   const folder = join(parent.path, 'mistyped');

@@ -70,6 +70,7 @@ const readers: readonly (readonly string[])[] = [
   ['report', '--output', '-'],
   ['report', '--json'],
   ['digest', '--json'],
+  ['lineage'],
   ['formula', 'log', 'ID'],
   ['formula', 'check', 'OUT/formula.txt'],
   ['formula', 'apply', 'OUT/changes.csv', '--name', 'set', '--dry-run'],

@@ -70,6 +70,12 @@ export const wrongWords: readonly WrongUse[] = [
     { files: { 'none.txt': null } },
   ],
   ['check --seconds 0', 'Expected a whole number from 1 to 1000000, got "0"'],
+  ['lineage --format dbt', 'Expected one of openlineage, datahub, got "dbt"'],
+  [
+    'lineage --output no/such/lineage.json',
+    '--output no/such/lineage.json: expected a file in a folder that can be written',
+  ],
+
   ['check a b', "too many arguments for 'check'"],
   ['formula apply changes.csv', "required option '--name <name>' not specified"],
   ['formula apply changes.csv --name -may', 'Expected at most 80 letters, digits, _, . and -, got "-may"'],

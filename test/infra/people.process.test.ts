@@ -148,6 +148,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   ),
   [READER, 'check $RULES'],
   [READER, 'check $RULES'],
+  [READER, 'lineage --output lineage.json'],
   [READER, 'digest'],
   [READER, 'jobs results --output jobs.csv'],
   [READER, 'formula log $CALCULATION'],

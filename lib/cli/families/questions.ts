@@ -104,6 +104,28 @@ export const questions = {
     ],
     load: () => import('../commands/report.ts'),
   },
+  lineage: {
+    description:
+      'Write what uses what, with owners, for a catalog: events of OpenLineage, or the metadata file of DataHub.',
+    options: [
+      [
+        '--format <openlineage|datahub>',
+        'for which (default: openlineage)',
+        choiceOption(['openlineage', 'datahub']),
+      ],
+      [
+        '--output <file>',
+        'where to write it (default: standard output); a name that ends in .gz compresses it',
+      ],
+    ],
+    json: false,
+    examples: [
+      'lineage',
+      'lineage --output lineage.ndjson.gz',
+      'lineage --format datahub --output lineage.json',
+    ],
+    load: () => import('../commands/lineage.ts'),
+  },
   digest: {
     description:
       'Summarize what changed, what broke and who owns it, and which jobs failed: here, or in a channel of Slack or Teams.',

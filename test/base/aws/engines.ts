@@ -29,6 +29,8 @@ const enginesSchema = z.strictObject({
   /** Python with the packages that read tables. */
   pythonReaders: z.optional(program),
   spark: z.optional(program),
+  /** Python with the clients of OpenLineage and DataHub. */
+  pythonCatalogs: z.optional(program),
   /** Python's own csv, and LibreOffice: they read what we write. */
   pythonCsv: z.optional(program),
   libreOffice: z.optional(program),

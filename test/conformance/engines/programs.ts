@@ -59,6 +59,15 @@ export const pythonReaders: Engine = {
   })),
 };
 
+/** What OpenLineage and DataHub read events and metadata files with: 150 MB with what they need. */
+export const pythonCatalogs: Engine = {
+  name: 'catalogs',
+  version: 'openlineage-1.54.0-datahub-1.7.0',
+  ...inPython(['openlineage-python==1.54.0', 'acryl-datahub==1.7.0'], (python) => ({
+    pythonCatalogs: { command: [python] },
+  })),
+};
+
 /** Spark in one process, by its package for Python: 430 MB to download. */
 export const spark: Engine = {
   name: 'Spark',

@@ -11,6 +11,7 @@ import {
   cronValidator,
   eventRuler,
   libreOffice,
+  pythonCatalogs,
   pythonCsv,
   pythonReaders,
   spark,
@@ -69,6 +70,8 @@ const suites = {
     on([libreOffice], 'test/text/outputs.conformance.ts'),
     on([pythonCsv], 'test/text/outputs.conformance.ts'),
   ],
+  /** What `lineage` writes. */
+  catalogs: [on([pythonCatalogs], 'test/report/lineage/lineage.conformance.ts')],
   /** Everything that depends on what DynamoDB does with conditions and concurrent writes, killed processes too. */
   dynamodb: [
     on(
