@@ -1,4 +1,4 @@
-import type { Catalog, Input, LineageContext } from './lineage.ts';
+import type { Catalog, Input, LineageContext } from './catalog.ts';
 
 /** The platform of all that is written, by whose name DataHub lists it. */
 const PLATFORM = 'platform-sync';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Catalog, Step } from './lineage.ts';
+import type { Catalog, Step } from './catalog.ts';
 
 /** Without a version: the same store gives the same bytes. */
 const PRODUCER = 'pkg:npm/platform-sync';
