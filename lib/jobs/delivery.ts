@@ -56,7 +56,7 @@ export class NotClaimedError extends Error {
 
 export type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
 
-export type DeliveryOptions = {
+type DeliveryOptions = {
   readonly job: Job;
   readonly request: JobRequest;
   /** Hint: the first delivery, so that the claim skips the read. */

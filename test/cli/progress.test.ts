@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress, type ProgressOptions } from '../../lib/cli/terminal/progress.ts';
+import { createProgress } from '../../lib/cli/terminal/progress.ts';
 import type { SnapshotProgress } from '../../lib/snapshot/run/take-run.ts';
 import { createFakeScreen } from './fake-screen.ts';
+
+type ProgressOptions = Parameters<typeof createProgress>[1];
 
 const calls = { requests: 1_234, retries: 0, throttled: 0, waitedMs: 0 };
 

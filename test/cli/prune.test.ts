@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PruneOptions, planPrune, pruneRuns } from '../../lib/snapshot/history/prune.ts';
+import { planPrune, pruneRuns } from '../../lib/snapshot/history/prune.ts';
 import { changesKey, parquetFolder, publishedFolder, type Run } from '../../lib/snapshot/keys.ts';
 import { publishedRuns } from '../../lib/snapshot/manifest.ts';
 import { publishRun } from '../../lib/snapshot/publish/publish.ts';
@@ -12,6 +12,8 @@ import { beforeEvery, beforeFirst } from '../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
 import { atEachOperation } from '../tables/build/killed-at.ts';
 import { runCommand } from './run-command.ts';
+
+type PruneOptions = Parameters<typeof pruneRuns>[0];
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
 const PLACE = 'calculations';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createDelivery, type DeliveryOptions } from '../../lib/jobs/delivery.ts';
+import { createDelivery } from '../../lib/jobs/delivery.ts';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import { createLedger, type Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/transitions.ts';
@@ -8,6 +8,8 @@ import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import { runFunctionJob } from './fake-worker.ts';
+
+type DeliveryOptions = Parameters<typeof createDelivery>[0];
 
 const claim: Claim = {
   id: 'job-1',

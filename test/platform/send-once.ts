@@ -6,8 +6,9 @@ import {
   createTransport,
   type PlatformRequest,
   readAsJson,
-  type TransportOptions,
 } from '../../lib/platform/http/transport.ts';
+
+type TransportOptions = Parameters<typeof createTransport>[0];
 
 export type SendOptions = Partial<PlatformRequest> & {
   readonly token?: string;

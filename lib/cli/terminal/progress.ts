@@ -8,23 +8,6 @@ export const LINE_EVERY_MS = 30_000;
 /** How often a terminal's line is drawn: rate and time left change by themselves. */
 const DRAWN_EVERY_MS = 200;
 
-export type ProgressOptions = Pick<Terminal, 'screen' | 'err'> & {
-  readonly callCounts: () => CallCounts;
-  /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
-  readonly recordsBefore?: number;
-  /** The nouns for what is received and for what is sent. Default: records, requests. */
-  readonly nouns?: readonly [records: string, requests: string];
-  /**
-   * There is no end, and for days there may be nothing to do: neither a rate nor a time is shown, and without a terminal no
-   * line twice. Default: false.
-   */
-  readonly isEndless?: boolean;
-  /** Milliseconds on a clock that never goes back. Default: that of the process. */
-  readonly now?: () => number;
-  /** Calls `act` at this interval until it is disposed. Default: a timer that keeps no process alive. */
-  readonly every?: (ms: number, act: () => void) => Disposable;
-};
-
 /** The state of the progress, and remarks about it, such as how many records failed. */
 type Known = SnapshotProgress & { readonly also?: readonly string[] };
 
@@ -32,7 +15,25 @@ type Known = SnapshotProgress & { readonly also?: readonly string[] };
  * Shows the progress of a command: as the last line of a terminal, otherwise in plain lines that suit a log, one each
  * half minute, so that a reader sees that it is alive even if it receives nothing.
  */
-export function createProgress(name: string, options: ProgressOptions) {
+export function createProgress(
+  name: string,
+  options: Pick<Terminal, 'screen' | 'err'> & {
+    readonly callCounts: () => CallCounts;
+    /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
+    readonly recordsBefore?: number;
+    /** The nouns for what is received and for what is sent. Default: records, requests. */
+    readonly nouns?: readonly [records: string, requests: string];
+    /**
+     * There is no end, and for days there may be nothing to do: neither a rate nor a time is shown, and without a terminal no
+     * line twice. Default: false.
+     */
+    readonly isEndless?: boolean;
+    /** Milliseconds on a clock that never goes back. Default: that of the process. */
+    readonly now?: () => number;
+    /** Calls `act` at this interval until it is disposed. Default: a timer that keeps no process alive. */
+    readonly every?: (ms: number, act: () => void) => Disposable;
+  },
+) {
   const { screen, err, callCounts, recordsBefore = 0, isEndless = false } = options;
   const { now = () => performance.now(), every = onTimer } = options;
   const [records, requests] = options.nouns ?? ['records', 'requests'];

@@ -40,7 +40,7 @@ import {
 /** How long rows that expire stay after their last write: 30 days. */
 export const ROW_LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000;
 
-export type LedgerOptions = {
+type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;

@@ -14,7 +14,7 @@ import {
   refused,
 } from './check-message.ts';
 
-export type ParsedMessage = ReadJob<Job> | RefusedMessage;
+type ParsedMessage = ReadJob<Job> | RefusedMessage;
 
 type MessageOptions = {
   /** The queue's id: for some types the id of a job whose message has none. */

@@ -63,7 +63,7 @@ export type AttemptResult = {
 export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
 
 /** What a transport needs: the address, its limits, and what sends. */
-export type TransportOptions = {
+type TransportOptions = {
   readonly baseUrl: URL;
   readonly tokenHeader: string;
   readonly maxResponseBytes: number;

@@ -90,7 +90,7 @@ export async function* compareRuns(comparison: Comparison): AsyncGenerator<Chang
   }
 }
 
-export type ChangesToPublish = Comparison & {
+type ChangesToPublish = Comparison & {
   readonly key: string;
   /** The store to write to. Default: the one that holds the runs. */
   readonly to?: Store | undefined;

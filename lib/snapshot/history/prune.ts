@@ -161,7 +161,7 @@ async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'fol
   return { objects, bytes };
 }
 
-export type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
+type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
   readonly store: Store;
   /** Removes a run from the tables in the account. Default: there are none. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;

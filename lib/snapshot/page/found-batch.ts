@@ -20,24 +20,23 @@ type FirstMember = {
   readonly isFor?: (record: number) => boolean;
 };
 
-export type FoundBatchOptions = {
-  readonly keyOf: (record: number) => string;
-  /** Which records are taken, in which order. Default: all, as received. */
-  readonly order?: Uint32Array | undefined;
-  readonly first?: FirstMember | undefined;
-  /** A member to put after all others, for a record whose own field lacks its key: the digits of its key. */
-  readonly last?:
-    | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
-    | undefined;
-};
-
 /**
  * Records as a batch: lines as received, but a raw line end becomes a space. The types are those of the whole response.
  */
 export function foundBatch(
   found: FoundRecords,
-  { keyOf, order = rowsBetween(0, found.records), first, last }: FoundBatchOptions,
+  options: {
+    readonly keyOf: (record: number) => string;
+    /** Which records are taken, in which order. Default: all, as received. */
+    readonly order?: Uint32Array | undefined;
+    readonly first?: FirstMember | undefined;
+    /** A member to put after all others, for a record whose own field lacks its key: the digits of its key. */
+    readonly last?:
+      | { readonly name: string; readonly digitsOf: (record: number) => Id | undefined }
+      | undefined;
+  },
 ): RecordBatch {
+  const { keyOf, order = rowsBetween(0, found.records), first, last } = options;
   const { json, fields } = found;
   const isFirst = first?.isFor ?? (() => first !== undefined);
   const types = order.length === 0 ? {} : typesSeen(fields);

@@ -22,7 +22,10 @@ import {
   readLatest,
 } from '../manifest.ts';
 
-export type PartsToPublish = {
+const AT_ONCE = 3;
+
+/** Copies missing parts. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
+export async function publishParts(options: {
   readonly store: Store;
   readonly parts: readonly Part[];
   /**
@@ -30,12 +33,8 @@ export type PartsToPublish = {
    */
   readonly work: string;
   readonly folder: string;
-};
-
-const AT_ONCE = 3;
-
-/** Copies missing parts. Throws `StoredObjectError` if one is missing, of another size, or elsewhere. */
-export async function publishParts({ store, parts, work, folder }: PartsToPublish): Promise<Part[]> {
+}): Promise<Part[]> {
+  const { store, parts, work, folder } = options;
   const all = parts.map((part, index) => ({
     part,
     to: `${folder}${partName(index, part.sha256, compressionOf(part.key))}`,

@@ -126,7 +126,7 @@ async function finishedRun(
   };
 }
 
-export type SliceOptions = ProgressOptions & {
+type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
   /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;

@@ -15,14 +15,6 @@ export const fanOutPosition = z.object({
 
 export type FanOutPosition = z.infer<typeof fanOutPosition>;
 
-export type FanOutOptions = {
-  /** Without duplicates, in the order in which their records are written. */
-  readonly ids: readonly string[];
-  readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
-  /** How many records there will be, if the ids determine it; otherwise null. */
-  readonly total: number | null;
-};
-
 /** How many ids are read ahead: enough to use the whole pace if a response takes a second. */
 const CONCURRENCY = 8;
 
@@ -30,7 +22,14 @@ const CONCURRENCY = 8;
  * One step per id, in the order of the ids. An id that the platform refuses is missing (`afterFailure`); any other
  * error ends the scan.
  */
-export function fanOut({ ids, read, total }: FanOutOptions): Scan<FanOutPosition> {
+export function fanOut(options: {
+  /** Without duplicates, in the order in which their records are written. */
+  readonly ids: readonly string[];
+  readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
+  /** How many records there will be, if the ids determine it; otherwise null. */
+  readonly total: number | null;
+}): Scan<FanOutPosition> {
+  const { ids, read, total } = options;
   return async function* ({ from = START, signal }) {
     let position = from;
     let answered: string | undefined;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
-import { createLedger, type Ledger, type LedgerOptions } from '../../../lib/jobs/ledger/ledger.ts';
+import { createLedger, type Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { createMemoryTable } from '../../table/memory-table.ts';
+
+type LedgerOptions = Parameters<typeof createLedger>[0];
 
 /* What the ledger requests of its table, and when; `ledger-suite.ts` has what it does over every table. */
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type FoundBatchOptions, foundBatch } from '../../../lib/snapshot/page/found-batch.ts';
+import { foundBatch } from '../../../lib/snapshot/page/found-batch.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { indexBytes } from '../../../lib/snapshot/page/record-index.ts';
 import { scanList } from '../../../lib/snapshot/page/scan-response.ts';
 import { recordsIn } from '../batches.ts';
+
+type FoundBatchOptions = Parameters<typeof foundBatch>[1];
 
 const MIB = 1024 * 1024;
 

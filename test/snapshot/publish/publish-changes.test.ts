@@ -1,9 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type ChangesToPublish, publishChanges } from '../../../lib/snapshot/changes/changes-between.ts';
+import { publishChanges } from '../../../lib/snapshot/changes/changes-between.ts';
 import { beforeEvery } from '../../store/before.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { storeRun } from '../changes/stored-run.ts';
+
+type ChangesToPublish = Parameters<typeof publishChanges>[0];
 
 const KEY = 'work/changes.ndjson.gz';
 const SCRATCH = 'work/scratch/';

@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { publishedFolder, workFolder } from '../../../lib/snapshot/keys.ts';
-import { type PartsToPublish, publishParts } from '../../../lib/snapshot/publish/publish-parts.ts';
+import { publishParts } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { run, storePart } from './work-parts.ts';
+
+type PartsToPublish = Parameters<typeof publishParts>[0];
 
 const WORK = workFolder('calculations', run);
 const FOLDER = publishedFolder('calculations', run);

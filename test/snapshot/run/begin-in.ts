@@ -1,12 +1,13 @@
 import {
   type NewRun,
   type Saved,
-  type SliceOptions,
   type SnapshotOptions,
   startRun,
   takeSlice,
 } from '../../../lib/snapshot/run/take-run.ts';
 import type { Store } from '../../../lib/store/store.ts';
+
+type SliceOptions = Parameters<typeof takeSlice>[1];
 
 type Differences = Partial<NewRun & Pick<SnapshotOptions, 'now' | 'random'>>;
 

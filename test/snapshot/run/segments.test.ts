@@ -2,13 +2,15 @@ import { expect, test } from 'vitest';
 import { runKeys } from '../../../lib/snapshot/changes/line-members.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import type { Saved, SliceOptions } from '../../../lib/snapshot/run/take-run.ts';
+import type { Saved, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import { type Scan, type ScanStep, verifiedIf } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 import { beginIn, sliceIn } from './begin-in.ts';
+
+type SliceOptions = Parameters<typeof takeSlice>[1];
 
 const store = storeOfEach();
 

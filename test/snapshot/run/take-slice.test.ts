@@ -1,12 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
-import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
+import { takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import { type Scan, type ScanStart, verifiedIf } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 import { beginIn, noCalls } from './begin-in.ts';
+
+type SliceOptions = Parameters<typeof takeSlice>[1];
 
 const store = storeOfEach();
 

@@ -3,10 +3,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readAhead } from '../../../lib/base/async.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
-import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
+import { fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
 import { batchOfLines, recordsIn } from '../batches.ts';
 import { statusError } from '../responding-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';
+
+type FanOutOptions = Parameters<typeof fanOut>[0];
 
 const unhandled: unknown[] = [];
 const recordUnhandled = (reason: unknown) => void unhandled.push(reason);

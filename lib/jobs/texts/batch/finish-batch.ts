@@ -286,7 +286,7 @@ const headerSchema = z.object({
 });
 
 /** How many chunks there are, and the rows in them, including bad ones. */
-export type BatchHeader = z.infer<typeof headerSchema>;
+type BatchHeader = z.infer<typeof headerSchema>;
 
 /** The chunks hold the rows. How their source was recognized stays as the first splitter stored it. */
 const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });

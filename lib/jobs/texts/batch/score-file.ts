@@ -143,7 +143,7 @@ async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, a
   await Promise.all(workers);
 }
 
-export type SplitOptions = BatchStorage &
+type SplitOptions = BatchStorage &
   CheckOptions & {
     /** Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;

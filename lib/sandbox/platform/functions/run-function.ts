@@ -29,7 +29,8 @@ export type FunctionRun =
 /** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
 
-export type FunctionRunnerOptions = {
+/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
+export function createFunctionRunner(options: {
   /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
   readonly timeLimitMs?: number;
   /** Bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
@@ -38,10 +39,7 @@ export type FunctionRunnerOptions = {
   readonly newId: () => string;
   readonly monotonicMs?: () => number;
   readonly packages?: readonly CodePackage[];
-};
-
-/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
-export function createFunctionRunner(options: FunctionRunnerOptions): RunFunction {
+}): RunFunction {
   const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
   const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);
   const memoryLimitBytes = within(

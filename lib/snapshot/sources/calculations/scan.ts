@@ -26,7 +26,7 @@ import {
   withReported,
 } from './pages.ts';
 
-export type CalculationScanOptions = PageReaderOptions & {
+type CalculationScanOptions = PageReaderOptions & {
   readonly limit: number;
 };
 

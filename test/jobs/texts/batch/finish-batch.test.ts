@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
 import {
-  type BatchHeader,
   finishBatch,
   readChunkRow,
   readHeader,
@@ -11,6 +10,8 @@ import {
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { summaryOf, world } from './batch-suite.ts';
+
+type BatchHeader = Parameters<typeof writeHeader>[1];
 
 const counts: ChunkCounts = {
   rows: 10,

@@ -5,10 +5,12 @@ import * as z from 'zod/mini';
 import { parseJson, printJson } from '../../../../lib/base/json/json.ts';
 import { handleMessage, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import { withId } from '../../../../lib/jobs/message/check-message.ts';
-import { type ParsedMessage, parseMessage } from '../../../../lib/jobs/message/message.ts';
+import { parseMessage } from '../../../../lib/jobs/message/message.ts';
 import { jobTypes, type Runners } from '../../../../lib/jobs/types/job-types.ts';
 import { fakeWorker, leaseOf, messageOf } from '../../../jobs/fake-worker.ts';
 import { defineTarget, must } from '../target.ts';
+
+type ParsedMessage = ReturnType<typeof parseMessage>;
 
 /* Bodies on the queue: each is a job, always the same one, or a refusal with its faults. */
 

@@ -10,8 +10,9 @@ import {
   type FunctionExecution,
   type FunctionRequest,
   type FunctionRun,
-  type FunctionRunnerOptions,
 } from '../../../../lib/sandbox/platform/functions/run-function.ts';
+
+type FunctionRunnerOptions = Parameters<typeof createFunctionRunner>[0];
 
 /** Limits that a test reaches quickly, a clock that does not move, and a fixed id. */
 export const quickOptions = {

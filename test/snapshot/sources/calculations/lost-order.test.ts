@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/base/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/line-members.ts';
 import { readCheckpoint, readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
-import type { Saved, SliceOptions } from '../../../../lib/snapshot/run/take-run.ts';
+import type { Saved, takeSlice } from '../../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import { storeOfEach } from '../../../store/store-of-each.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { beginIn, sliceIn } from '../../run/begin-in.ts';
+
+type SliceOptions = Parameters<typeof takeSlice>[1];
 
 const store = storeOfEach();
 

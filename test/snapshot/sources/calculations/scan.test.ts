@@ -4,15 +4,14 @@ import type { Call } from '../../../../lib/platform/call.ts';
 import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { takeRun } from '../../../../lib/snapshot/run/take-run.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
-import {
-  type CalculationScanOptions,
-  calculationScan,
-} from '../../../../lib/snapshot/sources/calculations/scan.ts';
+import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { beginIn, noCalls, sliceIn } from '../../run/begin-in.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
+
+type CalculationScanOptions = Parameters<typeof calculationScan>[0];
 
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
