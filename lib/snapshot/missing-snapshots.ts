@@ -68,8 +68,6 @@ const SINCE_KEY = 'work/expected-snapshots.json';
 /** Lifecycle rules delete what has not been written for 15 days or more. */
 const WRITTEN_AGAIN_MS = 24 * HOUR_MS;
 
-type Since = z.infer<typeof sinceSchema>;
-
 const sinceSchema = z.object({
   version: z.literal(1),
   writtenMs: z.number(),
@@ -80,7 +78,7 @@ async function expectedSince(
   expected: readonly ExpectedSnapshot[],
   atMs: number,
   { store, warn }: CheckOptions,
-): Promise<Since['places']> {
+): Promise<z.infer<typeof sinceSchema>['places']> {
   const stored = await findStored(store, SINCE_KEY, sinceSchema).catch((error: unknown) => {
     if (!(error instanceof StoredObjectError)) throw error;
     warn(error);
@@ -96,6 +94,9 @@ async function expectedSince(
   );
   const isOld = atMs - (stored?.value.writtenMs ?? 0) >= WRITTEN_AGAIN_MS;
   if (isOld || JSON.stringify(places) !== JSON.stringify(before))
-    await store.put(SINCE_KEY, printStored({ version: 1, writtenMs: atMs, places } satisfies Since));
+    await store.put(
+      SINCE_KEY,
+      printStored({ version: 1, writtenMs: atMs, places } satisfies z.infer<typeof sinceSchema>),
+    );
   return places;
 }

@@ -22,8 +22,6 @@ import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '.
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
 
-type ApplyFlags = FlagsOf<'formula apply'>;
-
 /** Sets the formulas of a CSV as jobs `NAME.ID`, or shows what they would change. */
 export default (async ([file], flags, terminal) => {
   oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
@@ -69,7 +67,7 @@ async function send(
   file: string,
   set: ChangeSet,
   store: Store,
-  flags: ApplyFlags & { readonly odd: OddRows },
+  flags: FlagsOf<'formula apply'> & { readonly odd: OddRows },
   terminal: Terminal,
 ): Promise<Found> {
   const text = jobsOf(set, flags.strict);
@@ -104,7 +102,7 @@ function described(
     markdown,
     odd,
     unchecked,
-  }: Pick<ApplyFlags, 'markdown'> & {
+  }: Pick<FlagsOf<'formula apply'>, 'markdown'> & {
     readonly odd: OddRows;
     readonly unchecked: ReadonlyMap<string, readonly string[]>;
   },

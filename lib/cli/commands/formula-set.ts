@@ -18,10 +18,8 @@ import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, type Found, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-type SetFlags = FlagsOf<'formula set'>;
-
 /** The `update-formula` message that would do the same. Throws `UsageError`. */
-async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
+async function messageOf(id: string, file: string, flags: FlagsOf<'formula set'>, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
   const { calculationId, ...message } = checkedMessage(
@@ -83,7 +81,12 @@ function lostWords(error: unknown): string {
 }
 
 /** Throws `UsageError` for a formula with faults, unless it is forced. Shows these then, and warnings in any case. */
-function checkFormula(text: string, file: string, { force, strict }: SetFlags, { err }: Terminal): void {
+function checkFormula(
+  text: string,
+  file: string,
+  { force, strict }: FlagsOf<'formula set'>,
+  { err }: Terminal,
+): void {
   const { faults, warnings } = judgeFormula(text, file, strict);
   for (const line of force ? [...faults, ...warnings] : warnings) err(shown(line));
   if (faults.length === 0 || force) return;

@@ -44,9 +44,7 @@ async function refuseUnknown(
   if (other !== undefined) throw unknownError('job', other, 'neither in the ledger nor on the queue', known);
 }
 
-type CancelAnswer = Awaited<ReturnType<typeof cancelJob>>;
-
-type Job = { readonly id: string; readonly answer: CancelAnswer };
+type Job = { readonly id: string; readonly answer: Awaited<ReturnType<typeof cancelJob>> };
 
 const toCancelled = ({ id, answer: { kind: became, row } }: Job) => ({
   id,
@@ -76,7 +74,7 @@ async function cancelOneBatch(batch: string, terminal: Terminal): Promise<Found>
   };
 }
 
-function describeCancel({ kind, row }: CancelAnswer): string {
+function describeCancel({ kind, row }: Awaited<ReturnType<typeof cancelJob>>): string {
   switch (kind) {
     case 'cancelled':
       if (row.cancelled) return 'cancelled; it had failed, and only `redrive` with its id reopens it';

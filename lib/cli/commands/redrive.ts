@@ -26,11 +26,9 @@ export default (async ([ids], { batch, executed = false, yes }, terminal) => {
   return { json: report, words: describe(report), ended: isDone ? 'done' : 'incomplete' };
 }) satisfies Run<'redrive'>;
 
-type Redrive = Awaited<ReturnType<typeof openRedrive>>;
-
 /** Lists what would be done again, and asks. Throws `UsageError` without a terminal to ask at. */
 async function isMeant(
-  again: Awaited<ReturnType<Redrive['executedAgain']>>,
+  again: Awaited<ReturnType<Awaited<ReturnType<typeof openRedrive>>['executedAgain']>>,
   yes: true | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
@@ -45,7 +43,9 @@ async function isMeant(
 /** Ids of a kind that are listed, at most; `--json` lists all. */
 const NAMED = 20;
 
-function describe(options: Awaited<ReturnType<Redrive['jobs']>>): readonly string[] {
+function describe(
+  options: Awaited<ReturnType<Awaited<ReturnType<typeof openRedrive>>['jobs']>>,
+): readonly string[] {
   const { opened, left, notSent, unknown, movedBack, held } = options;
   const others = left.flatMap(({ id, status, why }) =>
     status === 'unknown' ? [] : [`${id} (${why ?? status})`],

@@ -71,9 +71,11 @@ async function* linesOf(page: Buffer): AsyncGenerator<string> {
   yield page.toString();
 }
 
-type Report = Awaited<ReturnType<typeof printReport>>;
-
-const asJson = (output: string, { page, facts, figures }: Report, opened: boolean) => ({
+const asJson = (
+  output: string,
+  { page, facts, figures }: Awaited<ReturnType<typeof printReport>>,
+  opened: boolean,
+) => ({
   output,
   bytes: page.byteLength,
   opened,
@@ -91,7 +93,7 @@ const asJson = (output: string, { page, facts, figures }: Report, opened: boolea
 /** What was written, in words. */
 function describe(
   output: string,
-  { page, facts: { snapshots, narrowed, writtenAt } }: Report,
+  { page, facts: { snapshots, narrowed, writtenAt } }: Awaited<ReturnType<typeof printReport>>,
 ): readonly string[] {
   const ago = (ms: number) => duration(Math.max(0, Math.ceil((writtenAt - ms) / 1_000)));
   return [

@@ -50,7 +50,6 @@ const knownFormulas = ({ formulasNote }: WhereUsed, isAsked: boolean): readonly 
   isAsked && formulasNote !== undefined ? [formulasNote] : [];
 
 type UsedThing = WhereUsed['found'][number];
-type Dependent = UsedThing['dependents'][number];
 
 type Outcome = ReturnType<typeof withAges>;
 
@@ -149,11 +148,17 @@ function summary({ kind, total, kinds }: UsedThing): string {
   return `${each.join(' and ')} would break without it`;
 }
 
-function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): string {
+function describeDependent({ kind, id, name, ways, waysTotal }: UsedThing['dependents'][number]): string {
   const more = waysTotal > ways.length ? `, and ${number(waysTotal - ways.length)} more` : '';
   const through = ways.map(describeWay).join(', ');
   return `${kind} ${id}${quoted(name)}  ${through}${more}`;
 }
 
-const describeWay = ({ kind, id, name, relation, valid }: Dependent['ways'][number]): string =>
+const describeWay = ({
+  kind,
+  id,
+  name,
+  relation,
+  valid,
+}: UsedThing['dependents'][number]['ways'][number]): string =>
   `${relation} ${kind} ${id}${quoted(name)}${valid === null ? '' : ` (broken: ${valid})`}`;

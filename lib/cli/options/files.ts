@@ -15,12 +15,10 @@ import { fileError, UsageError } from '../errors/usage-error.ts';
 import { createQuestions } from '../terminal/questions.ts';
 import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
-type Input = Pick<Terminal, 'readInput'>;
-
 /** The text of a file, or of standard input for `-`. Throws `UsageError`, or `TextError` for what is not a text. */
 export async function readText(
   file: string,
-  { readInput }: Input,
+  { readInput }: Pick<Terminal, 'readInput'>,
   options: Pick<TextOptions, 'encoding' | 'mayGuess'> = {},
 ): Promise<string> {
   const isInput = file === '-';
@@ -66,7 +64,7 @@ export function jsonOf(text: string): unknown {
 export async function readObject(
   option: string,
   given: string,
-  terminal: Input,
+  terminal: Pick<Terminal, 'readInput'>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const isElsewhere = given === '-' || given.startsWith('@');
   const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);

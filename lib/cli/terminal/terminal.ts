@@ -76,12 +76,10 @@ async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Prom
   await once(stream, 'drain', { signal: stop }).catch(() => undefined);
 }
 
-type Awaits = ReturnType<typeof createAwaits>;
-
 function stopOnSignals(
   stop: AbortController,
   say: (line: string) => void,
-  { waitedFor, lost }: Pick<Awaits, 'waitedFor' | 'lost'>,
+  { waitedFor, lost }: Pick<ReturnType<typeof createAwaits>, 'waitedFor' | 'lost'>,
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -108,7 +106,7 @@ function stopOnSignals(
 }
 
 /** Prints what a stop waits for: at once if that is known, otherwise after a while. */
-function sayWhy(say: (line: string) => void, waitedFor: Awaits['waitedFor']): void {
+function sayWhy(say: (line: string) => void, waitedFor: ReturnType<typeof createAwaits>['waitedFor']): void {
   const words = waitedFor();
   if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
   else

@@ -181,8 +181,6 @@ function createTime(
   };
 }
 
-type FoundRow = { readonly row: JobRow; readonly token: string };
-
 /**
  * Takes steps of jobs: each decides from the job's row, and writes its decision over that row. The row is not read if
  * it is known: a holder stored it, or none exists yet. A write succeeds only over the very row from which it was
@@ -190,7 +188,7 @@ type FoundRow = { readonly row: JobRow; readonly token: string };
  * again from the winning row.
  */
 function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIME_MS }: LedgerOptions) {
-  const remembered = new WeakMap<Holder, FoundRow>();
+  const remembered = new WeakMap<Holder, { readonly row: JobRow; readonly token: string }>();
   const read = async (id: string) => toFound(await table.get(keyOf(id)));
   const step = async <Answer>(
     id: string,
@@ -233,7 +231,9 @@ function createSteps({ table, newToken = randomUUID, expireAfterMs = ROW_LIFETIM
   return { read, step, list };
 }
 
-const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
+const toFound = (
+  stored: StoredRow | undefined,
+): { readonly row: JobRow; readonly token: string } | undefined =>
   stored && { row: fromRow(stored.row), token: stored.token };
 
 const PARTITION_PREFIX = 'job#';

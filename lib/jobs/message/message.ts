@@ -14,15 +14,13 @@ import {
   refused,
 } from './check-message.ts';
 
-type ParsedMessage = ReadJob<Job> | RefusedMessage;
-
 type MessageOptions = {
   /** The queue's id: for some types the id of a job whose message has none. */
   readonly messageId: string;
   readonly allow: Allow;
 };
 
-export function parseMessage(text: string, options: MessageOptions): ParsedMessage {
+export function parseMessage(text: string, options: MessageOptions): ReadJob<Job> | RefusedMessage {
   const read = readMessageJson(text);
   if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
   const given = read.value;
@@ -38,7 +36,11 @@ export function mostCallsOf(text: string): number | undefined {
   return read.kind === 'job' ? definitionOf(read.job).mostCalls(read.job) : undefined;
 }
 
-function parseOf(type: JobType, message: GivenMessage, options: MessageOptions): ParsedMessage {
+function parseOf(
+  type: JobType,
+  message: GivenMessage,
+  options: MessageOptions,
+): ReadJob<Job> | RefusedMessage {
   const definition = definitionOf({ type });
   const { given, faults } = definition.expand?.(message) ?? { given: message, faults: [] };
   const read = readJob(definition, given, { ...options, faults });

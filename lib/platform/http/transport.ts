@@ -163,7 +163,7 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
 }
 
 type ReadOptions = TransportOptions & {
-  readonly makeRoom: MakeRoom;
+  readonly makeRoom: (bytes: number) => Promise<void>;
   readonly read: ReadResponse<unknown>;
   readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
@@ -318,13 +318,11 @@ function errorCode(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
 
-type MakeRoom = (bytes: number) => Promise<void>;
-
 /** The decoded body, abandoned beyond `maxBytes`. Throws what the connection, the decoder or `makeRoom` does. */
 async function readBody(
   response: ExchangeResponse,
   maxBytes: number,
-  makeRoom?: MakeRoom,
+  makeRoom?: (bytes: number) => Promise<void>,
 ): Promise<
   /** The body shares its memory with nothing else, and belongs to the caller. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }

@@ -91,7 +91,7 @@ export type PlatformApp = {
   samples(): ReturnType<typeof samplesIn>;
   /** The ids of calculations that existed the whole time, in ascending order; epoch milliseconds by `now`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
-  churn(steps: number): ChurnCounts;
+  churn(steps: number): Readonly<Record<string, number>>;
   /** Accepts only this token from now on: the old one is revoked. */
   setToken(token: string): void;
   close(): void;
@@ -286,12 +286,9 @@ function ndjson(lines: Iterable<string>): Response {
   return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } });
 }
 
-/** How often each change was made, by its name: `calculation added`, `file deleted`, … */
-type ChurnCounts = Readonly<Record<string, number>>;
-
 /** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
 type Churn = {
-  run(steps: number): ChurnCounts;
+  run(steps: number): Readonly<Record<string, number>>;
 };
 
 function createChurn(state: PlatformState, counter: PlatformCounter): Churn {

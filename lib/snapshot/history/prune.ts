@@ -98,9 +98,15 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   const found = published
     .slice(1)
     .filter(({ run }, at) => isPast(options.rule, run, at + 1))
-    .map(({ run }): Found => ({ run, state: 'published', ...startOf(run) }));
+    .map(
+      ({ run }): Pick<RunToPrune, 'run' | 'state' | 'startedAt'> => ({
+        run,
+        state: 'published',
+        ...startOf(run),
+      }),
+    );
   const known = new Set(published.map(({ run }) => run));
-  const add = (each: Found) => {
+  const add = (each: Pick<RunToPrune, 'run' | 'state' | 'startedAt'>) => {
     if (removed.has(each.run)) found.push({ ...each, state: 'half-pruned' });
     else if (mayGo(each, options, published)) found.push(each);
   };
@@ -116,8 +122,6 @@ export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
   }
   return { place, runs, broken: undefined };
 }
-
-type Found = Pick<RunToPrune, 'run' | 'state' | 'startedAt'>;
 
 const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
 

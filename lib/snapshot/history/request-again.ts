@@ -33,18 +33,14 @@ export async function placesToTake(
   });
 }
 
-type Published = Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>;
-
-type Again = { readonly store: Store; readonly signal?: AbortSignal | undefined };
-
 /**
  * The request of a published run, to take its place once more. Throws `StoredObjectError` if its ids are too many for
  * its manifest and cannot be derived from its records.
  */
 export async function requestAgain(
   place: Place,
-  published: Published,
-  options: Again,
+  published: Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>,
+  options: { readonly store: Store; readonly signal?: AbortSignal | undefined },
 ): Promise<SnapshotRequest> {
   const { source, name } = partsOf(place);
   const { selection } = published;
@@ -65,9 +61,9 @@ export const isNamedAfter = (place: Place, { as: _, ...request }: SnapshotReques
 /** The ids of a run whose manifest has only their number and hash: each has a record, or is missing. */
 async function idsOfRun(
   place: Place,
-  { run, selection, parts, missing }: Published,
+  { run, selection, parts, missing }: Pick<Manifest, 'run' | 'selection' | 'parts' | 'missing'>,
   field: string,
-  { store, signal }: Again,
+  { store, signal }: { readonly store: Store; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly string[]> {
   const { source } = partsOf(place);
   const { key } = sourceDefinitions[source].records;

@@ -68,10 +68,9 @@ export function compareKeys(index: RecordIndex, a: number, b: number): number {
   return Number.isNaN(difference) ? compareIds(digitsAt(index, a), digitsAt(index, b)) : difference;
 }
 
-type Column = Uint32Array | Float64Array;
-
 /** Frees the old memory at once, not when it is collected. */
-const larger = (column: Column): ArrayBuffer => bufferOf(column).transfer(2 * column.byteLength);
+const larger = (column: Uint32Array | Float64Array): ArrayBuffer =>
+  bufferOf(column).transfer(2 * column.byteLength);
 
 /** Columns are made here, so their memory is never shared. */
-const bufferOf = ({ buffer }: Column): ArrayBuffer => buffer as ArrayBuffer;
+const bufferOf = ({ buffer }: Uint32Array | Float64Array): ArrayBuffer => buffer as ArrayBuffer;

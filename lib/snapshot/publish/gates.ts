@@ -43,13 +43,14 @@ const CLOCKS_APART_MS = 300_000;
 /** True for a time that is ahead of any clock that is about right. */
 const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
-type Begun = Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>;
-
 /**
  * True if the run began before the latest one: the runs that were published when each of them began decide. Their
  * clocks decide only if those are the same, or their order is unknown.
  */
-export function isSuperseded({ run, startedAt, begunAfter }: Begun, latest: Begun & Pick<Latest, 'earlier'>) {
+export function isSuperseded(
+  { run, startedAt, begunAfter }: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'>,
+  latest: Pick<Manifest, 'run' | 'startedAt' | 'begunAfter'> & Pick<Latest, 'earlier'>,
+) {
   if (latest.run === run || latest.run === begunAfter) return false;
   const published = latest.earlier.map(runOfKey);
   const placeOf = (one: string | null) => {

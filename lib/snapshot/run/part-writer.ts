@@ -99,8 +99,6 @@ type PartInMemory = {
   lastKey: string;
 };
 
-type Parts = ReturnType<typeof createParts>;
-
 function createParts(compression: Compression) {
   const packer = createFramePacker<PartInMemory>(compression, (body, part) => {
     part.compressed.add(body);
@@ -160,7 +158,11 @@ async function addInFrames(
   packer.add(rest);
 }
 
-async function addRecords(parts: Parts, piece: RecordPiece, mostLineBytes: number): Promise<void> {
+async function addRecords(
+  parts: ReturnType<typeof createParts>,
+  piece: RecordPiece,
+  mostLineBytes: number,
+): Promise<void> {
   const { keys, ends } = piece;
   const { buffer, byteOffset, byteLength } = piece.lines;
   const lines = Buffer.from(buffer, byteOffset, byteLength);
@@ -201,7 +203,7 @@ async function storePart(
   return { key, bytes: body.byteLength, sha256, records, firstKey, lastKey };
 }
 
-function releaseOncePacked(parts: Parts, release: (() => void) | undefined): void {
+function releaseOncePacked(parts: ReturnType<typeof createParts>, release: (() => void) | undefined): void {
   // A failure is rethrown by the next write. Memory that is not released is collected.
   if (release !== undefined) parts.settle().then(release, () => undefined);
 }

@@ -20,8 +20,6 @@ export type BatchStatus = Omit<RowCounts, 'rows'> & {
 
 export type FailedRow = { readonly line: number; readonly id?: string | undefined; readonly error: string };
 
-type Storage = Pick<BatchStorage, 'store' | 'table'>;
-
 export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonly string[]> {
   const names = new Set<string>();
   for (const parent of [SCORES_FOLDER, STAGED_FOLDER])
@@ -36,7 +34,10 @@ export async function batchNames(store: Pick<Store, 'folders'>): Promise<readonl
  * From the rows in the table, or from the summary once they have expired. Throws `StoredObjectError` for an invalid
  * summary.
  */
-export async function readBatchStatus(batch: string, storage: Storage): Promise<BatchStatus | undefined> {
+export async function readBatchStatus(
+  batch: string,
+  storage: Pick<BatchStorage, 'store' | 'table'>,
+): Promise<BatchStatus | undefined> {
   const all = await Array.fromAsync(chunkRows(batch, storage), ({ row }) => isEnded(row) && row.counts);
   const ended = all.filter((counts) => counts !== false);
   const header = await readHeader(batch, storage);
@@ -68,7 +69,7 @@ function statusOf(
 
 export async function failedRows(
   batch: string,
-  storage: Storage,
+  storage: Pick<BatchStorage, 'store' | 'table'>,
   most: number,
 ): Promise<readonly FailedRow[]> {
   const found: FailedRow[] = [];

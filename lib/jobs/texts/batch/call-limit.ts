@@ -5,8 +5,6 @@ import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './b
 /** Maximum calls of a batch, and how many were sent or are about to be. */
 const limitSchema = z.object({ most: z.number(), calls: z.number() });
 
-type Limit = z.infer<typeof limitSchema>;
-
 /** Bounds the calls of a batch over all processes that score it. */
 export type CallLimit = {
   readonly most: number;
@@ -43,7 +41,7 @@ export async function openCallLimit(batch: string, storage: LimitStorage): Promi
 async function change(
   batch: string,
   { table, newToken }: LimitStorage,
-  next: (limit: Limit) => Limit | undefined,
+  next: (limit: z.infer<typeof limitSchema>) => z.infer<typeof limitSchema> | undefined,
 ): Promise<boolean> {
   const decide = (stored: StoredRow | undefined) =>
     next(stored === undefined ? { most: 0, calls: 0 } : limitSchema.parse(stored.row));

@@ -64,9 +64,10 @@ export async function* unknownChunks(
   }
 }
 
-type Part = { readonly chunkId: ChunkId; readonly key: string };
-
-async function* partsIn({ store }: BatchStorage, folder: string): AsyncGenerator<Part> {
+async function* partsIn(
+  { store }: BatchStorage,
+  folder: string,
+): AsyncGenerator<{ readonly chunkId: ChunkId; readonly key: string }> {
   for await (const { key } of store.list(folder)) {
     const chunkId = chunkOfPart(key);
     if (chunkId !== undefined) yield { chunkId, key };
@@ -74,7 +75,10 @@ async function* partsIn({ store }: BatchStorage, folder: string): AsyncGenerator
 }
 
 /** The scores of a part that the cache lacks. Without its staged chunk, which expires, the request is unknown. */
-async function lostScores({ chunkId, key }: Part, storage: BatchStorage) {
+async function lostScores(
+  { chunkId, key }: { readonly chunkId: ChunkId; readonly key: string },
+  storage: BatchStorage,
+) {
   const { store } = storage;
   const [staged, part] = await Promise.all([findStaged(chunkId, store), store.get(key)]);
   if (staged === undefined || part === undefined) return [];

@@ -117,9 +117,8 @@ async function* scoresOf(
 }
 
 type Column = readonly [string, (score: ScoredRow | undefined) => string];
-type Columns = ReadonlyMap<Column[0], Column[1]>;
 
-const scoreColumns = (topics: readonly string[]): Columns =>
+const scoreColumns = (topics: readonly string[]): ReadonlyMap<Column[0], Column[1]> =>
   new Map([
     ['sentiment', (score) => textOf(score?.sentiment)],
     ...topics.map((topic): Column => [`sentiment_${topic}`, (score) => textOf(topicsOf(score).get(topic))]),
@@ -127,7 +126,7 @@ const scoreColumns = (topics: readonly string[]): Columns =>
     ['error', errorOf],
   ]);
 
-const SCORE_MEMBER: Columns = new Map([
+const SCORE_MEMBER: ReadonlyMap<Column[0], Column[1]> = new Map([
   [
     'score',
     (score) => {

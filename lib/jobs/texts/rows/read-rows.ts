@@ -193,10 +193,8 @@ export type BadRow = {
 const requestedColumns = ({ text, id, columns = [] }: RowColumns): readonly string[] =>
   id === undefined ? [text, ...columns] : [text, id, ...columns];
 
-type FieldOf = (column: string) => unknown;
-
 /** Creates a row from its values; a missing field is undefined. */
-function rowFrom(line: number, requested: RowColumns, fieldOf: FieldOf): Row | BadRow {
+function rowFrom(line: number, requested: RowColumns, fieldOf: (column: string) => unknown): Row | BadRow {
   const { text, id, columns = [] } = requested;
   const faults = requestedColumns(requested).flatMap((name) => faultOf(name, fieldOf(name), requested) ?? []);
   if (faults.length > 0) {
@@ -213,7 +211,11 @@ function rowFrom(line: number, requested: RowColumns, fieldOf: FieldOf): Row | B
 }
 
 /** A bad row with its readable values; absent ones are left out. */
-function badRow({ line, fault }: BadRow, requested: RowColumns, fieldOf: FieldOf): BadRow {
+function badRow(
+  { line, fault }: BadRow,
+  requested: RowColumns,
+  fieldOf: (column: string) => unknown,
+): BadRow {
   const { id, columns = [] } = requested;
   const hasId = id !== undefined && faultOf(id, fieldOf(id), { text: '', id }) === undefined;
   const read = columns

@@ -161,9 +161,10 @@ async function* lookedUp(texts: readonly string[], request: ScoreRequest, sessio
   }
 }
 
-type Outcomes = ReadonlyMap<string, TextOutcome>;
-
-export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): SettledTexts {
+export function settled(
+  texts: readonly TextOfJob[],
+  outcomes: ReadonlyMap<string, TextOutcome>,
+): SettledTexts {
   const settle = async () => {
     for (const outcome of outcomes.values()) if (outcome.kind === 'failed') await outcome.claim?.forget();
   };
@@ -171,7 +172,11 @@ export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): Settle
 }
 
 /** `why`: what stopped the texts without an outcome. */
-function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknown): readonly TextResult[] {
+function resultsOf(
+  texts: readonly TextOfJob[],
+  outcomes: ReadonlyMap<string, TextOutcome>,
+  why?: unknown,
+): readonly TextResult[] {
   const seen = new Set<string>();
   return texts.map(({ id, text }): TextResult => {
     const outcome = outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 };

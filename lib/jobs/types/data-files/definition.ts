@@ -28,9 +28,7 @@ const schema = z.strictObject({
   expand: z.optional(expand),
 });
 
-type Message = z.infer<typeof schema>;
-
-export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
+export const dataFiles: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'content-hash',
   mayRepeat: () => true,
@@ -50,7 +48,7 @@ export const dataFiles: JobTypeDefinition<Message, z.input<typeof schema>> = {
  * or 403 are missing, and do not fail the job. A response that is not the metadata of the requested file fails the job,
  * with the others in its result.
  */
-export function dataFilesRunner(call: Call): RunJob<JobBy<Message>> {
+export function dataFilesRunner(call: Call): RunJob<JobBy<z.infer<typeof schema>>> {
   return async ({ ids, expand = [] }, { beforeSend, onSend, priority, signal }) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();

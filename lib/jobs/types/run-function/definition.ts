@@ -45,11 +45,10 @@ const schema = z.strictObject({
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
-type RunFunctionMessage = z.infer<typeof schema>;
-export type RunFunctionJob = JobBy<RunFunctionMessage>;
+export type RunFunctionJob = JobBy<z.infer<typeof schema>>;
 
 /** Runs a code function. Two messages without an id are two runs; those of event rules get one from the event. */
-export const runFunction: JobTypeDefinition<RunFunctionMessage, z.input<typeof schema>> = {
+export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   defaultId: 'message-id',
   expand: fromEvent,

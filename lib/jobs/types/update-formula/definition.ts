@@ -22,10 +22,8 @@ const schema = z.strictObject({
   name: z.optional(filledText),
 });
 
-type Message = z.infer<typeof schema>;
-
 /** Two messages without an id are two updates: of the updates A, B, A the third is not the first. */
-export const updateFormula: JobTypeDefinition<Message, z.input<typeof schema>> = {
+export const updateFormula: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {
   schema,
   rules: together('unlessChangedSince', 'name'),
   defaultId: 'message-id',
@@ -70,7 +68,7 @@ export const invalidFormula = (calculation: Pick<Calculation, 'id' | 'status'>):
     : undefined;
 
 /** Sets a formula, once, unless it was changed since. One stored as INVALID ends as failed, kind `invalid-formula`. */
-export function formulaRunner(platform: Platform): RunJob<JobBy<Message>> {
+export function formulaRunner(platform: Platform): RunJob<JobBy<z.infer<typeof schema>>> {
   return async (job, { signal, priority, beforeSend, onSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)

@@ -219,13 +219,15 @@ function formulaText({
   return random.pick(columns === undefined ? FREE : FORMULAS)(picker, random);
 }
 
-type Columns = { text(): string; number(): string; date(): string };
-type Draw = (columns: Columns, random: Random) => string;
+type Draw = (columns: { text(): string; number(): string; date(): string }, random: Random) => string;
 
 const DATES: readonly ColumnType[] = ['DATE', 'DATETIME'];
 const NUMBERS: readonly ColumnType[] = ['LONG', 'DECIMAL', 'DOUBLE'];
 
-function columnPicker(random: Random, columns: readonly Column[]): Columns {
+function columnPicker(
+  random: Random,
+  columns: readonly Column[],
+): { text(): string; number(): string; date(): string } {
   const pick = (types: readonly ColumnType[], fallback: string) => {
     const fitting = columns.filter(({ type }) => types.includes(type));
     return `\`${fitting.length === 0 ? fallback : random.pick(fitting).name}\``;

@@ -3,7 +3,7 @@ import type { AnomalyKind } from '../http/faults.ts';
 import { type FileRow, type FileSet, fileField } from './file-set.ts';
 
 export type FileQuery = FileSelection & {
-  readonly fieldSort?: readonly FieldSort[] | undefined;
+  readonly fieldSort?: readonly { readonly field: string; readonly order: string }[] | undefined;
   readonly limit: number;
   readonly next?: string | undefined;
 };
@@ -118,8 +118,6 @@ function shapeOf({ fields }: Pick<FileOrder, 'fields'>): string {
   return fields.map(({ field, descending }) => `${field}${descending ? '-' : '+'}`).join();
 }
 
-type FieldSort = { readonly field: string; readonly order: string };
-
 /** A total order over rows: the id decides where everything else is equal. */
 type FileOrder = {
   readonly fields: readonly { readonly field: keyof FileRow; readonly descending: boolean }[];
@@ -129,7 +127,7 @@ type FileOrder = {
 type SortKey = Readonly<Partial<Record<keyof FileRow, string | number | null>>>;
 
 function fileOrder(
-  sort: readonly FieldSort[] | undefined,
+  sort: readonly { readonly field: string; readonly order: string }[] | undefined,
 ):
   | { readonly kind: 'order'; readonly order: FileOrder }
   | { readonly kind: 'refused'; readonly message: string } {

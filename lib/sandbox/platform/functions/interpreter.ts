@@ -224,13 +224,11 @@ const GUEST_CODE = `(writeLog) => {
   };
 }`;
 
-type LogStream = 'stdout' | 'stderr';
-
 /** The entries that a function's console wrote, as JSON values in order. */
 export type CapturedLog = {
   /** Beyond the limits it adds one mark and returns `full`. */
-  write(stream: LogStream, json: string): 'open' | 'full';
-  entries(stream: LogStream): readonly unknown[];
+  write(stream: 'stdout' | 'stderr', json: string): 'open' | 'full';
+  entries(stream: 'stdout' | 'stderr'): readonly unknown[];
 };
 
 export function createCapturedLog(): CapturedLog {

@@ -274,10 +274,11 @@ const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** `{status, statusReason, path, message, toe}`, `{errorCode, errorMessage}`, `{message}`, or a bare JSON string. */
 const errorShapes = ['PlatformError', 'CodeError', 'MessageError', 'TextError'] as const;
 
-type ErrorShape = (typeof errorShapes)[number];
-
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
-export type ErrorShapes = { readonly usual: ErrorShape; readonly forbidden: ErrorShape };
+export type ErrorShapes = {
+  readonly usual: (typeof errorShapes)[number];
+  readonly forbidden: (typeof errorShapes)[number];
+};
 
 export const usualErrors: ErrorShapes = { usual: 'PlatformError', forbidden: 'PlatformError' };
 

@@ -133,8 +133,6 @@ const runFunctionOperation = operation(
   },
 );
 
-type Endpoints = typeof endpoints;
-
 /** Contract 4.2. Without `sort` it returns no rows and no error, as in practice. */
 const searchCalculationsOperation = operation(
   searchCalculations,
@@ -251,8 +249,8 @@ const table = {
   analyzeSentiment: analyzeSentimentOperation,
   getDataFile: getDataFileOperation,
 } as const satisfies {
-  readonly [Name in keyof Endpoints]: {
-    readonly endpoint: Pick<Endpoints[Name], keyof Operation['endpoint']>;
+  readonly [Name in keyof typeof endpoints]: {
+    readonly endpoint: Pick<(typeof endpoints)[Name], keyof Operation['endpoint']>;
   };
 };
 
