@@ -5,9 +5,22 @@ import { printJson } from '../base/json/index.ts';
 import { storePlace } from '../places.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
-import { type CommandDefinition, type CommandPath, pathOf } from './command.ts';
-import { addCommands, commands, handlerOf } from './commands.ts';
+import {
+  addCommand,
+  type CommandDefinition,
+  type CommandFamily,
+  type CommandPath,
+  type DefinitionOf,
+  pathOf,
+  type Run,
+} from './command.ts';
 import { explain, MAX_MESSAGE_LENGTH } from './errors/explain.ts';
+import { formulas } from './families/formulas.ts';
+import { jobs } from './families/jobs.ts';
+import { operation } from './families/operation.ts';
+import { questions } from './families/questions.ts';
+import { scores } from './families/scores.ts';
+import { snapshots } from './families/snapshots.ts';
 import { pasted } from './options/command-lines.ts';
 import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
@@ -169,3 +182,44 @@ function meantBy(error: string, program: Command): string {
   const meant = nearestName(first, names);
   return meant === undefined ? '' : `(Did you mean ${meant}?)\n`;
 }
+
+/** The families of commands by their headings, in the order of help. Help, completion, checks and `docs/commands.md` are made of them. */
+export const families = {
+  'Set up and operate': operation,
+  'Take and compare snapshots': snapshots,
+  'Ask about what is stored': questions,
+  'Run jobs': jobs,
+  'Score texts': scores,
+  'Change formulas': formulas,
+} as const;
+
+declare module './command.ts' {
+  interface Registry {
+    readonly families: typeof families;
+  }
+}
+
+/** All commands by their words. */
+export const commands: { readonly [Path in CommandPath]: DefinitionOf<Path> } = Object.assign(
+  {},
+  ...Object.values(families),
+);
+
+/** The commands that run something. A handler with other arguments than its definition does not compile here. */
+const runnable: {
+  readonly [Path in CommandPath as DefinitionOf<Path> extends { readonly load: unknown } ? Path : never]: {
+    readonly load: () => Promise<{ readonly default: Run<Path> }>;
+  };
+} = commands;
+
+/** How the handler of a command is loaded; undefined for a command that only has others below it. */
+const handlerOf = (path: string) =>
+  path in commands ? runnable[path as keyof typeof runnable].load : undefined;
+
+/** Adds all commands to the program, and lists them by their words. */
+const addCommands = (program: Command): readonly (readonly [path: string, added: Command])[] =>
+  Object.entries<CommandFamily>(families).flatMap(([heading, family]) =>
+    Object.entries(family).map(
+      ([path, definition]) => [path, addCommand(program, path, definition, heading)] as const,
+    ),
+  );

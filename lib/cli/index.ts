@@ -3,4 +3,4 @@
  */
 
 export { addCommand, type CommandFamily } from './command.ts';
-export { families } from './commands.ts';
+export { families } from './command-line.ts';

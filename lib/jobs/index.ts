@@ -3,7 +3,6 @@
  * and is loaded when the verb is called.
  */
 
-export type { EndedBefore } from './file/ended-before.ts';
 export type { JobFile } from './file/job-file.ts';
 export type { EndedJob } from './handle-message.ts';
 export {
@@ -15,6 +14,7 @@ export {
   WAS_EXECUTED,
 } from './job-advice.ts';
 export type { Ledger } from './ledger/ledger.ts';
+export type { EndedBefore } from './local-worker.ts';
 export type { Queue } from './queue/queue.ts';
 export type { JobFinished } from './result.ts';
 
@@ -25,7 +25,7 @@ type Check = typeof import('./ledger-check.ts');
 type Queues = typeof import('./queue/open-queue.ts');
 type Limits = typeof import('./queue/queue-limits.ts');
 type Redrive = typeof import('./redrive.ts');
-type Results = typeof import('./results/stored-results.ts');
+type Results = typeof import('./result.ts');
 
 /** The ledger, and the batches of texts, in the configured table. */
 export const openJobState = async (...given: Of<Storage['openJobState']>) =>
@@ -63,9 +63,8 @@ export const checkJobFile = async (...given: Of<typeof import('./file/job-file.t
   (await import('./file/job-file.ts')).checkJobFile(...given);
 
 /** How many jobs of a file had ended before. */
-export const endedBeforeHere = async (
-  ...given: Of<typeof import('./file/ended-before.ts')['endedBeforeHere']>
-) => (await import('./file/ended-before.ts')).endedBeforeHere(...given);
+export const endedBeforeHere = async (...given: Of<typeof import('./local-worker.ts')['endedBeforeHere']>) =>
+  (await import('./local-worker.ts')).endedBeforeHere(...given);
 
 /** Sends jobs to the configured queue. */
 export const submitJobs = async (...given: Of<typeof import('./send-jobs.ts')['submitJobs']>) =>
@@ -105,16 +104,16 @@ export const pruneJobs = async (...given: Of<typeof import('./prune-jobs.ts')['p
 
 /** Iterates over the stored results of jobs. */
 export async function* storedResults(...given: Of<Results['storedResults']>) {
-  yield* (await import('./results/stored-results.ts')).storedResults(...given);
+  yield* (await import('./result.ts')).storedResults(...given);
 }
 
 /** Finds the stored result of a job by its id. */
 export const findResult = async (...given: Of<Results['findResult']>) =>
-  (await import('./results/stored-results.ts')).findResult(...given);
+  (await import('./result.ts')).findResult(...given);
 
 /** A stored result as the bytes of its object. */
 export const bytesOfResult = async (...given: Of<Results['bytesOfResult']>) =>
-  (await import('./results/stored-results.ts')).bytesOfResult(...given);
+  (await import('./result.ts')).bytesOfResult(...given);
 
 /** The jobs of schedules that are due, and those of them that did not arrive. */
 export const openExpectedJobs = async (

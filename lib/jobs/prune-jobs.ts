@@ -1,8 +1,7 @@
 import { readAhead } from '../base/index.ts';
 import type { Store } from '../store/index.ts';
 import { type Ledger, mayPrune } from './ledger/ledger.ts';
-import { resultKey } from './result.ts';
-import { findResult } from './results/stored-results.ts';
+import { findResult, resultKey } from './result.ts';
 
 /** When a job ended, in epoch milliseconds. */
 type OldJob = { readonly id: string; readonly finishedAt: number };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { RecordBatch } from './page/record-batch.ts';
+import type { RecordBatch } from './page/record-fields.ts';
 
 /** What one step of a scan read. A position is plain JSON: a scan that starts from it continues as if never stopped. */
 export type ScanStep<Position> = {

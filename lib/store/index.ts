@@ -19,5 +19,4 @@ export {
   StoredObjectError,
   unlessDamaged,
 } from './stored-json.ts';
-export { storeUntil } from './until.ts';
-export { ifUnchanged, updateObject } from './update-object.ts';
+export { ifUnchanged, storeUntil, updateObject } from './update-object.ts';

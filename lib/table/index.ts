@@ -5,5 +5,5 @@ export { type DateSeen, type OnDate, openSqliteFile, openTable } from './open-ta
 export type { SqliteFile } from './sqlite-file.ts';
 export { type CheckTable, checkedTable, NEW_LEDGER, NEW_LEDGER_RISK, tableCheckOf } from './store-table.ts';
 export type { Json, Row, RowKey, StoredRow, Table } from './table.ts';
+export { updateRow } from './table.ts';
 export { TableError, type TableFailure } from './table-error.ts';
-export { updateRow } from './update-row.ts';

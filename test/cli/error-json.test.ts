@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { factsOf } from '../../lib/cli/errors/what-to-do.ts';
+import { factsOf } from '../../lib/cli/errors/explain.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, startServer } from '../platform/scripted-server.ts';

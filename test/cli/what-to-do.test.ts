@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AwsError } from '../../lib/base/aws/fault.ts';
-import { whatToDo } from '../../lib/cli/errors/what-to-do.ts';
+import { whatToDo } from '../../lib/cli/errors/explain.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { SnapshotStoppedError } from '../../lib/snapshot/run/snapshot-stopped-error.ts';

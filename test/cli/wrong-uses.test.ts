@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commands } from '../../lib/cli/commands.ts';
+import { commands } from '../../lib/cli/command-line.ts';
 import { parseLine } from '../docs/shell.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { runCommand } from './run-command.ts';

@@ -26,7 +26,7 @@ const FILES: Readonly<Record<string, string>> = {
   'lib/jobs/expected-jobs.ts':
     'the mark of a job that was due, once its row is in the ledger, or its schedule is gone',
   'lib/cli/doctor/checks.ts': 'what doctor stored to try, under a key of its own',
-  'lib/store/until.ts': 'nothing of its own: passes a delete on with a signal',
+  'lib/store/update-object.ts': 'nothing of its own: passes a delete on with a signal',
   'lib/store/directory.ts': 'nothing of its own: the delete of a store',
 };
 

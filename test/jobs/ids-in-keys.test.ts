@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
-import { findResult } from '../../lib/jobs/results/stored-results.ts';
+import { findResult } from '../../lib/jobs/result.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
 

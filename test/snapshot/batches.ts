@@ -1,4 +1,4 @@
-import type { FieldTypes, RecordBatch, RecordPiece } from '../../lib/snapshot/page/record-batch.ts';
+import type { FieldTypes, RecordBatch, RecordPiece } from '../../lib/snapshot/page/record-fields.ts';
 
 /** A batch of these records, in one piece. */
 export function batchOfLines(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Store } from '../../lib/store/store.ts';
-import { storeUntil } from '../../lib/store/until.ts';
+import { storeUntil } from '../../lib/store/update-object.ts';
 
 /** A store that hands over the last argument of each call, which holds its options. */
 function recording() {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredRow } from '../../lib/table/table.ts';
-import { updateRow } from '../../lib/table/update-row.ts';
+import { type StoredRow, updateRow } from '../../lib/table/table.ts';
 import { createMemoryTable } from './memory-table.ts';
 
 const key = { partition: 'p', sort: 's' };

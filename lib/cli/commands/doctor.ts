@@ -15,7 +15,7 @@ import {
   ok,
   skipped,
 } from '../doctor/checks.ts';
-import { whatToDo } from '../errors/what-to-do.ts';
+import { whatToDo } from '../errors/explain.ts';
 import { shownLines, type Terminal } from '../terminal/terminal.ts';
 
 /** A check by its name, and what it found. */

@@ -6,8 +6,8 @@ import { type McpContext, type Submission, serve } from '../../report/mcp/index.
 import { needed, readSyncSettings } from '../../settings.ts';
 import { openTables } from '../../tables/index.ts';
 import type { Run } from '../command.ts';
+import { whatToDo } from '../errors/explain.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { whatToDo } from '../errors/what-to-do.ts';
 import { lostFault, lostFormulas } from '../formula/change-set.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { hideSecrets } from '../terminal/hide-secrets.ts';

@@ -12,7 +12,7 @@ import type { Environment, Settings } from '../../settings.ts';
 import { examineStore, openStore, type PutCondition, type Store, StoreError } from '../../store/index.ts';
 import { checkedTable, networkOf, openTable, tableCheckOf } from '../../table/index.ts';
 import { checkGlueTable } from '../../tables/index.ts';
-import { whatToDo } from '../errors/what-to-do.ts';
+import { whatToDo } from '../errors/explain.ts';
 
 /** What a check found: `detail`, and `advice` on how to fix it. */
 export type Finding =

@@ -1,16 +1,18 @@
 import { CommanderError } from 'commander';
-import { errorText, PeerMissingError, shortened } from '../../base/index.ts';
-import { PlatformError } from '../../platform/index.ts';
-import { SettingsError } from '../../settings.ts';
+import { AwsError, proxyOf, remedyOf, ServiceError } from '../../base/aws/index.ts';
+import { errorText, hideUser, PeerMissingError, shortened } from '../../base/index.ts';
+import type { SettingName } from '../../contract.ts';
+import { sqlitePath } from '../../places.ts';
+import { isStatus, isUnreached, PlatformError } from '../../platform/index.ts';
+import { type Environment, SettingsError } from '../../settings.ts';
 import { SnapshotStoppedError } from '../../snapshot/sources/index.ts';
-import { StoreError } from '../../store/index.ts';
-import { TableError } from '../../table/index.ts';
+import { isFullDisk, StoredObjectError, StoreError, type StoreFailure } from '../../store/index.ts';
+import { TableError, type TableFailure } from '../../table/index.ts';
 import { QueryError } from '../../tables/index.ts';
 import { TextError } from '../../text/index.ts';
 import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
-import { type ErrorJson, factsOf, whatToDo } from './what-to-do.ts';
 
 /** Characters of one message, at most: more than 50 faults or a log line have. */
 export const MAX_MESSAGE_LENGTH = 32_768;
@@ -61,4 +63,210 @@ function isUsage(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const { failure } = error;
   return failure.kind === 'bad-location' || (failure.kind === 'missing' && failure.what === 'bucket');
+}
+
+/**
+ * Advice on an error of the platform, the store, the table or another service of AWS, or on one that
+ * it has caused, with the names of the settings that led there. Undefined where the message is enough.
+ */
+export function whatToDo(error: unknown, environment: Environment): string | undefined {
+  for (const each of causesOf(error)) {
+    if (each instanceof SettingsError && each.faults.some((fault) => fault.startsWith('PLATFORM_BASE_URL')))
+      return 'to be asked for them, and have them tried: platform-sync init';
+    if (each instanceof PlatformError) return aboutPlatform(each, environment);
+    const remedy = each instanceof ServiceError ? remedyOf(each.failure.code ?? '') : undefined;
+    if (remedy !== undefined) return remedy;
+    if (each instanceof StoreError) return aboutStore(each.failure, environment);
+    if (each instanceof TableError) return aboutTable(each.failure, environment);
+    if (each instanceof AwsError) return aboutAws(each, environment);
+    if (isFullDisk(each)) return MAKE_ROOM;
+  }
+  return undefined;
+}
+
+function aboutPlatform({ failure }: PlatformError, environment: Environment): string | undefined {
+  const remedy = failure.kind === 'connection' ? remedyOf(failure.code) : undefined;
+  if (remedy !== undefined) return remedy;
+  if (isUnreached(failure))
+    return `check PLATFORM_BASE_URL (${environment['PLATFORM_BASE_URL']}), and that this machine can reach it${through(environment['PLATFORM_BASE_URL'], environment)}`;
+  if (!isStatus(failure, 401)) return undefined;
+  const secret = environment['PLATFORM_TOKEN_SECRET'];
+  return environment['PLATFORM_TOKEN'] || !secret
+    ? 'the token is the one in PLATFORM_TOKEN'
+    : `the token is the one in ${secret}, which PLATFORM_TOKEN_SECRET names`;
+}
+
+function aboutStore(failure: StoreFailure, environment: Environment): string | undefined {
+  const store = environment['SYNC_STORE'] ?? '';
+  const isDirectory = !store.startsWith('s3:');
+  switch (failure.kind) {
+    case 'bad-location':
+      return failure.expected.endsWith('that exists')
+        ? 'set SYNC_STORE to where the snapshots are, or take the first one: platform-sync snapshot calculations'
+        : undefined;
+    case 'missing':
+      return failure.what === 'bucket' ? missing('the bucket', 'SYNC_STORE', environment) : undefined;
+    case 'denied':
+      return isDirectory ? 'check that you may write there, or change SYNC_STORE' : denied('SYNC_STORE');
+    case 'read-only':
+      return 'set SYNC_STORE to a folder that can be written to';
+    case 'full':
+      return MAKE_ROOM;
+    case 'other':
+      return isDirectory ? SEE_DISK : undefined;
+    case 'unreachable':
+      return unreachable('S3', environment);
+    default:
+      return undefined;
+  }
+}
+
+const SEE_DISK =
+  'the disk, or a limit of this machine, refused it: look at its log (dmesg), df -h and ulimit -a; what has been stored stays valid';
+
+/** A disk can run out of inodes (`df -i`) as well as of bytes, and a quota looks like either. */
+const MAKE_ROOM =
+  'make room there (df -h and df -i, or quota, show how much): platform-sync prune --keep 1 removes old runs; what has been stored stays valid';
+
+function aboutTable(failure: TableFailure, environment: Environment): string | undefined {
+  switch (failure.kind) {
+    case 'bad-table':
+      return failure.got === 'none' ? missing('the table', 'SYNC_TABLE', environment) : undefined;
+    case 'denied':
+      return failure.file === undefined
+        ? sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined
+          ? denied('SYNC_TABLE')
+          : 'check that you may write in its folder'
+        : `check whose it is, and let it be written: chmod u+rw ${failure.file}`;
+    case 'full':
+      return MAKE_ROOM;
+    case 'other':
+      return sqlitePath(environment['SYNC_TABLE'] ?? 'sqlite:') === undefined ? undefined : SEE_DISK;
+    case 'read-only':
+      return 'mount it so that it can be written to, or move the store to another disk: docs/restore.md, "A store that moved"';
+    case 'unreachable':
+      return unreachable('DYNAMODB', environment);
+    default:
+      return undefined;
+  }
+}
+
+/** The settings that name something in AWS, and how its address is set. */
+const NAMING = {
+  SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
+  SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
+  PLATFORM_TOKEN_SECRET: { noun: 'the secret', service: 'SECRETS_MANAGER' },
+  SYNC_GLUE_DATABASE: { noun: 'the database', service: 'GLUE' },
+  SYNC_EVENT_BUS: { noun: 'the event bus', service: 'EVENTBRIDGE' },
+  SYNC_SNAPSHOT_FUNCTION: { noun: 'the function', service: 'LAMBDA' },
+} as const satisfies Partial<Record<SettingName, { readonly noun: string; readonly service: string }>>;
+
+const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
+
+function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
+  if (failure.kind === 'denied' && message.includes('Lake Formation'))
+    return 'grant this role DESCRIBE, SELECT, ALTER, INSERT and DELETE on the tables of SYNC_GLUE_DATABASE in Lake Formation, which here asks more than IAM: docs/athena.md';
+  const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
+  if (name === undefined) return undefined;
+  const { noun, service } = NAMING[name];
+  if (failure.kind === 'missing') return missing(noun, name, environment);
+  if (failure.kind === 'denied') return denied(name);
+  return failure.kind === 'unreachable' ? `check ${name}; ${unreachable(service, environment)}` : undefined;
+}
+
+const missing = (noun: string, setting: SettingName, environment: Environment): string =>
+  `create ${noun}, or change ${setting}: it must be in ${regionOf(environment)} of the account of your credentials`;
+
+const denied = (setting: SettingName): string =>
+  `check that your AWS credentials are valid, and may use what ${setting} names`;
+
+function unreachable(service: string, environment: Environment): string {
+  const name = [`AWS_ENDPOINT_URL_${service}`, 'AWS_ENDPOINT_URL'].find((each) => environment[each]);
+  const url = name && environment[name];
+  const place =
+    url === undefined ? `the endpoint in ${regionOf(environment)}` : `${hideUser(url)}, which ${name} names`;
+  return `check that this machine can reach ${place}${through(url || `https://${service}.amazonaws.com`, environment)}`;
+}
+
+function regionOf(environment: Environment): string {
+  const name = ['AWS_REGION', 'AWS_DEFAULT_REGION'].find((each) => environment[each]);
+  return name === undefined ? 'the region of your profile' : `${environment[name]} (${name})`;
+}
+
+function through(url: string | undefined, environment: Environment): string {
+  const proxy = url && URL.canParse(url) ? proxyOf(new URL(url), environment) : undefined;
+  return proxy === undefined ? '' : `, through the proxy ${proxy} that HTTPS_PROXY or ALL_PROXY names`;
+}
+
+/** An error of a command as `--json` prints it: `{error: …}`. `message` is what people read; all else is for machines. */
+type ErrorJson = {
+  /** The class of the error. */
+  readonly kind:
+    | ('usage' | 'settings' | 'interrupted' | 'file' | 'other')
+    | ('platform' | 'store' | 'object' | 'table' | 'aws' | 'query');
+  readonly message: string;
+  /** Advice, where the message does not have it. */
+  readonly advice?: string;
+  /** What went wrong, by the kind that `lib` gives it, such as `timeout`, `status`, `unreachable`. */
+  readonly failure?: string;
+  /** The status of the platform's response, and its reference for the error. */
+  readonly status?: number;
+  readonly reference?: string;
+  /** Whether the request may have taken effect, for a call that is never sent twice. */
+  readonly mayHaveTakenEffect?: boolean;
+  /** Every fault of the settings. */
+  readonly faults?: readonly string[];
+  /** The run that can be resumed. */
+  readonly run?: string;
+};
+
+/** The fields of an error for machines, or those of its cause where it has none. */
+export function factsOf(error: unknown): Partial<ErrorJson> {
+  for (const each of causesOf(error)) {
+    const facts = ownFactsOf(each);
+    if (facts !== undefined) return facts;
+  }
+  return {};
+}
+
+/** An error, and its chain of causes: of several causes the first. */
+function* causesOf(error: unknown): Generator<Error> {
+  const causes = new Set<unknown>();
+  for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
+    causes.add(each);
+    yield each;
+  }
+}
+
+const causeOf = (error: Error): unknown => (error instanceof AggregateError ? error.errors[0] : error.cause);
+
+function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
+  if (error instanceof SentOnceError)
+    return { ...factsOf(error.cause), mayHaveTakenEffect: error.mayHaveTakenEffect };
+  if (error instanceof SnapshotStoppedError) return { ...factsOf(error.cause), run: error.run };
+  if (error instanceof SettingsError) return { kind: 'settings', faults: error.faults };
+  if (error instanceof UsageError) return { kind: 'usage' };
+  if (error instanceof StoredObjectError) return { kind: 'object', failure: error.kind };
+  if (error instanceof PlatformError) return factsOfPlatform(error);
+  const kind = BOUNDARIES.find(([of]) => error instanceof of)?.[1];
+  const { failure } = error as Error & { readonly failure?: { readonly kind: string } };
+  return kind === undefined ? undefined : { kind, failure: failure?.kind ?? 'other' };
+}
+
+/** The error classes of the rooms that commands use; the kind of its `failure` says what went wrong. */
+const BOUNDARIES = [
+  [StoreError, 'store'],
+  [TableError, 'table'],
+  [AwsError, 'aws'],
+  [QueryError, 'query'],
+  [TextError, 'file'],
+] as const;
+
+function factsOfPlatform({ failure }: PlatformError): Partial<ErrorJson> {
+  return {
+    kind: failure.kind === 'input' ? 'usage' : 'platform',
+    failure: failure.kind,
+    ...('status' in failure ? { status: failure.status } : {}),
+    ...('reference' in failure ? { reference: failure.reference } : {}),
+  };
 }

@@ -1,7 +1,6 @@
 import { freeMemory } from '../../base/bytes/index.ts';
 import { type Id, MAX_ID_DIGITS } from '../../platform/index.ts';
-import type { RecordBatch, RecordPiece } from './record-batch.ts';
-import { typesSeen } from './record-fields.ts';
+import { type RecordBatch, type RecordPiece, typesSeen } from './record-fields.ts';
 import type { FoundRecords } from './record-finder.ts';
 import { freeIndex, indexBytes, rowsBetween } from './record-index.ts';
 

@@ -7,7 +7,7 @@ import { MAX_LINE_BYTES, partChunks } from '../changes/line-reader.ts';
 import { createFramePacker, type FramePacker, packFrame } from '../frames/frame-packer.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';
+import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
 export type PartWriterOptions = {
   readonly store: Store;

@@ -5,7 +5,7 @@ import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/line-members.ts';
 import { createRun, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { FieldTypes } from '../page/record-batch.ts';
+import type { FieldTypes } from '../page/record-fields.ts';
 import { countNames } from '../page/record-fields.ts';
 import { checkPlatform, type Gates } from '../publish/gates.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { readAhead } from '../../base/index.ts';
 import { PlatformError, type PlatformFailure } from '../../platform/index.ts';
-import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
+import { emptyBatch, type RecordBatch } from '../page/record-fields.ts';
 import type { GateName, MissingId, Scan } from '../scan.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */

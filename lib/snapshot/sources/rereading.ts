@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { emptyBatch } from '../page/record-batch.ts';
+import { emptyBatch } from '../page/record-fields.ts';
 import type { ScanStart, ScanStep } from '../scan.ts';
 
 export type ReadEnd<Result, Memo> = {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { awsClientConfig } from '../../../lib/base/aws/client-config.ts';
 import { AwsError, isPassing } from '../../../lib/base/aws/fault.ts';
 import { networkFaults, proxyOf } from '../../../lib/base/aws/network.ts';
-import { whatToDo } from '../../../lib/cli/errors/what-to-do.ts';
+import { whatToDo } from '../../../lib/cli/errors/explain.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { listening } from '../../listening.ts';
 import { startProxy } from '../../platform/proxy-server.ts';

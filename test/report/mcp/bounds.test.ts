@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { storedResults } from '../../../lib/jobs/results/stored-results.ts';
+import { storedResults } from '../../../lib/jobs/result.ts';
 import { answerOf, MAX_RESULT_BYTES } from '../../../lib/report/mcp/answer.ts';
 import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
 import { anyCodePoint } from '../../any-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { foundBatch } from '../../../lib/snapshot/page/found-batch.ts';
-import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { emptyBatch } from '../../../lib/snapshot/page/record-fields.ts';
 import { indexBytes } from '../../../lib/snapshot/page/record-index.ts';
 import { scanList } from '../../../lib/snapshot/page/scan-response.ts';
 import { recordsIn } from '../batches.ts';

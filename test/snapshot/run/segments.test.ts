@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runKeys } from '../../../lib/snapshot/changes/line-members.ts';
-import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { emptyBatch } from '../../../lib/snapshot/page/record-fields.ts';
 import { readCheckpoint, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import type { Saved, takeSlice } from '../../../lib/snapshot/run/take-run.ts';
 import { type Scan, type ScanStep, verifiedIf } from '../../../lib/snapshot/scan.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { emptyBatch } from '../../../lib/snapshot/page/record-fields.ts';
 import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
 import { resumable } from '../../../lib/snapshot/sources/source-definition.ts';
 import { fromBeginning } from '../scanned.ts';

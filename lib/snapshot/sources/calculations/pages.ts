@@ -15,7 +15,7 @@ import {
   totalIn,
 } from '../../../platform/operations/index.ts';
 import { batchInPlace, foundBatch } from '../../page/found-batch.ts';
-import type { RecordBatch } from '../../page/record-batch.ts';
+import type { RecordBatch } from '../../page/record-fields.ts';
 import { oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { allDigits, rowsBetween } from '../../page/record-index.ts';
 import { noRecords, scanObject } from '../../page/scan-response.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { emptyBatch } from '../../page/record-batch.ts';
+import { emptyBatch } from '../../page/record-fields.ts';
 import { type Scan, type ScanOutcome, type ScanStart, type ScanStep, UNVERIFIED } from '../../scan.ts';
 import { isBadRequest, isServerError } from '../fan-out.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Call, OnOdd, ReadAnswer } from '../../../platform/index.ts';
 import { cards, listCards } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
-import type { RecordBatch } from '../../page/record-batch.ts';
+import type { RecordBatch } from '../../page/record-fields.ts';
 import {
   addNested,
   type FoundRecords,

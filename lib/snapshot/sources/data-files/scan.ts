@@ -1,7 +1,7 @@
 import { type Call, compareIds, type Id, type OnOdd } from '../../../platform/index.ts';
 import { dataFiles, expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { foundBatch } from '../../page/found-batch.ts';
-import type { RecordBatch } from '../../page/record-batch.ts';
+import type { RecordBatch } from '../../page/record-fields.ts';
 import { hasOwnKey, isRecord, oddOf, wantedOf } from '../../page/record-finder.ts';
 import { digitsAt } from '../../page/record-index.ts';
 import { scanRecord } from '../../page/scan-response.ts';

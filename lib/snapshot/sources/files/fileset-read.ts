@@ -10,7 +10,7 @@ import {
 } from '../../../platform/operations/index.ts';
 import { HASH_SPACE, keyHash } from '../../changes/key-hash.ts';
 import { foundBatch } from '../../page/found-batch.ts';
-import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-fields.ts';
 import { type FoundRecords, oddOf, refuseKeyless, wantedOf } from '../../page/record-finder.ts';
 import { scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Call } from '../../../platform/index.ts';
 import type { FileSearch } from '../../../platform/operations/index.ts';
-import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-fields.ts';
 import {
   assumptionNames,
   type Completeness,

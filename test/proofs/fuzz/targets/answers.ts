@@ -8,7 +8,7 @@ import { functionRunner } from '../../../../lib/jobs/types/run-function/definiti
 import { formulaRunner } from '../../../../lib/jobs/types/update-formula/definition.ts';
 import type { Platform } from '../../../../lib/platform/client.ts';
 import { createBodyBudget, createTransport } from '../../../../lib/platform/http/transport.ts';
-import type { RecordBatch } from '../../../../lib/snapshot/page/record-batch.ts';
+import type { RecordBatch } from '../../../../lib/snapshot/page/record-fields.ts';
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../../../lib/snapshot/sources/calculations/pages.ts';

@@ -1,6 +1,6 @@
 import type { Call } from '../../../../lib/platform/call.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
-import type { FieldTypes, RecordBatch } from '../../../../lib/snapshot/page/record-batch.ts';
+import type { FieldTypes, RecordBatch } from '../../../../lib/snapshot/page/record-fields.ts';
 import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
 import { cardsIn } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';

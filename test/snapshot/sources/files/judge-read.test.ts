@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyBatch } from '../../../../lib/snapshot/page/record-batch.ts';
+import { emptyBatch } from '../../../../lib/snapshot/page/record-fields.ts';
 import { type FilesetResult, judgeRead } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import type { ReadEnd } from '../../../../lib/snapshot/sources/rereading.ts';
 
