@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
-import { Command } from 'commander';
-import { nearestName, shortened, shownJson } from '../base/index.ts';
+import { Command, Option } from 'commander';
+import { nearestName, quoted, shortened, shownJson } from '../base/index.ts';
 import { printJson } from '../base/json/index.ts';
 import { storePlace } from '../places.ts';
+import type { Environment } from '../settings.ts';
 import { checkStoreExists } from '../store/index.ts';
 import { NEW_LEDGER, NEW_LEDGER_RISK } from '../table/index.ts';
 import {
@@ -21,8 +22,7 @@ import { operation } from './families/operation.ts';
 import { questions } from './families/questions.ts';
 import { scores } from './families/scores.ts';
 import { snapshots } from './families/snapshots.ts';
-import { pasted } from './options/command-lines.ts';
-import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
+import { type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import {
@@ -33,6 +33,21 @@ import {
   shownLines,
   type Terminal,
 } from './terminal/terminal.ts';
+
+/**
+ * Begins the command lines in hints as this one was started, by npx and with its settings file, so that they can be
+ * pasted as they are.
+ */
+function pasted(environment: Environment, { envFile, profile }: SettingsFlags): (hint: string) => string {
+  const program = environment['npm_command'] === 'exec' ? ['npx', 'platform-sync'] : ['platform-sync'];
+  const settings =
+    envFile === undefined ? (profile === undefined ? [] : ['--profile', profile]) : ['--env-file', envFile];
+  const start = [...program, ...settings].map(quoted).join(' ');
+  return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
+}
+
+/** A line to paste, which a command follows; `platform-sync: ` begins messages instead. */
+const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete, 130
@@ -108,6 +123,21 @@ const printsHints = (path: string): boolean =>
 
 /** A word that is shortened where commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
+
+const OPTIONS = [
+  ['--env-file <file>', 'read settings from a file; what the environment sets wins'],
+  [
+    '--profile <name>',
+    'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
+  ],
+  ['--new-ledger', `use another table for the store from now on: ${NEW_LEDGER_RISK}`],
+] as const;
+
+/** Adds these options to the program, and, without a line in help, to every command below it. */
+function addSettingsOptions(command: Command, isHidden = false): void {
+  for (const [flags, means] of OPTIONS) command.addOption(new Option(flags, means).hideHelp(isHidden));
+  for (const below of command.commands) addSettingsOptions(below, true);
+}
 
 /** The program with all commands, which write to the terminal and throw where commander would end the process. */
 export function createProgram(terminal: Terminal, finish: (ended: Ended) => void): Command {

@@ -1,5 +1,5 @@
 import { once } from '../base/index.ts';
-import type { Breaker } from '../pace/index.ts';
+import type { Breaker, Priority } from '../pace/index.ts';
 import type { Store } from '../store/index.ts';
 import { CANCELLED, type Claim } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -13,7 +13,7 @@ import {
   RequeueError,
   type SendContext,
 } from './send-context.ts';
-import { definitionOf, type Job, priorityOf } from './types/job-types.ts';
+import { definitionOf, type Job } from './types/job-types.ts';
 
 export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
@@ -152,6 +152,10 @@ function createLazyLease(options: DeliveryOptions) {
     [Symbol.asyncDispose]: () => leases.disposeAsync(),
   };
 }
+
+/** The job's pace priority: from its message, else from its type. */
+const priorityOf = (job: Job): Priority =>
+  job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
 function createSendContext(
   options: DeliveryOptions,

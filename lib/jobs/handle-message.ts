@@ -11,7 +11,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
 import { type ReadJob, withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
-import type { Place, Places } from './places.ts';
+import type { createPlaces, Place } from './places.ts';
 import { MAX_MESSAGE_BYTES, type QueueMessage, sentBytes } from './queue/queue.ts';
 import { recordEnd, stageLateOutcome, WRITE_RETRIES } from './record-end.ts';
 import { publishEnd } from './redrive.ts';
@@ -25,6 +25,8 @@ export type EndedJob = Omit<JobFinished, 'result'> & {
   readonly tookMs?: number | undefined;
   readonly error?: JobError | undefined;
 };
+
+type Places = ReturnType<typeof createPlaces>;
 
 /** What a worker uses. Times are in epoch milliseconds. */
 export type Worker = JobClock & {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { once } from '../base/index.ts';
 import { sqlitePath, storePlace } from '../places.ts';
-import { type Environment, readSyncSettings } from '../settings.ts';
+import type { Environment } from '../settings.ts';
 import { idOfSegment, openStore, type Store } from '../store/index.ts';
 import {
   type CheckTable,
@@ -41,15 +41,6 @@ export function ledgerCheckOf(
     await checkTable();
     await checkEnds({ table, environment, batch: given?.batch }, await store());
   });
-}
-
-/**
- * Checks the ledger before jobs are put on the queue. The worker checks a ledger in AWS: users who may only submit need
- * not be allowed to read it.
- */
-export async function checkLedger(environment: Environment): Promise<void> {
-  const { SYNC_TABLE: table } = readSyncSettings(environment);
-  if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
 }
 
 type Checked = {

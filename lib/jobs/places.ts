@@ -5,8 +5,6 @@ import type { JobClock } from './send-context.ts';
  * beside it: each runs alone, those with fewer deaths first.
  */
 
-export type Places = ReturnType<typeof createPlaces>;
-
 /** A job's place beside others, or alone; disposing of it frees the place. */
 export type Place = Disposable & {
   readonly isAlone: boolean;

@@ -1,7 +1,8 @@
 import { AwsError, isPassing } from '../base/aws/index.ts';
 import { sleep as realSleep } from '../base/index.ts';
+import { sqlitePath } from '../places.ts';
 import { type Environment, needed, readSyncSettings } from '../settings.ts';
-import { checkLedger } from './ledger-check.ts';
+import { ledgerCheckOf } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';
 import { batchesOf, type Queue, queueWaitMs, UnsentError, type UnsentMessage } from './queue/queue.ts';
 
@@ -17,6 +18,15 @@ type SendOptions = {
   /** From 0 up to 1. */
   readonly random?: (() => number) | undefined;
 };
+
+/**
+ * Checks the ledger before jobs are put on the queue. The worker checks a ledger in AWS: users who may only submit need
+ * not be allowed to read it.
+ */
+async function checkLedger(environment: Environment): Promise<void> {
+  const { SYNC_TABLE: table } = readSyncSettings(environment);
+  if (table !== undefined && sqlitePath(table) !== undefined) await ledgerCheckOf(table, environment)();
+}
 
 /** Sends jobs to the configured queue, as `sendJobs` does, once the ledger is known to be the store's. */
 export async function submitJobs(

@@ -4,7 +4,6 @@ import {
   isProbing,
   type LineFacts,
   latestMs,
-  learnedAt,
   rateOf,
   refused,
   reopened,
@@ -170,12 +169,6 @@ export const lineFacts = (rate: number, budget: Budget, nowMs: number): LineFact
   granted: budget.tally.granted,
 });
 
-/** The budget of a fleet that starts at `rate` and may rise to `ceiling`, if nothing is known of the limit yet. */
-export function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
-  if (budget.throttle !== undefined || rate >= ceiling) return budget;
-  return { ...budget, throttle: learnedAt(rate, lineFacts(ceiling, budget, nowMs)) };
-}
-
 /** Requests a second that the fleet may send now. */
 export const effectiveRate = (rate: number, budget: Budget, nowMs: number): number =>
   rateOf(budget.throttle, lineFacts(rate, budget, nowMs));
@@ -280,8 +273,6 @@ export const addUsage = (a: PaceUsage, b: PaceUsage, times = 1): PaceUsage => ({
   waitedMs: a.waitedMs + times * b.waitedMs,
   throttled: a.throttled + times * b.throttled,
 });
-
-export type UsageReporter = ReturnType<typeof createUsageReporter>;
 
 /** Counts what one worker does, and how much of that it has reported to the budget. */
 export function createUsageReporter() {

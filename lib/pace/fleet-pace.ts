@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../base/index.ts';
 import {
+  type Budget,
   type BudgetItem,
   type BudgetView,
   createBudgetView,
   createMemoryBudget,
   emptyBudget,
-  startedAt,
+  lineFacts,
 } from './budget.ts';
 import { byOperation } from './by-operation.ts';
 import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './clock.ts';
@@ -16,6 +17,7 @@ import { createFleetSlots, type SlotSource, waitsTooLong } from './fleet-slots.t
 import { checkLimits, type Pace, type RunOptions, type Slot } from './pace.ts';
 import type { Demand, SlotRequest } from './reserve-block.ts';
 import { createFindTime, createTableClock } from './table-clock.ts';
+import { learnedAt } from './throttle-state.ts';
 
 /** Options for the pace of one worker of a fleet. */
 export type FleetPaceOptions = {
@@ -43,6 +45,12 @@ export type FleetPaceOptions = {
   readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
+
+/** The budget of a fleet that starts at `rate` and may rise to `ceiling`, if nothing is known of the limit yet. */
+function startedAt(rate: number, ceiling: number, budget: Budget, nowMs: number): Budget {
+  if (budget.throttle !== undefined || rate >= ceiling) return budget;
+  return { ...budget, throttle: learnedAt(rate, lineFacts(ceiling, budget, nowMs)) };
+}
 
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {

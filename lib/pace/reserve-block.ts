@@ -3,6 +3,7 @@ import {
   BLOCK_MS,
   type Budget,
   type BudgetView,
+  type createUsageReporter,
   dueAtMs,
   fullSpacing,
   LATE_MS,
@@ -11,7 +12,6 @@ import {
   lineSpacing,
   lineStartMs,
   longerWait,
-  type UsageReporter,
   withAnswered,
 } from './budget.ts';
 import { type AdjustedTime, type Clock, trackTime } from './clock.ts';
@@ -46,6 +46,8 @@ export type Block = {
   /** `held`: reserved long before it begins, and to be checked by then. `begun`: some of its slots were used. */
   readonly state: 'held' | 'checked' | 'begun';
 };
+
+type UsageReporter = ReturnType<typeof createUsageReporter>;
 
 /** A worker's access to the line. */
 export type Line = {

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
-import { checkedBy, printJson } from '../base/json/index.ts';
+import { checkedBy, printJson, refuseManyValues } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
@@ -9,7 +9,6 @@ import {
   type AttemptResult,
   type JsonResponse,
   type PlatformRequest,
-  readAsBoundedJson,
   readAsJson,
   type Send,
 } from './http/transport.ts';
@@ -177,6 +176,12 @@ function checkedInput<Input extends EndpointInput>(
   const faults = faultsOf(checked.error, input, { place });
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
+
+/** The same with a limit on the number of values: beyond it, throws `JsonLimitError` before parsing. */
+const readAsBoundedJson = (body: Buffer): JsonResponse => {
+  refuseManyValues(body);
+  return readAsJson(body);
+};
 
 /** A response that cannot be fetched again is read whatever its number of values. */
 const jsonReader = ({ mayRepeat }: Pick<Endpoint, 'mayRepeat'>): ReadAnswer<JsonResponse> =>

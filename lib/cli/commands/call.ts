@@ -5,10 +5,29 @@ import type { FunctionExecution } from '../../platform/index.ts';
 import { endOfExecution, linesIn, operations } from '../../platform/operations/index.ts';
 import type { Run } from '../command.ts';
 import { sendOnce } from '../errors/sent-once.ts';
-import { readObject } from '../options/files.ts';
+import { UsageError } from '../errors/usage-error.ts';
+import { jsonOf, readText } from '../options/files.ts';
 import { openSessionOf } from '../options/from-settings.ts';
 import { checkedMessage } from '../options/request-options.ts';
 import { type Ended, shown, shownLines, type Terminal } from '../terminal/terminal.ts';
+
+/** An option's value as a JSON object, given as such, as `@FILE`, or as `-` for standard input. Throws `UsageError`. */
+async function readObject(
+  option: string,
+  given: string,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const isElsewhere = given === '-' || given.startsWith('@');
+  const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  // A file may hold what must not be in a log.
+  const got = isElsewhere
+    ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
+    : JSON.stringify(given);
+  throw new UsageError(
+    `${option}: expected a JSON object such as '{"name": "value"}', @FILE for one in a file, or - for standard input, got ${got}`,
+  );
+}
 
 /** Runs one code function, once, and prints its result. */
 export default (async ([packageId, packageVersion, functionName], { input, logs, json }, terminal) => {

@@ -1,26 +1,86 @@
+import { createReadStream } from 'node:fs';
 import { printJson } from '../../base/json/index.ts';
 import { analyzeFormula, judgeFormula } from '../../formula/index.ts';
 import { columnsOfRuns, describedRecords, describeNodes, lastRuns, openModel } from '../../model/index.ts';
 import { adjacencyOf, lowerCase, reach, thing } from '../../model/rules/index.ts';
+import { idDigits } from '../../platform/index.ts';
 import { readSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
-import type { OddRows } from '../../text/index.ts';
+import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
 import {
   type ChangeSet,
   MAX_LINES,
-  readSetRows,
   type SetRow,
   storeChangeSet,
   withFormulasBefore,
 } from '../formula/change-set.ts';
 import { checkedJobs, reportOdd, warnOf } from '../jobs/job-files.ts';
 import { commandLine } from '../options/command-lines.ts';
+import { checkFile, sureEncoding } from '../options/files.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { counted, type Found, firstOf, inColumns, shown, type Terminal } from '../terminal/terminal.ts';
 import { runAll } from './run.ts';
 import { sendAll } from './submit.ts';
+
+/**
+ * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of
+ * its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does not parse, and
+ * if it is `strict`, one with a warning.
+ */
+async function readSetRows(
+  file: string,
+  options: Pick<TableOptions, 'encoding' | 'separator' | 'wholeRows'> & {
+    readonly strict?: boolean | undefined;
+  },
+  terminal: Terminal,
+) {
+  const { strict, ...given } = options;
+  await checkFile(file);
+  const encoding = await sureEncoding(file, given.encoding, terminal);
+  const read = { faults: [] as string[], odd: { blank: 0, short: 0 } as OddRows };
+  const { faults } = read;
+  const warnings: string[] = [];
+  const rows = new Map<string, SetRow>();
+  for await (const { line, cells } of cellsOf({ ...given, name: file, encoding }, read)) {
+    const id = idDigits(cells['id'] ?? '');
+    const { name, expression = '', was } = cells;
+    const judged = judgeFormula(expression, 'expression', strict);
+    const wrong = [
+      ...(id === undefined
+        ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
+        : []),
+      ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
+      ...judged.faults,
+      ...(was ? judgeFormula(was, 'was').faults : []),
+    ];
+    faults.push(...wrong.map((fault) => `line ${line}: ${fault}`));
+    warnings.push(...judged.warnings.map((warning) => `line ${line}: ${warning}`));
+    if (id !== undefined) rows.set(id, { id, name: name || null, expression, was: was || null });
+  }
+  if (rows.size === 0) faults.push('expected at least one row, got none');
+  if (faults.length > 0)
+    throw new UsageError(
+      `${file}: expected formulas to set; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
+    );
+  return { rows: [...rows.values()], warnings, odd: read.odd };
+}
+
+async function* cellsOf(
+  options: Omit<TableOptions, 'requested'> & { readonly name: string },
+  read: { readonly faults: string[]; odd: OddRows },
+) {
+  const columns = { requested: ['id', 'expression'], optional: ['name', 'was'] };
+  await using table = await openTableFile(createReadStream(options.name), { ...options, ...columns });
+  for await (const row of table.rows())
+    if ('fault' in row) read.faults.push(`line ${row.line}: ${row.fault}`);
+    else {
+      const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
+      yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
+    }
+  read.odd = table.odd();
+}
 
 /** Sets the formulas of a CSV as jobs `NAME.ID`, or shows what they would change. */
 export default (async ([file], flags, terminal) => {

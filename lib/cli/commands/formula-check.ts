@@ -1,8 +1,24 @@
 import { judgeFormula } from '../../formula/index.ts';
 import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
-import { describeFormula, withoutFinalLineEnd } from '../formula/formula-text.ts';
+import { withoutFinalLineEnd } from '../formula/formula-text.ts';
 import { readText } from '../options/files.ts';
+
+/** What the analysis knows of a formula, a line each; the faults of an INVALID one. */
+function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judgeFormula>): string {
+  if (analysis.status === 'INVALID') return faults.join('\n');
+  const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;
+  return [
+    `valid, ${dataType}${aggregated ? ', aggregated' : ''}${analytic ? ', analytic' : ''}`,
+    `functions: ${functions.join(', ') || 'none'}`,
+    `columns: ${columns.join(', ') || 'none'}`,
+    ...(nonAggregatedColumns.length > 0 ? [`not aggregated: ${nonAggregatedColumns.join(', ')}`] : []),
+    ...(references.length > 0
+      ? [`uses: ${references.map(({ kind, id }) => `${kind} ${id}`).join(', ')}`]
+      : []),
+    ...warnings,
+  ].join('\n');
+}
 
 /** What the platform would say about a formula. */
 export default (async ([file], _, terminal) => {

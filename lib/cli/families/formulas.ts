@@ -1,15 +1,19 @@
+import { idDigits } from '../../platform/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
-  calculationId,
   collected,
   ENCODING,
   numberOption,
+  reader,
   SEPARATOR,
   setName,
   WHOLE_ROWS,
 } from '../options/options.ts';
 
 const STRICT = ['--strict', 'refuse formulas with a warning, or that the platform cannot parse'] as const;
+
+/** The digits of a calculation's id. */
+const calculationId = reader('the digits of an integer', idDigits);
 
 /** Checking, setting and taking back formulas. */
 export const formulas = {

@@ -1,4 +1,4 @@
-import { jobStates, jobTypes } from '../../jobs/types/index.ts';
+import { jobId, jobStates, jobTypes } from '../../jobs/types/index.ts';
 import { lowerCase } from '../../model/rules/index.ts';
 import { OUTPUT_ENDINGS } from '../../text/index.ts';
 import type { CommandFamily } from '../command.ts';
@@ -9,8 +9,8 @@ import {
   collected,
   ENCODING,
   filledOption,
-  jobArgument,
   numberOption,
+  reader,
   SEPARATOR,
   setName,
   sinceOf,
@@ -42,6 +42,9 @@ const NO_UNDO = [
   '--no-undo',
   'replace formulas also where their present text is not stored: these updates cannot be undone',
 ] as const;
+
+/** The id of a job as an argument. */
+const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
 
 /** Sending work to the platform: now, from a file, or over the queue. */
 export const jobs = {

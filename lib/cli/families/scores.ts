@@ -4,16 +4,26 @@ import {
   batchOption,
   CSV_STYLE,
   collected,
-  columnsOption,
   ENCODING,
   filledOption,
   numberOption,
+  reader,
   SEPARATOR,
-  textHash,
   topicOption,
   WHOLE_ROWS,
   YES,
 } from '../options/options.ts';
+
+/** The SHA-256 of a text, in lower case. */
+const textHash = reader('a SHA-256, 64 hex digits', (text) =>
+  /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
+);
+
+/** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
+const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...text.split(',').map((column) => column.trim()),
+];
 
 /** Sentiment scores of texts, in batches. */
 export const scores = {

@@ -1,4 +1,4 @@
-import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/index.ts';
+import { placeName, type Source, sourceDefinitions, sources } from '../../snapshot/sources/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
   ageOption,
@@ -7,10 +7,8 @@ import {
   limitOf,
   numberOption,
   placeArgument,
-  placeNameOption,
-  placeOf,
+  reader,
   runArgument,
-  runOrLast,
   sinceOf,
   YES,
 } from '../options/options.ts';
@@ -21,6 +19,10 @@ const NO_TABLES = [
   'do not build the tables of SQL now: the first query builds them, or the command tables',
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
+
+/** An optional argument that names a place; `all`: what it means without one. */
+const placeOf = (all: string) =>
+  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
 
 /** Taking runs, publishing them, and everything about runs that are stored. */
 export const snapshots = {
@@ -110,6 +112,12 @@ function snapshotOfEach(): { readonly [S in Source as `snapshot ${S}`]: ReturnTy
   const commands = sources.map((source) => [`snapshot ${source}`, snapshotOf(source)]);
   return Object.fromEntries(commands);
 }
+
+/** A run's name, or `last`. */
+const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
+
+/** The `NAME` of a place `SOURCE.NAME`. */
+const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
 
 /** The commands of all sources differ only in the options that select records. */
 function snapshotOf(source: Source) {

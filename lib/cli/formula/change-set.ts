@@ -1,18 +1,13 @@
-import { createReadStream } from 'node:fs';
 import * as z from 'zod/mini';
-import { judgeFormula } from '../../formula/index.ts';
 import {
   type FormulaLogEntry,
   findFormula,
   formulaKeys,
   readFormulaLog,
 } from '../../model/formulas/index.ts';
-import { idDigits } from '../../platform/index.ts';
 import { findStored, MAX_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
-import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
-import { checkFile, sureEncoding } from '../options/files.ts';
-import { firstOf, type Terminal } from '../terminal/terminal.ts';
+import { firstOf } from '../terminal/terminal.ts';
 
 const rowSchema = z.object({
   /** Of the calculation, its digits. */
@@ -29,64 +24,6 @@ const setSchema = z.object({ version: z.literal(1), name: z.string(), rows: z.ar
 /** Formulas to set together, under a name by which to undo them. */
 export type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
-
-/**
- * The rows of a CSV with the columns `id`, `expression` and, where they are there, `name` and `was`; and the warnings of
- * its formulas. Throws `UsageError` with every fault: an invalid or repeated id, a formula that does not parse, and
- * if it is `strict`, one with a warning.
- */
-export async function readSetRows(
-  file: string,
-  options: Pick<TableOptions, 'encoding' | 'separator' | 'wholeRows'> & {
-    readonly strict?: boolean | undefined;
-  },
-  terminal: Terminal,
-) {
-  const { strict, ...given } = options;
-  await checkFile(file);
-  const encoding = await sureEncoding(file, given.encoding, terminal);
-  const read = { faults: [] as string[], odd: { blank: 0, short: 0 } as OddRows };
-  const { faults } = read;
-  const warnings: string[] = [];
-  const rows = new Map<string, SetRow>();
-  for await (const { line, cells } of cellsOf({ ...given, name: file, encoding }, read)) {
-    const id = idDigits(cells['id'] ?? '');
-    const { name, expression = '', was } = cells;
-    const judged = judgeFormula(expression, 'expression', strict);
-    const wrong = [
-      ...(id === undefined
-        ? [`id: expected the digits of an integer, got ${JSON.stringify(cells['id'])}`]
-        : []),
-      ...(id !== undefined && rows.has(id) ? [`id: expected each calculation once, got ${id} again`] : []),
-      ...judged.faults,
-      ...(was ? judgeFormula(was, 'was').faults : []),
-    ];
-    faults.push(...wrong.map((fault) => `line ${line}: ${fault}`));
-    warnings.push(...judged.warnings.map((warning) => `line ${line}: ${warning}`));
-    if (id !== undefined) rows.set(id, { id, name: name || null, expression, was: was || null });
-  }
-  if (rows.size === 0) faults.push('expected at least one row, got none');
-  if (faults.length > 0)
-    throw new UsageError(
-      `${file}: expected formulas to set; nothing was sent:\n${firstOf(faults, MAX_LINES).join('\n')}`,
-    );
-  return { rows: [...rows.values()], warnings, odd: read.odd };
-}
-
-async function* cellsOf(
-  options: Omit<TableOptions, 'requested'> & { readonly name: string },
-  read: { readonly faults: string[]; odd: OddRows },
-) {
-  const columns = { requested: ['id', 'expression'], optional: ['name', 'was'] };
-  await using table = await openTableFile(createReadStream(options.name), { ...options, ...columns });
-  for await (const row of table.rows())
-    if ('fault' in row) read.faults.push(`line ${row.line}: ${row.fault}`);
-    else {
-      const cells = table.names.map((name, at) => [name, row.fields[at]] as const);
-      yield { line: row.line, cells: Object.fromEntries(cells) as Partial<Record<string, string>> };
-    }
-  read.odd = table.odd();
-}
 
 /**
  * The rows with the formula before each: as our last update of the calculation left it, or else as the file says. Throws

@@ -11,7 +11,7 @@ import {
   surveyText,
   type TextOptions,
 } from '../../text/index.ts';
-import { fileError, UsageError } from '../errors/usage-error.ts';
+import { fileError } from '../errors/usage-error.ts';
 import { createQuestions } from '../terminal/questions.ts';
 import { shown, shownLines, type Terminal } from '../terminal/terminal.ts';
 
@@ -58,24 +58,6 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** An option's value as a JSON object, given as such, as `@FILE`, or as `-` for standard input. Throws `UsageError`. */
-export async function readObject(
-  option: string,
-  given: string,
-  terminal: Pick<Terminal, 'readInput'>,
-): Promise<Readonly<Record<string, unknown>>> {
-  const isElsewhere = given === '-' || given.startsWith('@');
-  const value = jsonOf(isElsewhere ? await readText(given.replace(/^@/, ''), terminal) : given);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  // A file may hold what must not be in a log.
-  const got = isElsewhere
-    ? `${value === undefined ? 'invalid' : 'other'} JSON in ${given}`
-    : JSON.stringify(given);
-  throw new UsageError(
-    `${option}: expected a JSON object such as '{"name": "value"}', @FILE for one in a file, or - for standard input, got ${got}`,
-  );
 }
 
 /** Throws `UsageError` unless a file can be read more than once, as a pipe cannot. */

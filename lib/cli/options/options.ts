@@ -1,10 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened } from '../../base/index.ts';
-import { pastMoment, utcTime } from '../../base/json/index.ts';
-import { isBatchName, jobId, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
-import { idDigits } from '../../platform/index.ts';
+import { utcTime } from '../../base/json/index.ts';
+import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
-import { isRunId, parsePlace, placeName, sources } from '../../snapshot/sources/index.ts';
+import { isRunId, parsePlace, sources } from '../../snapshot/sources/index.ts';
 
 /** The error of an option or argument that cannot be read; `names`: the error suggests the nearest of these. */
 function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
@@ -104,49 +103,19 @@ export const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text
   isRunId(text) ? text : undefined,
 );
 
-/** A run's name, or `last`. */
-export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
-
-/** The id of a job as an argument. */
-export const jobArgument = reader('1 to 128 of A-Z a-z 0-9 . _ : -', (text) => jobId.safeParse(text).data);
-
 /** The name of a batch of texts. */
 export const batchOption = reader(
   `1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
 
-/** The SHA-256 of a text, in lower case. */
-export const textHash = reader('a SHA-256, 64 hex digits', (text) =>
-  /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : undefined,
-);
-
-/** The `NAME` of a place `SOURCE.NAME`. */
-export const placeNameOption = reader(
-  '1 to 64 letters, digits, _ or -',
-  (text) => placeName.safeParse(text).data,
-);
-
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 export const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
-
-/** An optional argument that names a place; `all`: what it means without one. */
-export const placeOf = (all: string) =>
-  ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
-
-/** Columns separated by commas; may be repeated. A name that contains a comma cannot be given. */
-export const columnsOption = (text: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  ...text.split(',').map((column) => column.trim()),
-];
 
 /** A text that is not blank. */
 export const filledOption = reader('text that is not empty', (text) =>
   text.trim() === '' ? undefined : text,
 );
-
-/** The digits of a calculation's id. */
-export const calculationId = reader('the digits of an integer', idDigits);
 
 /** An option's value as the name of a set of formulas. */
 export const setName = reader('at most 80 letters, digits, _, . and -', (text) =>

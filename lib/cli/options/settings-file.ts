@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { type Command, Option } from 'commander';
 import { nearestName } from '../../base/index.ts';
 import { homeFolder, pathOf } from '../../places.ts';
 import { type Environment, settingNames } from '../../settings.ts';
 import { errorCode } from '../../store/index.ts';
-import { NEW_LEDGER_RISK } from '../../table/index.ts';
 import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
@@ -17,21 +15,6 @@ export type SettingsFlags = {
   /** Forget by which table the store's jobs were sent. */
   readonly newLedger?: true;
 };
-
-const OPTIONS = [
-  ['--env-file <file>', 'read settings from a file; what the environment sets wins'],
-  [
-    '--profile <name>',
-    'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
-  ],
-  ['--new-ledger', `use another table for the store from now on: ${NEW_LEDGER_RISK}`],
-] as const;
-
-/** Adds these options to the program, and, without a line in help, to every command below it. */
-export function addSettingsOptions(command: Command, isHidden = false): void {
-  for (const [flags, means] of OPTIONS) command.addOption(new Option(flags, means).hideHelp(isHidden));
-  for (const below of command.commands) addSettingsOptions(below, true);
-}
 
 /**
  * The environment with the settings of the file that the flags name. What the environment sets wins, unless it is empty.

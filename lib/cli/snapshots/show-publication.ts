@@ -3,7 +3,7 @@ import { type Manifest, newlyMissing, refusalWords, refusedAs } from '../../snap
 import { clearAfter, type Publication } from '../../snapshot/index.ts';
 import type { Place } from '../../snapshot/sources/index.ts';
 import { type Store, StoreError } from '../../store/index.ts';
-import { publishCommand } from '../options/command-lines.ts';
+import { commandLine } from '../options/command-lines.ts';
 import {
   andMore,
   counted,
@@ -116,6 +116,10 @@ function namedIds(ids: readonly Manifest['missing'][number][]): string {
 
 const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>
   `changes: ${added} added, ${removed} removed, ${different} changed since run ${against}`;
+
+/** Publishes a run although it was refused. */
+const publishCommand = (place: string, run: string): string =>
+  commandLine(['publish', place, run], { force: true });
 
 function outcome(publication: Publication): readonly string[] {
   const { kind, manifest } = publication;

@@ -95,11 +95,6 @@ const rowSchema = z.object({
 
 export type JobRow = Readonly<z.infer<typeof rowSchema>>;
 
-export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
-  ...rest,
-  ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
-});
-
 /** Throws a `LedgerError` that names the invalid member if the row is not a job’s. */
 export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type RowKey, type StoredRow, type Table, TableError } from '../../table/index.ts';
+import { type Row, type RowKey, type StoredRow, type Table, TableError } from '../../table/index.ts';
 import {
   blankRow,
   CANCELLED,
@@ -15,7 +15,6 @@ import {
   isSettled,
   type JobRow,
   type Outcome,
-  toRow,
   wasExecuted,
 } from './job-row.ts';
 import {
@@ -180,6 +179,11 @@ function createTime(
     },
   };
 }
+
+const toRow = ({ outcome, ...rest }: JobRow): Row => ({
+  ...rest,
+  ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
+});
 
 /**
  * Takes steps of jobs: each decides from the job's row, and writes its decision over that row. The row is not read if

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { Priority } from '../../pace/index.ts';
 import type { RunOutcome } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, SendContext } from '../send-context.ts';
@@ -51,10 +50,6 @@ export const sendsMany = (type: string): boolean => (longTypes as readonly strin
 
 /** The types of jobs that send many requests, and so mostly wait for the pace. */
 export const longTypes = jobTypes.filter((type) => definitions[type].sendsMany === true);
-
-/** The job's pace priority: from its message, else from its type. */
-export const priorityOf = (job: Job): Priority =>
-  job.priority ?? (definitionOf(job).isBulk?.(job) === true ? 'bulk' : 'normal');
 
 export const runBy = <Type extends JobType>(
   runners: Runners,

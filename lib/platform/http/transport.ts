@@ -4,7 +4,7 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { freeMemory, gatherBytes } from '../../base/bytes/index.ts';
 import { errorText, type Hide, shortened } from '../../base/index.ts';
-import { JsonLimitError, parseJson, refuseManyValues } from '../../base/json/index.ts';
+import { JsonLimitError, parseJson } from '../../base/json/index.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
@@ -42,12 +42,6 @@ export const readAsJson = (body: Buffer): JsonResponse => {
   // The parsed value takes enough memory without the bytes.
   freeMemory(body);
   return { text, json: parseJson(text) };
-};
-
-/** The same with a limit on the number of values: beyond it, throws `JsonLimitError` before parsing. */
-export const readAsBoundedJson = (body: Buffer): JsonResponse => {
-  refuseManyValues(body);
-  return readAsJson(body);
 };
 
 /** How one attempt ended. `status` and `sizeBytes` are always reported, for the counters. */

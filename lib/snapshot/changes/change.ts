@@ -32,10 +32,6 @@ export const changeOf = (
   fields,
 });
 
-/** A record that only one of the two runs has. */
-export const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
-  side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
-
 type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
 
 export type Change = AsText<LineChange>;

@@ -7,8 +7,6 @@ import type { Compression } from '../keys.ts';
 /** Maximum bytes of ended frames that wait, so that the compressor's threads have work while a page is scanned. */
 const MAX_WAITING_BYTES = 6_000_000;
 
-export type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
-
 /**
  * Packs frames a few at a time, and passes them to `packed` in order. Memory holds the frames that were not passed yet.
  */

@@ -4,7 +4,7 @@ import { shortened } from '../../base/index.ts';
 import type { Store } from '../../store/index.ts';
 import { endsPart } from '../changes/key-hash.ts';
 import { MAX_LINE_BYTES, partChunks } from '../changes/line-reader.ts';
-import { createFramePacker, type FramePacker, packFrame } from '../frames/frame-packer.ts';
+import { createFramePacker, packFrame } from '../frames/frame-packer.ts';
 import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
@@ -141,6 +141,8 @@ function createParts(compression: Compression) {
     },
   };
 }
+
+type FramePacker<About> = ReturnType<typeof createFramePacker<About>>;
 
 async function addInFrames(
   packer: FramePacker<PartInMemory>,

@@ -3,11 +3,10 @@ import type { PaceCounts } from '../../pace/index.ts';
 import type { CallCounts } from '../../platform/index.ts';
 import type { Store } from '../../store/index.ts';
 import { runKeys } from '../changes/line-members.ts';
-import { createRun, sourceOf, workFolder } from '../keys.ts';
+import { type Run, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { FieldTypes } from '../page/record-fields.ts';
-import { countNames } from '../page/record-fields.ts';
-import { checkPlatform, type Gates } from '../publish/gates.ts';
+import { countNames, type FieldTypes } from '../page/record-fields.ts';
+import { checkPlatform } from '../publish/gates.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
@@ -34,6 +33,16 @@ export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBy
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform' | 'idsFrom'> &
   /** Ids that are known to be missing, and are not requested. Default: none. */
   Partial<Pick<Checkpoint, 'missing'>>;
+
+/** Names a run by its start (epoch milliseconds) and 24 random bits. `random` returns numbers from 0 up to 1. */
+function createRun(nowMs: number, random: () => number): Run {
+  const startedAt = new Date(nowMs).toISOString();
+  const start = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  const suffix = Math.floor(random() * 0x1000000)
+    .toString(16)
+    .padStart(6, '0');
+  return { id: `${start}-${suffix}`, startedAt };
+}
 
 /** Names a run and stores its first checkpoint. */
 export async function startRun(

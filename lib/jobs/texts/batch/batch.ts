@@ -55,7 +55,6 @@ export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}
 
 /** The partition of a batch in the table: a row a chunk, the header, and the limit of its calls. */
 export const batchPartition = (batch: string) => `batch#${batch}`;
-export const HEADER_SORT = '_header';
 export const CALLS_SORT = '_calls';
 
 function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {

@@ -20,7 +20,6 @@ import {
   type ChunkId,
   chunkJobId,
   chunkOfPart,
-  HEADER_SORT,
   numbered,
   RETENTION_MS,
   SCORES_FOLDER,
@@ -237,6 +236,8 @@ export const readChunkRow = async (chunkId: ChunkId, { table }: Pick<BatchStorag
 /** The rows of at most 100 chunks, in their order. */
 const readChunkRows = async (chunks: readonly ChunkId[], { table }: BatchStorage) =>
   (await table.getAll(chunks.map(chunkRowKey))).map(parsedChunk);
+
+const HEADER_SORT = '_header';
 
 /** The rows of all chunks of a batch, in source order; beyond 99,999 chunks in that of their names. */
 export async function* chunkRows(

@@ -308,10 +308,6 @@ export type Calculation = {
   readonly expression: string | undefined;
 };
 
-/** False for one that never had a dataset; a deleted dataset counts. */
-export const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
-  links.some(({ resource }) => resource.type === 'DATA_SOURCE');
-
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
 /** Another calculation that the formula names, and the validity of the reference: ILLEGAL_REFERENCE if it is missing. */

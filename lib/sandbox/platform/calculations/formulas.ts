@@ -8,7 +8,6 @@ import {
   type Calculation,
   type CalculationTable,
   type FormulaReference,
-  hasDataset,
   type Link,
   link,
   type Reference,
@@ -23,6 +22,10 @@ export type Formulas = {
 };
 
 const CACHED_TYPES = 65_536;
+
+/** False for one that never had a dataset; a deleted dataset counts. */
+const hasDataset = ({ links }: Pick<Calculation, 'links'>): boolean =>
+  links.some(({ resource }) => resource.type === 'DATA_SOURCE');
 
 export function createFormulas(seed: number, datasets: readonly Dataset[]): Formulas {
   const types = new Map<string, string>();

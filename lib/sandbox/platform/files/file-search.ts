@@ -1,6 +1,6 @@
 import { assumptions } from '../assumptions.ts';
 import type { AnomalyKind } from '../http/faults.ts';
-import { type FileRow, type FileSet, fileField } from './file-set.ts';
+import type { FileRow, FileSet } from './file-set.ts';
 
 export type FileQuery = FileSelection & {
   readonly fieldSort?: readonly { readonly field: string; readonly order: string }[] | undefined;
@@ -125,6 +125,27 @@ type FileOrder = {
 };
 
 type SortKey = Readonly<Partial<Record<keyof FileRow, string | number | null>>>;
+
+const fileFields: readonly (keyof FileRow)[] = [
+  'id',
+  'path',
+  'name',
+  'fileType',
+  'contentType',
+  'size',
+  'created',
+  'createdBy',
+  'hash',
+  'hashAlgorithm',
+  'downloadUrl',
+  'connectorKey',
+  'indexStatus',
+  'indexReason',
+];
+
+function fileField(name: string): keyof FileRow | undefined {
+  return fileFields.find((field) => field === name);
+}
 
 function fileOrder(
   sort: readonly { readonly field: string; readonly order: string }[] | undefined,

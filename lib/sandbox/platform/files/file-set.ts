@@ -238,24 +238,3 @@ export type FileRow = {
   readonly indexStatus: string;
   readonly indexReason: string | null;
 };
-
-const fileFields: readonly (keyof FileRow)[] = [
-  'id',
-  'path',
-  'name',
-  'fileType',
-  'contentType',
-  'size',
-  'created',
-  'createdBy',
-  'hash',
-  'hashAlgorithm',
-  'downloadUrl',
-  'connectorKey',
-  'indexStatus',
-  'indexReason',
-];
-
-export function fileField(name: string): keyof FileRow | undefined {
-  return fileFields.find((field) => field === name);
-}

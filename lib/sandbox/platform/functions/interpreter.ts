@@ -230,26 +230,3 @@ export type CapturedLog = {
   write(stream: 'stdout' | 'stderr', json: string): 'open' | 'full';
   entries(stream: 'stdout' | 'stderr'): readonly unknown[];
 };
-
-export function createCapturedLog(): CapturedLog {
-  const streams = { stdout: createStream(), stderr: createStream() };
-  return {
-    write: (stream, json) => streams[stream].write(json),
-    entries: (stream) => streams[stream].entries,
-  };
-}
-
-function createStream() {
-  const entries: unknown[] = [];
-  let characters = 0;
-  let cut = false;
-
-  const write = (json: string) => {
-    if (cut) return 'full';
-    characters += json.length;
-    cut = entries.length >= assumed.logEntries || characters > assumed.logCharacters;
-    entries.push(cut ? assumed.logCutMark : JSON.parse(json));
-    return cut ? 'full' : 'open';
-  };
-  return { entries, write };
-}

@@ -1,4 +1,25 @@
-import { type CodePackage, codeFunction, listOf, one, orNull } from './code-package.ts';
+import {
+  type CodeFunction,
+  type CodePackage,
+  type DeclaredType,
+  listOf,
+  one,
+  orNull,
+} from './code-package.ts';
+
+function codeFunction(
+  inputs: Readonly<Record<string, DeclaredType>>,
+  output: DeclaredType,
+  source: string,
+): CodeFunction {
+  const [, name = ''] = /^(?:async )?function (\w+)/.exec(source) ?? [];
+  return {
+    name,
+    inputs: Object.entries(inputs).map(([input, type]) => ({ name: input, ...type })),
+    output,
+    source,
+  };
+}
 
 const addNumbers = codeFunction(
   { first: one('number'), second: one('number') },

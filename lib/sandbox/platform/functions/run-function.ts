@@ -1,16 +1,16 @@
 import { assumed } from './assumed.ts';
 import {
   actualTypeOf,
+  type CodeFunction,
   type CodePackage,
   type DeclaredType,
   type FunctionAddress,
   type FunctionInput,
-  findFunction,
   formatActualType,
   formatDeclaredType,
   matchesType,
 } from './code-package.ts';
-import { type CapturedLog, createCapturedLog, createInterpreter, type Outcome } from './interpreter.ts';
+import { type CapturedLog, createInterpreter, type Outcome } from './interpreter.ts';
 import { codePackages } from './packages.ts';
 
 /** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
@@ -28,6 +28,53 @@ export type FunctionRun =
 
 /** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
+
+type FunctionLookup =
+  | { readonly kind: 'found'; readonly packageId: string; readonly definition: CodeFunction }
+  | { readonly kind: 'not-found'; readonly message: string };
+
+/** Finds a function that can be run. An unreleased version is not found, as on the platform. */
+function findFunction(packages: readonly CodePackage[], address: FunctionAddress): FunctionLookup {
+  const { packageId, version, functionName } = address;
+  const found = packages.find(({ id }) => id === packageId.toLowerCase());
+  if (!found) return notFound(`No code package ${packageId}`);
+
+  const release = found.versions.find((candidate) => candidate.version === version);
+  if (!release) return notFound(`Code package ${found.id} has no version ${version}`);
+  if (!release.released) return notFound(`Version ${version} of code package ${found.id} is not released`);
+
+  const definition = release.functions.find(({ name }) => name === functionName);
+  if (!definition)
+    return notFound(`Version ${version} of code package ${found.id} has no function ${functionName}`);
+  return { kind: 'found', packageId: found.id, definition };
+}
+
+function notFound(message: string): FunctionLookup {
+  return { kind: 'not-found', message };
+}
+
+function createCapturedLog(): CapturedLog {
+  const streams = { stdout: createStream(), stderr: createStream() };
+  return {
+    write: (stream, json) => streams[stream].write(json),
+    entries: (stream) => streams[stream].entries,
+  };
+}
+
+function createStream() {
+  const entries: unknown[] = [];
+  let characters = 0;
+  let cut = false;
+
+  const write = (json: string) => {
+    if (cut) return 'full';
+    characters += json.length;
+    cut = entries.length >= assumed.logEntries || characters > assumed.logCharacters;
+    entries.push(cut ? assumed.logCutMark : JSON.parse(json));
+    return cut ? 'full' : 'open';
+  };
+  return { entries, write };
+}
 
 /** A runner for packaged code functions. Throws a RangeError for limits out of range. */
 export function createFunctionRunner(options: {

@@ -124,12 +124,6 @@ export const membersOf =
   (value, random) =>
     oddRecord(value as Members, decides, random);
 
-/** A form for a list of such objects. */
-export const eachOf =
-  (form: Form): Form =>
-  (value, random) =>
-    (value as readonly unknown[]).map((each) => form(each, random));
-
 /** Every fault, and whether it strikes before the work or after it; after it the client does not learn of a change. */
 export const faults = {
   'error-platform': 'before',
@@ -214,24 +208,6 @@ export function faultFor(
   if (options.plannedFaults[number] !== undefined) return options.plannedFaults[number];
   if (drawFor(seed, 'fault', number) >= options.faults) return undefined;
   return randomFor(seed, 'fault kind', number).pick(options.faultKinds);
-}
-
-export function anomalyFor(
-  seed: number,
-  {
-    anomalies,
-    anomalyKinds: kinds,
-    plannedAnomalies,
-  }: {
-    readonly anomalies: number;
-    readonly anomalyKinds: readonly AnomalyKind[];
-    readonly plannedAnomalies: Readonly<Record<string, AnomalyKind>>;
-  },
-  number: number,
-): AnomalyKind | undefined {
-  if (plannedAnomalies[number] !== undefined) return plannedAnomalies[number];
-  if (drawFor(seed, 'anomaly', number) >= anomalies) return undefined;
-  return randomFor(seed, 'anomaly kind', number).pick(kinds);
 }
 
 /** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */

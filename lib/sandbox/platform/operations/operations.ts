@@ -14,7 +14,7 @@ import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { updateFormula as update } from '../calculations/formulas.ts';
 import type { FilePage, FileQuery, SearchFiles } from '../files/file-search.ts';
 import type { FileSet } from '../files/file-set.ts';
-import { anomalyFor, eachOf, type Form, forms, membersOf } from '../http/faults.ts';
+import { type AnomalyKind, type Form, forms, membersOf } from '../http/faults.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze, countUsage } from '../sentiment/analyze.ts';
 import { type Operation, type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
@@ -29,6 +29,12 @@ const oddCard: Form = (card, random) => {
     ...rest,
   };
 };
+
+/** A form for a list of such objects. */
+const eachOf =
+  (form: Form): Form =>
+  (value, random) =>
+    (value as readonly unknown[]).map((each) => form(each, random));
 
 /** Contract 4.4. */
 const listCardsOperation = operation(
@@ -271,6 +277,24 @@ function withoutNullTopics(raw: RawInput): RawInput {
   if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)
     return raw;
   return { ...raw, body: Object.fromEntries(Object.entries(raw.body).filter(([name]) => name !== 'topics')) };
+}
+
+function anomalyFor(
+  seed: number,
+  {
+    anomalies,
+    anomalyKinds: kinds,
+    plannedAnomalies,
+  }: {
+    readonly anomalies: number;
+    readonly anomalyKinds: readonly AnomalyKind[];
+    readonly plannedAnomalies: Readonly<Record<string, AnomalyKind>>;
+  },
+  number: number,
+): AnomalyKind | undefined {
+  if (plannedAnomalies[number] !== undefined) return plannedAnomalies[number];
+  if (drawFor(seed, 'anomaly', number) >= anomalies) return undefined;
+  return randomFor(seed, 'anomaly kind', number).pick(kinds);
 }
 
 function flawedPage(
