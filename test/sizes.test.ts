@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { faultsIn, measure, namesAt, pastDoors, reachOf, readBounds } from './sizes.ts';
+import { faultsIn, fragmentsIn, measure, namesAt, pastDoors, reachOf, readBounds } from './sizes.ts';
 
 test('nothing misses its goal by more than its bound, and each bound follows what got smaller', () => {
   expect(faultsIn(measure(), readBounds())).toEqual([]);
@@ -50,6 +50,17 @@ test('a handler reaches what is loaded with it, and neither types nor what is lo
 
   expect(reach('lib/b/index.ts')).toEqual({ files: 5, chain: 4 });
   expect(reach('functions/x/handler.ts')).toEqual({ files: 8, chain: 5 });
+});
+
+test('a fragment is a short file that one other loads with itself', () => {
+  const house = { ...HOUSE, 'lib/b/long.ts': '\n'.repeat(40), 'lib/b/g.ts': "import './long.ts';" };
+
+  expect(fragmentsIn(Object.keys(house), (file) => house[file as keyof typeof house] ?? '')).toEqual([
+    'functions/x/other.ts',
+    'lib/b/c.ts',
+    'lib/b/e.ts',
+    'lib/settings.ts',
+  ]);
 });
 
 test('a door shows each name that it exports, on however many lines', () => {

@@ -108,16 +108,30 @@ function repeatedExports(texts: readonly string[]): readonly string[] {
   return names.filter((name, at) => names.indexOf(name) < at);
 }
 
-/** Files of fewer than 40 lines that only one other imports: each is part of that one. */
-function fragmentsIn(files: readonly string[]): readonly string[] {
+/**
+ * Files of fewer than 40 lines that only one other imports: each is part of that one, unless that one loads it only when
+ * it is needed, such as a command or a client of AWS. A value of a table, `definition.ts`, has a file of its own.
+ */
+export function fragmentsIn(
+  files: readonly string[],
+  read: (file: string) => string = textOf,
+): readonly string[] {
   const importers = new Map<string, Set<string>>();
+  const later = new Set<string>();
   for (const file of files)
-    for (const { of } of importsIn(file, textOf(file)))
+    for (const { of, isLater } of importsIn(file, read(file))) {
       importers.set(of, (importers.get(of) ?? new Set()).add(file));
-  const isEntry = (file: string) => DOOR.test(file) || file.startsWith('lib/entries/');
+      if (isLater) later.add(of);
+    }
+  const isEntry = (file: string) =>
+    DOOR.test(file) || file.startsWith('lib/entries/') || file.endsWith('/definition.ts');
   return files.filter(
     (file) =>
-      !isEntry(file) && importers.get(file)?.size === 1 && linesOf([file]) < 40 && file.endsWith('.ts'),
+      !isEntry(file) &&
+      importers.get(file)?.size === 1 &&
+      !later.has(file) &&
+      read(file).split('\n').length <= 40 &&
+      file.endsWith('.ts'),
   );
 }
 

@@ -1,8 +1,7 @@
 import { judgeFormula } from '../../formula/index.ts';
 import { lowerCase } from '../../model/rules/index.ts';
 import type { Run } from '../command.ts';
-import { withoutFinalLineEnd } from '../formula/formula-text.ts';
-import { readText } from '../options/files.ts';
+import { readText, withoutFinalLineEnd } from '../options/files.ts';
 
 /** What the analysis knows of a formula, a line each; the faults of an INVALID one. */
 function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judgeFormula>): string {

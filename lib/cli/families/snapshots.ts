@@ -1,4 +1,11 @@
-import { placeName, type Source, sourceDefinitions, sources } from '../../snapshot/sources/index.ts';
+import {
+  isRunId,
+  parsePlace,
+  placeName,
+  type Source,
+  sourceDefinitions,
+  sources,
+} from '../../snapshot/sources/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
   ageOption,
@@ -6,9 +13,7 @@ import {
   LISTED,
   limitOf,
   numberOption,
-  placeArgument,
   reader,
-  runArgument,
   sinceOf,
   YES,
 } from '../options/options.ts';
@@ -19,6 +24,14 @@ const NO_TABLES = [
   'do not build the tables of SQL now: the first query builds them, or the command tables',
 ] as const;
 const FORCE = ['--force', 'publish even if a gate refuses the run; the manifest records it'] as const;
+
+/** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
+const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
+  isRunId(text) ? text : undefined,
+);
+
+/** `SOURCE` or `SOURCE.NAME` as an argument. */
+const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
 /** An optional argument that names a place; `all`: what it means without one. */
 const placeOf = (all: string) =>

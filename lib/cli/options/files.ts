@@ -110,3 +110,7 @@ export async function checkedOutput(
     throw fileError(`--output ${output}`, 'another file than the one that is read', 'the same');
   return format;
 }
+
+/** Editors end a file with a line break that is not part of the formula. */
+export const withoutFinalLineEnd = (text: string): string =>
+  text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');

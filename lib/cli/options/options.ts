@@ -3,7 +3,6 @@ import { nearestName, shortened } from '../../base/index.ts';
 import { utcTime } from '../../base/json/index.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
-import { isRunId, parsePlace, sources } from '../../snapshot/sources/index.ts';
 
 /** The error of an option or argument that cannot be read; `names`: the error suggests the nearest of these. */
 function notRead(expected: string, text: string, names: readonly string[] = []): InvalidArgumentError {
@@ -98,19 +97,11 @@ export function ageOption(text: string): (newestMs: number) => number {
   return (newestMs) => momentMs - (isAge ? Math.max(0, Date.now() - newestMs) : 0);
 }
 
-/** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
-export const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
-  isRunId(text) ? text : undefined,
-);
-
 /** The name of a batch of texts. */
 export const batchOption = reader(
   `1 to ${MAX_BATCH_NAME_LENGTH} of A-Z a-z 0-9 . _ : -, not beginning with -, and not "." or ".."`,
   (text) => (isBatchName(text) && !text.startsWith('-') ? text : undefined),
 );
-
-/** `SOURCE` or `SOURCE.NAME` as an argument. */
-export const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
 /** A text that is not blank. */
 export const filledOption = reader('text that is not empty', (text) =>

@@ -19,19 +19,6 @@ export type LineChange =
       readonly fields: readonly string[];
     };
 
-export const changeOf = (
-  key: string,
-  before: Buffer,
-  after: Buffer,
-  fields: readonly string[],
-): LineChange => ({
-  change: 'changed',
-  key,
-  before,
-  after,
-  fields,
-});
-
 type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
 
 export type Change = AsText<LineChange>;

@@ -6,7 +6,7 @@ import { packFrame } from '../frames/frame-packer.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
-import { changeOf, exactValue, type LineChange } from './change.ts';
+import { exactValue, type LineChange } from './change.ts';
 import { HASH_SPACE, keyHash } from './key-hash.ts';
 import {
   compareRecordKeys,
@@ -65,6 +65,14 @@ type PartsOfRuns = Readonly<Record<RunSide, readonly PartToRead['part'][]>>;
 /** A record that only one of the two runs has. */
 const changeOfOne = (side: 'before' | 'after', key: string, line: Buffer): LineChange =>
   side === 'before' ? { change: 'removed', key, before: line } : { change: 'added', key, after: line };
+
+const changeOf = (key: string, before: Buffer, after: Buffer, fields: readonly string[]): LineChange => ({
+  change: 'changed',
+  key,
+  before,
+  after,
+  fields,
+});
 
 async function changesOf(comparison: Comparison, parts: PartsOfRuns): Promise<readonly LineChange[]> {
   const { records: rules } = sourceDefinitions[comparison.source];

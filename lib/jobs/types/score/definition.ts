@@ -1,12 +1,16 @@
+import type * as z from 'zod/mini';
 import { reopenChunk } from '../../texts/batch/finish-batch.ts';
 import { failChunk } from '../../texts/batch/score-chunk.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';
+import { scoreChecks } from './message.ts';
 
 const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
 
 /** Scores texts. A repeat does no harm: the cache has whatever was paid for. */
-export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
+export const score: JobTypeDefinition<
+  z.infer<typeof scoreChecks.schema>,
+  z.input<typeof scoreChecks.schema>
+> = {
   ...scoreChecks,
   mayRepeat: () => true,
   isClaimedFirst: true,

@@ -89,11 +89,9 @@ const scoreMessage = z.strictObject({
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });
 
-export type ScoreMessage = z.infer<typeof scoreMessage>;
-export type ScoreInput = z.input<typeof scoreMessage>;
-export type ScoreJob = JobBy<ScoreMessage>;
+export type ScoreJob = JobBy<z.infer<typeof scoreMessage>>;
 
-export const scoreChecks: MessageChecks<ScoreMessage, ScoreInput> = {
+export const scoreChecks: MessageChecks<z.infer<typeof scoreMessage>, z.input<typeof scoreMessage>> = {
   schema: scoreMessage,
   rules: together('batch', 'chunk'),
   defaultId: 'content-hash',

@@ -20,13 +20,6 @@ export type CodePackage = {
   }[];
 };
 
-/** The case of the id does not matter. */
-export type FunctionAddress = {
-  readonly packageId: string;
-  readonly version: string;
-  readonly functionName: string;
-};
-
 export type ValueType =
   | 'text'
   | 'number'

@@ -4,7 +4,6 @@ import {
   type CodeFunction,
   type CodePackage,
   type DeclaredType,
-  type FunctionAddress,
   type FunctionInput,
   formatActualType,
   formatDeclaredType,
@@ -12,6 +11,13 @@ import {
 } from './code-package.ts';
 import { type CapturedLog, createInterpreter, type Outcome } from './interpreter.ts';
 import { codePackages } from './packages.ts';
+
+/** The case of the id does not matter. */
+type FunctionAddress = {
+  readonly packageId: string;
+  readonly version: string;
+  readonly functionName: string;
+};
 
 /** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
 export type FunctionRequest = FunctionAddress & {
