@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { nearestName, shortened } from '../../base/index.ts';
-import { utcTime } from '../../base/json/index.ts';
+import { pastMoment, utcTime } from '../../base/json/index.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
 

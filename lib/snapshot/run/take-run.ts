@@ -6,7 +6,7 @@ import { runKeys } from '../changes/line-members.ts';
 import { type Run, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { countNames, type FieldTypes } from '../page/record-fields.ts';
-import { checkPlatform } from '../publish/gates.ts';
+import { checkPlatform, type Gates } from '../publish/gates.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
