@@ -33,6 +33,12 @@ const runArgument = reader('a run such as 20261121T091500Z-3fa9c1', (text) =>
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 const placeArgument = reader(`one of ${sources.join(', ')}, or SOURCE.NAME`, parsePlace, sources);
 
+/** A run's name, or `last`. */
+const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
+
+/** The `NAME` of a place `SOURCE.NAME`. */
+const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
+
 /** An optional argument that names a place; `all`: what it means without one. */
 const placeOf = (all: string) =>
   ['[source]', `one of ${sources.join(', ')}, or SOURCE.NAME (default: ${all})`, placeArgument] as const;
@@ -125,12 +131,6 @@ function snapshotOfEach(): { readonly [S in Source as `snapshot ${S}`]: ReturnTy
   const commands = sources.map((source) => [`snapshot ${source}`, snapshotOf(source)]);
   return Object.fromEntries(commands);
 }
-
-/** A run's name, or `last`. */
-const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
-
-/** The `NAME` of a place `SOURCE.NAME`. */
-const placeNameOption = reader('1 to 64 letters, digits, _ or -', (text) => placeName.safeParse(text).data);
 
 /** The commands of all sources differ only in the options that select records. */
 function snapshotOf(source: Source) {
