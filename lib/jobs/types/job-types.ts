@@ -6,7 +6,7 @@ import { dataFiles } from './data-files/definition.ts';
 import type { JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
 import { runFunction } from './run-function/definition.ts';
 import { score } from './score/definition.ts';
-import { snapshot } from './snapshot/message.ts';
+import { snapshot } from './snapshot/definition.ts';
 import { updateFormula } from './update-formula/definition.ts';
 
 /** All job types, by the `type` of a message: everything that handles job types is built from this table. */

@@ -9,7 +9,6 @@ import {
   sources,
 } from '../../../snapshot/sources/index.ts';
 import { common, isObject, type JobBy, type MessageChecks } from '../../message/check-message.ts';
-import type { JobTypeDefinition } from '../job-type-definition.ts';
 
 const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) } as const;
 
@@ -21,7 +20,7 @@ const unknownSource = z.looseObject({
   source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
 });
 
-type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
+export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
 export type SnapshotJob = JobBy<SnapshotMessage>;
 
 const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
@@ -47,21 +46,4 @@ export const snapshotChecks: MessageChecks<SnapshotMessage> = {
   schema: snapshotMessage,
   rules: requestRules,
   defaultId: 'content-hash',
-};
-
-/** Takes a snapshot, or starts the durable execution that takes it. A second start is the same run. */
-export const snapshot: JobTypeDefinition<SnapshotMessage> = {
-  ...snapshotChecks,
-  mayRepeat: () => true,
-  isClaimedFirst: true,
-  mostCalls: () => undefined,
-  openRunner: async ({ session, storage }) =>
-    (await import('./open-snapshots.ts')).openSnapshots(session, storage),
-  sample: ({ datasetIds }) => ({
-    version: 1,
-    type: 'snapshot',
-    id: 'tour-snapshot',
-    source: 'cards',
-    datasets: [...datasetIds.slice(0, 3)],
-  }),
 };
