@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import pino from 'pino';
-import { createInHand, type InHand, traced } from '../lib/base/index.ts';
+import { createInHand, type InHand, traced } from '../lib/base/aws/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './log-lines.ts';
 

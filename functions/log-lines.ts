@@ -1,4 +1,4 @@
-import type { MeasureName, ProblemName } from '../lib/base/index.ts';
+import type { MeasureName, ProblemName } from '../lib/base/aws/index.ts';
 
 type LineOptions = {
   /** Milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import type { MeasureName, ProblemName } from '../lib/base/index.ts';
+import type { MeasureName, ProblemName } from '../lib/base/aws/index.ts';
 import type { JobFinished } from '../lib/jobs/index.ts';
 import type { DailyUsage } from '../lib/jobs/texts/index.ts';
 import type { PaceCounts } from '../lib/pace/index.ts';

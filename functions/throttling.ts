@@ -1,4 +1,4 @@
-import type { ProblemName } from '../lib/base/index.ts';
+import type { ProblemName } from '../lib/base/aws/index.ts';
 import type { ThrottledOperation } from '../lib/pace/index.ts';
 import type { PlatformEvent } from '../lib/platform/index.ts';
 

@@ -6,14 +6,14 @@ import type { SettingName } from './settings.ts';
  * only the command line imports this file, so that it is part of no import cycle.
  */
 
-export { parts } from './base/aws/index.ts';
 export {
   METRIC_NAMESPACE,
   type MeasureName,
   measureNames,
   type ProblemName,
+  parts,
   problemNames,
-} from './base/index.ts';
+} from './base/aws/index.ts';
 export {
   type Allow,
   allowFault,

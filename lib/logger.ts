@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
-import { lastingFailure } from './base/aws/index.ts';
-import { currentIds, shortened, shownJson } from './base/index.ts';
+import { currentIds, lastingFailure } from './base/aws/index.ts';
+import { shortened, shownJson } from './base/index.ts';
 import { parseOwnJson } from './base/json/index.ts';
 
 /**

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type * as z from 'zod/mini';
-import { faultsOf } from './base/index.ts';
-import { checkedBy, parseJson } from './base/json/index.ts';
+import { checkedBy, faultsOf } from './base/index.ts';
+import { parseJson } from './base/json/index.ts';
 import { RESERVED_FOLDER } from './store/index.ts';
 
 /** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */

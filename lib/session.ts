@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { type InHand, once, type ProblemName, sleep } from './base/index.ts';
+import type { InHand, ProblemName } from './base/aws/index.ts';
+import { once, sleep } from './base/index.ts';
 import { createLogger } from './logger.ts';
 import {
   type Breaker,

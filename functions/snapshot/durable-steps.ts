@@ -1,5 +1,5 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
-import { type InHand, traced } from '../../lib/base/index.ts';
+import { type InHand, traced } from '../../lib/base/aws/index.ts';
 import { afterStepFailure, type DurableSteps } from '../../lib/snapshot/index.ts';
 
 export type StepsOptions = {

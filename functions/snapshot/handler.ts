@@ -1,6 +1,7 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import type { Logger } from 'pino';
-import { once, sleep, withIds } from '../../lib/base/index.ts';
+import { withIds } from '../../lib/base/aws/index.ts';
+import { once, sleep } from '../../lib/base/index.ts';
 import { parseExecutionInput } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
 import {

@@ -37,7 +37,7 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
 }
 
 /** Options for `readAhead`. */
-export type ReadAheadOptions<Item, Result> = {
+type ReadAheadOptions<Item, Result> = {
   readonly items: readonly Item[];
   readonly read: (item: Item, signal: AbortSignal) => Promise<Result>;
   /** The maximum number of reads in flight, or finished and not yet yielded; at least 1. */

@@ -1,13 +1,6 @@
-/* What every room stands on: time, errors in words, and what is loaded when it is needed. */
+/* What every room stands on: time, errors in words, schemas of what comes from outside, and what is loaded when needed. */
 
-export {
-  type BackoffLimits,
-  backoffMs,
-  once,
-  type ReadAheadOptions,
-  readAhead,
-  sleep,
-} from './async.ts';
+export { type BackoffLimits, backoffMs, once, readAhead, sleep } from './async.ts';
 export {
   errorText,
   faultsOf,
@@ -23,15 +16,21 @@ export {
   shortened,
   shownJson,
   shownText,
-  systemReason,
-} from './json/faults.ts';
+} from './faults.ts';
 export {
-  METRIC_NAMESPACE,
-  type MeasureName,
-  measureNames,
-  type ProblemName,
-  problemNames,
-} from './metric-names.ts';
+  anyRecord,
+  checkedBy,
+  each,
+  filledText,
+  own,
+  pastMoment,
+  recordOf,
+  utcTime,
+  uuid,
+  wellFormed,
+  whole,
+  wholeNumber,
+  yesOrNo,
+} from './inputs.ts';
 export { loadPeer, PeerMissingError } from './optional-peer.ts';
 export { retryUntil } from './retry.ts';
-export { createInHand, currentIds, type InHand, traced, withIds } from './traced.ts';

@@ -1,4 +1,4 @@
-import { errorText, firstLine } from './json/faults.ts';
+import { errorText, firstLine } from './faults.ts';
 
 /** A client of the SDK of AWS: any of version 3 that is not older than the tested one. */
 const clientOf = (service: string) => ({ title: `the AWS client of ${service}`, version: '3' });

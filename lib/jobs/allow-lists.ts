@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../base/index.ts';
-import { uuid } from '../base/json/index.ts';
+import { shortened, uuid } from '../base/index.ts';
 
 /** `PACKAGE/VERSION/FUNCTION`: neither version nor name may have a slash, in messages either, so it names one function. */
 const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+$/i;

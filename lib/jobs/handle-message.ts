@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { isOfDisk } from '../base/aws/index.ts';
-import { type InHand, retryUntil, traced } from '../base/index.ts';
+import { type InHand, isOfDisk, traced } from '../base/aws/index.ts';
+import { retryUntil } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { freeMemory } from '../base/bytes/index.ts';
+import { freeMemory } from '../base/json/index.ts';
 import { keySegment, missingObject, type Store, type StoredObject, updateObject } from '../store/index.ts';
 import type { EndedJobRow, JobError, Outcome, RunOutcome } from './ledger/job-row.ts';
 import { objectIn } from './message/check-message.ts';

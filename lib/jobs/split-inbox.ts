@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
-import { faultsOf, once } from '../base/index.ts';
-import { checkedBy, filledText, wholeNumber } from '../base/json/index.ts';
+import { checkedBy, faultsOf, filledText, once, wholeNumber } from '../base/index.ts';
 import { type Environment, needed, type Settings } from '../settings.ts';
 import {
   getBounded,

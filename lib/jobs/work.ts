@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
-import { isOfDisk, isPassing } from '../base/aws/index.ts';
-import { type ProblemName, retryUntil, sleep as sleepInTime, withIds } from '../base/index.ts';
+import { isOfDisk, isPassing, type ProblemName, withIds } from '../base/aws/index.ts';
+import { retryUntil, sleep as sleepInTime } from '../base/index.ts';
 import { TableError } from '../table/index.ts';
 import type { Lease } from './delivery.ts';
 import { handleMessage, type Worker } from './handle-message.ts';

@@ -1,4 +1,4 @@
-import { freeMemory, growing } from '../base/bytes/index.ts';
+import { freeMemory, growing } from '../base/json/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
 import { type PackedFormulas, withFormulas } from './formulas/formula-uses.ts';
 import type { KnownFormulas } from './formulas/known-formulas.ts';

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
-import { freeMemory, jsonBytesOf } from '../base/bytes/index.ts';
-import { recordOf } from '../base/json/index.ts';
+import { recordOf } from '../base/index.ts';
+import { freeMemory, jsonBytesOf } from '../base/json/index.ts';
 import { sources } from '../snapshot/sources/index.ts';
 import {
   ifUnchanged,

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { freeMemory } from '../base/bytes/index.ts';
+import { freeMemory } from '../base/json/index.ts';
 
 export const PACKED_TYPE = 'application/octet-stream';
 

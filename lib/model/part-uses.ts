@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { growing } from '../base/bytes/index.ts';
+import { growing } from '../base/json/index.ts';
 import { createRecordFields, eachLine, type LineReader, type Part } from '../snapshot/history/index.ts';
 import { type Store, StoreError } from '../store/index.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';

@@ -1,4 +1,4 @@
-import { freeMemory, growing, type JsonBytes, jsonBytesOf } from '../base/bytes/index.ts';
+import { freeMemory, growing, type JsonBytes, jsonBytesOf } from '../base/json/index.ts';
 import { memoryOf, noTexts, numberOfText, SHORT_BYTES } from '../tables/parquet/index.ts';
 import { adjacencyOf } from './rules/closure.ts';
 import {

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
-import { faultsOf, type Hide, type InHand, preview, shortened, traced } from '../base/index.ts';
-import { checkedBy, printJson, refuseManyValues } from '../base/json/index.ts';
+import { type InHand, traced } from '../base/aws/index.ts';
+import { checkedBy, faultsOf, type Hide, preview, shortened } from '../base/index.ts';
+import { printJson, refuseManyValues } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';

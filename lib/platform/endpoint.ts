@@ -1,4 +1,5 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
+import { wellFormed } from '../base/index.ts';
 import type { RecordsIn } from './records.ts';
 
 type Part = Readonly<Record<string, unknown>>;
@@ -36,3 +37,14 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   /** The time limit for one attempt, in milliseconds. Default: the client's `timeoutMs`. */
   readonly timeoutMs?: number;
 };
+
+/** Any text that a URL can hold. */
+export const urlText = z.string({ error: 'text' }).check(wellFormed);
+
+/** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
+export const pathSegment = z.string({ error: 'text' }).check(
+  z.refine((value) => value !== '' && value !== '.' && value !== '..', {
+    error: 'a name that is not empty, "." or ".."',
+  }),
+  wellFormed,
+);

@@ -1,5 +1,5 @@
-import { type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
-import { type InHand, sleep } from '../base/index.ts';
+import { type InHand, type NetworkEnvironment, proxyOf } from '../base/aws/index.ts';
+import { sleep } from '../base/index.ts';
 import type { Pace } from '../pace/index.ts';
 import { type Call, createCall, type HoldLeft } from './call.ts';
 import { operations, type Platform } from './client.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord } from '../base/json/index.ts';
+import { anyRecord } from '../base/index.ts';
 
 /*
  * The platform's records, as in section 2 of its contract. Only what names a record is required of it. Documents of the

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../base/json/index.ts';
+import { recordOf } from '../base/index.ts';
 import { findStored, type Store } from '../store/index.ts';
 
 /** The page, and the object that describes it, which is written after the page. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../base/json/index.ts';
+import { recordOf } from '../base/index.ts';
 import { findStored, printStored, type Store, StoredObjectError } from '../store/index.ts';
 import { type Place, placeSchema } from './keys.ts';
 import { manifestOf, readLatest } from './manifest.ts';

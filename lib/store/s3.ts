@@ -15,7 +15,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { kindOfFault, readAwsFault } from '../base/aws/index.ts';
-import { gatherBytes } from '../base/bytes/index.ts';
+import { gatherBytes } from '../base/json/index.ts';
 import { type Boundary, createBoundary, withPieces } from './boundary.ts';
 import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';

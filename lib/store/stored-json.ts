@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { messageOf } from '../base/index.ts';
-import { checkedBy, JsonLimitError, parseJson, refuseManyValues } from '../base/json/index.ts';
+import { checkedBy, messageOf } from '../base/index.ts';
+import { JsonLimitError, parseJson, refuseManyValues } from '../base/json/index.ts';
 import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 

@@ -10,14 +10,7 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import {
-  type AwsEnvironment,
-  awsClientConfig,
-  kindOfFault,
-  lean,
-  readAwsFault,
-  UNSENT_CODES,
-} from '../base/aws/index.ts';
+import { type AwsEnvironment, awsClientConfig, kindOfFault, lean, readAwsFault } from '../base/aws/index.ts';
 import { backoffMs } from '../base/index.ts';
 import { parseOwnJson } from '../base/json/index.ts';
 import { checkedText, checkKey } from './check-row.ts';
@@ -240,6 +233,9 @@ async function* rowsOf(
 
 const isConditionFailed = (error: unknown): boolean =>
   readAwsFault(error).code === 'ConditionalCheckFailedException';
+
+/** Codes of errors thrown before any request is sent. */
+const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'MissingRegion', 'TokenProviderError'];
 
 /** A connection broke, the service failed, or that may have happened to an attempt before the last one. */
 function isAmbiguous(failure: unknown): boolean {

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { systemReason } from '../base/index.ts';
+import { systemReason } from '../base/aws/index.ts';
 import { csvCell, safeCell } from './cells/index.ts';
 import type { CsvForm } from './csv.ts';
 import { encoderOf } from './encodings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createInHand } from '../../lib/base/traced.ts';
+import { createInHand } from '../../lib/base/aws/traced.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createInHand } from '../../lib/base/traced.ts';
+import { createInHand } from '../../lib/base/aws/traced.ts';
 import { createProcessPace } from '../../lib/pace/fleet-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';

@@ -1,5 +1,5 @@
+import type { InHand } from '../../lib/base/aws/traced.ts';
 import { parseJson, printJson } from '../../lib/base/json/json.ts';
-import type { InHand } from '../../lib/base/traced.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import { notifyAll, type PlatformEvent } from '../../lib/platform/events.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gatherInPlace } from '../../lib/base/bytes/index.ts';
+import { gatherInPlace } from '../../lib/base/json/index.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { anyCodePoint } from '../any-text.ts';

@@ -104,7 +104,11 @@ export const walks = {
   alarm: {
     heading: 'Walk 4: add an alarm',
     insertions: [
-      { file: 'lib/base/metric-names.ts', after: "  'FunctionThrottles',\n", lines: "  'GadgetsLost',\n" },
+      {
+        file: 'lib/base/aws/metric-names.ts',
+        after: "  'FunctionThrottles',\n",
+        lines: "  'GadgetsLost',\n",
+      },
       {
         file: 'infra/conditions.ts',
         after: "    ...problem('Forbidden', workers),\n  },\n",

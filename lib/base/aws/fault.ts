@@ -1,4 +1,4 @@
-import { firstLine, messageOf } from '../json/faults.ts';
+import { firstLine, messageOf } from '../faults.ts';
 
 /** The parts of an SDK error that decisions need. */
 type AwsFault = {
@@ -80,13 +80,6 @@ const meaningOf = (code: string): Meaning | undefined => {
 /** The remedy for a wrong clock. */
 export const CLOCK_ADVICE =
   'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes';
-
-/** Codes of errors thrown before any request is sent. */
-export const UNSENT_CODES: readonly string[] = [
-  'CredentialsProviderError',
-  'MissingRegion',
-  'TokenProviderError',
-];
 
 /**
  * Codes about a key of KMS, which each service spells its own way: `KMS.DisabledException` of S3, `KmsDisabled` of SQS,

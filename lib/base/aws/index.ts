@@ -1,5 +1,6 @@
-/* Clients of AWS, the network between, and what their errors mean. */
+/* Clients of AWS, the network between, what their errors mean, and what is counted and traced of a process. */
 
+export { systemReason } from '../faults.ts';
 export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './client-config.ts';
 export { needClients, tokenClient } from './clients.ts';
 export {
@@ -16,6 +17,13 @@ export {
   readAwsFault,
   remedyOf,
   ServiceError,
-  UNSENT_CODES,
 } from './fault.ts';
+export {
+  METRIC_NAMESPACE,
+  type MeasureName,
+  measureNames,
+  type ProblemName,
+  problemNames,
+} from './metric-names.ts';
 export { createHttpsAgent, MAX_IDLE_MS, type NetworkEnvironment, networkFaults, proxyOf } from './network.ts';
+export { createInHand, currentIds, type InHand, traced, withIds } from './traced.ts';

@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { domainToASCII } from 'node:url';
-import { hideUser, preview, systemReason } from '../json/faults.ts';
+import { hideUser, preview, systemReason } from '../faults.ts';
 
 /** Where the proxy, its exceptions and the authorities of certificates are looked up. */
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;

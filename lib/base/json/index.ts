@@ -1,35 +1,36 @@
-/* JSON within limits, without losing a digit, and schemas of what comes from outside. */
+/* JSON within limits, without losing a digit: as values, and as bytes that are walked over and not parsed. */
 
-export {
-  anyRecord,
-  anyText,
-  checkedBy,
-  each,
-  filledText,
-  type ListOf,
-  own,
-  pastMoment,
-  pathSegment,
-  recordOf,
-  urlText,
-  utcTime,
-  uuid,
-  whole,
-  wholeNumber,
-  yesOrNo,
-} from './inputs.ts';
+export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './growing.ts';
 export {
   canonicalExact,
   canonicalJson,
   holdsMoreValues,
   isDeeperThan,
   JsonLimitError,
-  MAX_DEPTH,
   parseExact,
   parseJson,
   parseOwnJson,
   printExact,
   printJson,
   refuseManyValues,
-  tooDeep,
 } from './json.ts';
+export {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  firstItem,
+  isFilledText,
+  type JsonBytes,
+  jsonBytesOf,
+  nextItem,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+  skipDeepValue,
+  skipName,
+  skipSpace,
+  skipText,
+  skipValue,
+  unexpected,
+} from './json-bytes.ts';
+export { createNumbersByText, createSeenTexts } from './texts-by-hash.ts';

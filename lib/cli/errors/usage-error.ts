@@ -1,4 +1,5 @@
-import { nearestName, systemReason } from '../../base/index.ts';
+import { systemReason } from '../../base/aws/index.ts';
+import { nearestName } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { nearestName, shortened } from '../../base/index.ts';
-import { pastMoment, utcTime } from '../../base/json/index.ts';
+import { nearestName, pastMoment, shortened, utcTime } from '../../base/index.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH } from '../../jobs/types/index.ts';
 import { topicName } from '../../platform/operations/index.ts';
 

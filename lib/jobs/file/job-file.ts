@@ -2,9 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { createNumbersByText } from '../../base/bytes/index.ts';
 import { listed, nearestName, shortened } from '../../base/index.ts';
-import { canonicalJson, parseJson, printJson } from '../../base/json/index.ts';
+import { canonicalJson, createNumbersByText, parseJson, printJson } from '../../base/json/index.ts';
 import { judgeFormula } from '../../formula/index.ts';
 import {
   type CsvTable,

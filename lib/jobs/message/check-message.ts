@@ -1,15 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { faultsOf, preview } from '../../base/index.ts';
-import {
-  canonicalJson,
-  checkedBy,
-  isDeeperThan,
-  JsonLimitError,
-  own,
-  parseJson,
-  utcTime,
-} from '../../base/json/index.ts';
+import { checkedBy, faultsOf, own, preview, utcTime } from '../../base/index.ts';
+import { canonicalJson, isDeeperThan, JsonLimitError, parseJson } from '../../base/json/index.ts';
 import { MAX_MESSAGE_BYTES, sentBytes } from '../queue/queue.ts';
 
 /*

@@ -1,11 +1,11 @@
-import { type ReadAheadOptions, readAhead } from '../../base/index.ts';
+import { readAhead } from '../../base/index.ts';
 
 const LISTED = 256;
 
 /** Reads items ahead, as `readAhead` does, while they are listed: 256 of them are held. */
 export async function* readListed<Item, Result>(
   listed: AsyncIterable<Item>,
-  options: Omit<ReadAheadOptions<Item, Result>, 'items'>,
+  options: Omit<Parameters<typeof readAhead<Item, Result>>[0], 'items'>,
 ): AsyncGenerator<Result, void, undefined> {
   for await (const items of inGroups(listed, LISTED)) yield* readAhead({ ...options, items });
 }

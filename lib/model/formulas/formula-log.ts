@@ -1,4 +1,5 @@
-import { anyRecord, parseJson, printJson } from '../../base/json/index.ts';
+import { anyRecord } from '../../base/index.ts';
+import { parseJson, printJson } from '../../base/json/index.ts';
 import { findStored, MAX_LIST_BYTES, type Store } from '../../store/index.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;

@@ -1,4 +1,4 @@
-import { growing } from '../../base/bytes/index.ts';
+import { growing } from '../../base/json/index.ts';
 import { canonicalId, columnOf, lowerCase, type Thing } from '../rules/record-rules.ts';
 import {
   createNumberedTexts,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, filledText, uuid } from '../../base/json/index.ts';
+import { anyRecord, filledText, uuid } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { anyAnswer, type Sentiment, sentiment } from '../records.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord } from '../../base/json/index.ts';
+import { anyRecord } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aboutRecord, type DataFile, dataFile, type Id, idSchema } from '../records.ts';
 

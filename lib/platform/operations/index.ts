@@ -1,6 +1,7 @@
 /* The platform's operations as data, the methods over them, and what reads their responses. */
 
 export { type EndpointName, endpoints, operations } from '../client.ts';
+export { pathSegment } from '../endpoint.ts';
 export {
   type Card,
   type DataFile,

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { pathSegment } from '../../base/json/index.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, pathSegment } from '../endpoint.ts';
 import { type Card, card, recordIn } from '../records.ts';
 
 const input = z.strictObject({

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
-import { anyRecord, pathSegment, printJson, uuid } from '../../base/json/index.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { anyRecord, uuid } from '../../base/index.ts';
+import { printJson } from '../../base/json/index.ts';
+import { type Endpoint, pathSegment } from '../endpoint.ts';
 import { execution, type FunctionExecution } from '../records.ts';
 
 const body = z.strictObject({

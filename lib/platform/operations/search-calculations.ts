@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, wholeNumber } from '../../base/json/index.ts';
+import { filledText, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts';
 

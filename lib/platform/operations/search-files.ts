@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { filledText, urlText, uuid, wholeNumber } from '../../base/json/index.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { filledText, uuid, wholeNumber } from '../../base/index.ts';
+import { type Endpoint, urlText } from '../endpoint.ts';
 import { file, isNothing, nullAsEmpty, recordIn, totalIn } from '../records.ts';
 
 /** An ISO 8601 date and time with a zone, or a date. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText } from '../../base/json/index.ts';
+import { filledText } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aboutRecord, anyAnswer, type Calculation, calculation, type Id, idSchema } from '../records.ts';
 

@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/bytes/index.ts';
+import { freeMemory } from '../../base/json/index.ts';
 import { firstRecords, type Model, openModel, type UsesGraph } from '../../model/index.ts';
 import { IN_SNAPSHOT, relations } from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/history/index.ts';

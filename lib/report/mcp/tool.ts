@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { faultsOf } from '../../base/index.ts';
-import { pastMoment } from '../../base/json/index.ts';
+import { faultsOf, pastMoment } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
 import { type LastRun, lastRuns } from '../../model/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';

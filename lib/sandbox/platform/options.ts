@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../base/index.ts';
-import { wholeNumber } from '../../base/json/index.ts';
+import { faultsOf, wholeNumber } from '../../base/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
 import { assumptions } from './assumptions.ts';
 import {

@@ -1,15 +1,17 @@
 import {
   CLOSE_OBJECT,
   COMMA,
+  holdsMoreValues,
+  JsonLimitError,
   OPEN_OBJECT,
+  parseJson,
   QUOTE,
   skipDeepValue,
   skipSpace,
   skipText,
   skipValue,
   unexpected,
-} from '../../base/bytes/index.ts';
-import { holdsMoreValues, JsonLimitError, parseJson } from '../../base/json/index.ts';
+} from '../../base/json/index.ts';
 import { compareIds, idDigits } from '../../platform/index.ts';
 import { type Store, StoredObjectError } from '../../store/index.ts';
 import type { Manifest, Part } from '../manifest.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { freeMemory, type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
+import { freeMemory, type JsonBytes, jsonBytesOf } from '../../base/json/index.ts';
 import { missingObject, type Store, StoredObjectError, StoreError } from '../../store/index.ts';
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';

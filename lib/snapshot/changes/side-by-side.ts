@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type GatheredBytes, gatherBytes, skipValue } from '../../base/bytes/index.ts';
-import { canonicalExact } from '../../base/json/index.ts';
+import { canonicalExact, type GatheredBytes, gatherBytes, skipValue } from '../../base/json/index.ts';
 import type { Store } from '../../store/index.ts';
 import { packFrame } from '../frames/frame-packer.ts';
 import type { Part } from '../manifest.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
-import { type GatheredBytes, gatherBytes } from '../../base/bytes/index.ts';
+import { type GatheredBytes, gatherBytes } from '../../base/json/index.ts';
 import type { Compression } from '../keys.ts';
 
 /** Maximum bytes of ended frames that wait, so that the compressor's threads have work while a page is scanned. */

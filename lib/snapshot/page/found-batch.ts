@@ -1,4 +1,4 @@
-import { freeMemory } from '../../base/bytes/index.ts';
+import { freeMemory } from '../../base/json/index.ts';
 import { type Id, MAX_ID_DIGITS } from '../../platform/index.ts';
 import { type RecordBatch, type RecordPiece, typesSeen } from './record-fields.ts';
 import type { FoundRecords } from './record-finder.ts';

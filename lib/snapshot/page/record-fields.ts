@@ -1,5 +1,4 @@
-import { type JsonBytes, skipName } from '../../base/bytes/index.ts';
-import { JsonLimitError } from '../../base/json/index.ts';
+import { type JsonBytes, JsonLimitError, skipName } from '../../base/json/index.ts';
 import { textAt } from './value-at.ts';
 
 export type FieldTypes = Record<string, JsonType[]>;

@@ -4,13 +4,14 @@ import {
   COMMA,
   isFilledText,
   type JsonBytes,
+  JsonLimitError,
   OPEN_ARRAY,
   OPEN_OBJECT,
+  parseJson,
   skipSpace,
   skipValue,
   unexpected,
-} from '../../base/bytes/index.ts';
-import { JsonLimitError, parseJson } from '../../base/json/index.ts';
+} from '../../base/json/index.ts';
 import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
 import { idIn, oddMembers, type RecordsIn } from '../../platform/operations/index.ts';
 import {

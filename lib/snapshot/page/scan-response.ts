@@ -6,12 +6,13 @@ import {
   jsonBytesOf,
   OPEN_ARRAY,
   OPEN_OBJECT,
+  parseJson,
+  refuseManyValues,
   skipName,
   skipSpace,
   skipValue,
   unexpected,
-} from '../../base/bytes/index.ts';
-import { parseJson, refuseManyValues } from '../../base/json/index.ts';
+} from '../../base/json/index.ts';
 import { countNames } from './record-fields.ts';
 import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';
 import { textAt } from './value-at.ts';

@@ -2,11 +2,11 @@ import {
   type JsonBytes,
   OPEN_ARRAY,
   OPEN_OBJECT,
+  parseJson,
   QUOTE,
   skipText,
   skipValue,
-} from '../../base/bytes/index.ts';
-import { parseJson } from '../../base/json/index.ts';
+} from '../../base/json/index.ts';
 
 /* Values of a validated response, by the position where they start; 0 stands for a missing value. */
 

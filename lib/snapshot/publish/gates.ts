@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { canonicalJson, own } from '../../base/json/index.ts';
+import { own } from '../../base/index.ts';
+import { canonicalJson } from '../../base/json/index.ts';
 import { jsonSetting } from '../../places.ts';
 import { type Place, placeSchema, runOfKey, sourceOf } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';

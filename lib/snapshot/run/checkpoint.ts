@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { shortened } from '../../base/index.ts';
-import { anyRecord, recordOf } from '../../base/json/index.ts';
+import { anyRecord, recordOf, shortened } from '../../base/index.ts';
 import {
   findStored,
   ifUnchanged,

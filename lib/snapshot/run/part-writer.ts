@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { freeMemory, gatherInPlace } from '../../base/bytes/index.ts';
 import { shortened } from '../../base/index.ts';
+import { freeMemory, gatherInPlace } from '../../base/json/index.ts';
 import type { Store } from '../../store/index.ts';
 import { endsPart } from '../changes/key-hash.ts';
 import { MAX_LINE_BYTES, partChunks } from '../changes/line-reader.ts';

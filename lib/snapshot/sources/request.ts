@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { canonicalJson, each, printJson } from '../../base/json/index.ts';
+import { each } from '../../base/index.ts';
+import { canonicalJson, printJson } from '../../base/json/index.ts';
 import { type Place, placeOf } from '../keys.ts';
 import { gateNames } from '../scan.ts';
 import type { Fields, RequestRule } from './source-definition.ts';

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../base/index.ts';
-import { checkedBy, each, type ListOf } from '../../base/json/index.ts';
+import { checkedBy, each, faultsOf } from '../../base/index.ts';
 import type { LinkedId } from '../../model/rules/index.ts';
 import type { Call } from '../../platform/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
@@ -30,7 +29,7 @@ type Definition<
   /** What a snapshot of it takes: a line of the help. */
   readonly takes: string;
   /** The fields of a request; `list` creates the schemas of its lists. All but the ids are the selection of a run. */
-  readonly fields: (list: ListOf) => F;
+  readonly fields: (list: typeof each) => F;
   readonly rules: readonly RequestRule[];
   /**
    * The options that narrow a run, undefined for those that do not: such a run is never the last of the whole source.
@@ -94,7 +93,7 @@ export type SourceDefinition<
 };
 
 /** A list of any length that may contain duplicates: for lists that no message carries. */
-const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });
+const anyNumberOf: typeof each = (schema, { error }) => z.array(schema, { error });
 
 export function defineSource<
   const Name extends string,

@@ -12,7 +12,7 @@ import {
   skipName,
   skipText,
   skipValue,
-} from '../../base/bytes/index.ts';
+} from '../../base/json/index.ts';
 import type { ColumnType } from './hive-type.ts';
 import {
   addBoolean,

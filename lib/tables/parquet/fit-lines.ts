@@ -5,7 +5,7 @@ import {
   skipDeepValue,
   skipSpace,
   unexpected,
-} from '../../base/bytes/index.ts';
+} from '../../base/json/index.ts';
 import { createEncoder, type NamedEncoder, readObject, structOf } from './column-encoders.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
 import {

@@ -1,6 +1,5 @@
 import type { ByteWriter } from 'hyparquet-writer';
-import { type JsonBytes, jsonBytesOf } from '../../base/bytes/index.ts';
-import { canonicalExact, parseExact } from '../../base/json/index.ts';
+import { canonicalExact, type JsonBytes, jsonBytesOf, parseExact } from '../../base/json/index.ts';
 import { writeNumbers } from './pages.ts';
 import {
   addQuoted,

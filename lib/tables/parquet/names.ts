@@ -10,7 +10,7 @@ import {
   skipDeepValue,
   skipName,
   skipText,
-} from '../../base/bytes/index.ts';
+} from '../../base/json/index.ts';
 
 /** The state of reading a line. */
 export type Reading = {

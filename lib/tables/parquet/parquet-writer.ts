@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { RowGroup } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { freeMemory, gatherBytes, type JsonBytes } from '../../base/bytes/index.ts';
+import { freeMemory, gatherBytes, type JsonBytes } from '../../base/json/index.ts';
 import { createLineFitter } from './fit-lines.ts';
 import { parquetSchema, type TableColumns } from './hive-type.ts';
 import {

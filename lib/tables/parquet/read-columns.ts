@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type ColumnMetaData, parquetMetadata, parquetSchema, type SchemaTree } from 'hyparquet';
-import { freeMemory } from '../../base/bytes/index.ts';
+import { freeMemory } from '../../base/json/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import { bitsOf } from './leaf.ts';
 import { readNumbers, readPageHeader } from './pages.ts';

@@ -1,4 +1,4 @@
-import { freeMemory, type JsonBytes, QUOTE } from '../../base/bytes/index.ts';
+import { freeMemory, type JsonBytes, QUOTE } from '../../base/json/index.ts';
 
 /** Texts in UTF-8: each distinct one once, and the sequence of their indexes. */
 export type Texts = {

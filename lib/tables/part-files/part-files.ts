@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { jsonBytesOf } from '../../base/bytes/index.ts';
+import { jsonBytesOf } from '../../base/json/index.ts';
 import {
   eachLine,
   type LineReader,

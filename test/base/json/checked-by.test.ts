@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../lib/base/json/inputs.ts';
+import { checkedBy } from '../../../lib/base/inputs.ts';
 
 const row = z.object({ id: z.number(), name: z.string(), at: z.number() });
 const schema = z.object({ rows: z.array(row) });

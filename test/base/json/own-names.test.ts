@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { anyRecord, own, recordOf } from '../../../lib/base/json/inputs.ts';
+import { anyRecord, own, recordOf } from '../../../lib/base/inputs.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
 import { parseStaged, printStaged } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { refusals } from '../../../lib/snapshot/publish/gates.ts';

@@ -63,7 +63,7 @@ export const groups = {
     ],
     tests: [
       'test/jobs/after-failure.test.ts',
-      'test/base/{backoff,once,sleep,json/inputs}.test.ts',
+      'test/base/{backoff,once,sleep,inputs}.test.ts',
       'test/platform/http/{retry-after,transport}.test.ts',
       'test/platform/{retry,outage,shape-faults,private-texts,records}.test.ts',
       'test/platform/call.test.ts',

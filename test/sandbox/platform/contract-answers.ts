@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyRecord, recordOf } from '../../../lib/base/json/index.ts';
+import { anyRecord, recordOf } from '../../../lib/base/index.ts';
 import type { EndpointName } from '../../../lib/platform/client.ts';
 import { idSchema } from '../../../lib/platform/index.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isFilledText, skipDeepValue, skipSpace, skipValue } from '../../../lib/base/bytes/json-bytes.ts';
 import { MAX_DEPTH } from '../../../lib/base/json/json.ts';
+import { isFilledText, skipDeepValue, skipSpace, skipValue } from '../../../lib/base/json/json-bytes.ts';
 import { jsonOf } from './json-of.ts';
 
 describe('the end of a value that may be nested deeper than JSON is read', () => {

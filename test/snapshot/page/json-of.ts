@@ -1,4 +1,4 @@
-import type { JsonBytes } from '../../../lib/base/bytes/json-bytes.ts';
+import type { JsonBytes } from '../../../lib/base/json/json-bytes.ts';
 
 /** The bytes of a text, somewhere within a larger memory. */
 export function jsonOf(text: string): JsonBytes {

@@ -1,6 +1,5 @@
-import { createSeenTexts } from '../../../base/bytes/index.ts';
 import { preview } from '../../../base/index.ts';
-import { printJson } from '../../../base/json/index.ts';
+import { createSeenTexts, printJson } from '../../../base/json/index.ts';
 import { sentBytes } from '../../queue/queue.ts';
 import { isBatchName, MAX_BATCH_NAME_LENGTH, MAX_TEXT_BYTES, MAX_TEXTS } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recordOf } from '../../../base/json/index.ts';
+import { recordOf } from '../../../base/index.ts';
 import { type BatchCounts, batchCounts, type RowCosts } from '../../../model/rules/index.ts';
 import { tokensOf } from '../../../platform/index.ts';
 import type { TextResult } from '../scoring/score-texts.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { messageOf } from '../../../base/index.ts';
-import { parseJson, printJson, recordOf } from '../../../base/json/index.ts';
+import { messageOf, recordOf } from '../../../base/index.ts';
+import { parseJson, printJson } from '../../../base/json/index.ts';
 import { lowerCase, type outcomes, type RowCosts } from '../../../model/rules/index.ts';
 import {
   findStored,

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { anyRecord, canonicalJson, parseJson, parseOwnJson, printJson } from '../../../base/json/index.ts';
+import { anyRecord } from '../../../base/index.ts';
+import { canonicalJson, parseJson, parseOwnJson, printJson } from '../../../base/json/index.ts';
 import type { Sentiment } from '../../../platform/index.ts';
 import {
   findStored,

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { anyRecord, canonicalJson, parseJson, printJson } from '../../../base/json/index.ts';
+import { anyRecord } from '../../../base/index.ts';
+import { canonicalJson, parseJson, printJson } from '../../../base/json/index.ts';
 import type { Sentiment, SentimentRequest } from '../../../platform/index.ts';
 import type { RowKey, StoredRow } from '../../../table/index.ts';
 import { type BatchStorage, RETENTION_MS } from '../batch/batch.ts';

@@ -1,6 +1,5 @@
-import { createNumbersByText } from '../../../base/bytes/index.ts';
-import { preview, shortened } from '../../../base/index.ts';
-import { JsonLimitError, own, parseJson, printJson } from '../../../base/json/index.ts';
+import { own, preview, shortened } from '../../../base/index.ts';
+import { createNumbersByText, JsonLimitError, parseJson, printJson } from '../../../base/json/index.ts';
 import {
   type CsvForm,
   notRows,

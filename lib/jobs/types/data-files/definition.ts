@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../../base/index.ts';
-import { checkedBy, each } from '../../../base/json/index.ts';
+import { checkedBy, each, faultsOf } from '../../../base/index.ts';
 import { type Call, idSchema, PlatformError } from '../../../platform/index.ts';
 import { dataFileOf, expandNames, getDataFile } from '../../../platform/operations/index.ts';
 import { common, type JobBy } from '../../message/check-message.ts';

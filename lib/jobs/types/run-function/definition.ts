@@ -1,14 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
-import { messageOf, shortened } from '../../../base/index.ts';
-import {
-  anyRecord,
-  JsonLimitError,
-  parseJson,
-  pathSegment,
-  uuid,
-  yesOrNo,
-} from '../../../base/json/index.ts';
+import { anyRecord, messageOf, shortened, uuid, yesOrNo } from '../../../base/index.ts';
+import { JsonLimitError, parseJson } from '../../../base/json/index.ts';
 import { readAsJson } from '../../../platform/http/index.ts';
 import type { Call, FunctionExecution, ReadAnswer } from '../../../platform/index.ts';
 import {
@@ -16,6 +9,7 @@ import {
   runFunction as endpoint,
   linesIn,
   oddIn,
+  pathSegment,
 } from '../../../platform/operations/index.ts';
 import { type AllowLists, notAllowed } from '../../allow-lists.ts';
 import { EXECUTED, type Outcome, wasExecuted } from '../../ledger/job-row.ts';

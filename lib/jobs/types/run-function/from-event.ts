@@ -1,5 +1,5 @@
-import { listed, preview, shortened } from '../../../base/index.ts';
-import { own, printJson } from '../../../base/json/index.ts';
+import { listed, own, preview, shortened } from '../../../base/index.ts';
+import { printJson } from '../../../base/json/index.ts';
 import { type ExpandedMessage, type GivenMessage, isObject } from '../../message/check-message.ts';
 import { MAX_MESSAGE_BYTES } from '../../queue/queue.ts';
 

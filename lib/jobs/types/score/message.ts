@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { anyText, checkedBy, whole, wholeNumber } from '../../../base/json/index.ts';
+import { checkedBy, whole, wholeNumber } from '../../../base/index.ts';
 import type { SentimentRequest } from '../../../platform/index.ts';
 import { analyzeSentiment } from '../../../platform/operations/index.ts';
 import { common, isObject, type JobBy, type MessageChecks, together } from '../../message/check-message.ts';
@@ -7,6 +7,9 @@ import { common, isObject, type JobBy, type MessageChecks, together } from '../.
 /** Maximum texts in a job, and maximum bytes of UTF-8 that they may take together. */
 export const MAX_TEXTS = 100;
 export const MAX_TEXT_BYTES = 200 * 1024;
+
+/** Text with at least one character that is not white space; it may hold half a surrogate pair, as a cut emoji does. */
+const anyText = z.string({ error: 'text' }).check(z.regex(/\S/, { error: 'text that is not empty' }));
 
 const textOfJob = z.strictObject(
   {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy } from '../../../base/json/index.ts';
+import { checkedBy } from '../../../base/index.ts';
 import {
   commonFields,
   isSource,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/json/index.ts';
+import { checkedBy, filledText, wholeNumber, yesOrNo } from '../../../base/index.ts';
 import { formulaKeys, storeFormula } from '../../../model/formulas/index.ts';
 import { type Calculation, idSchema, type Platform } from '../../../platform/index.ts';
 import { updateFormula as endpoint, isInvalidFormula } from '../../../platform/operations/index.ts';

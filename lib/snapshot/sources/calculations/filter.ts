@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { nearestName } from '../../../base/index.ts';
-import { filledText, utcTime, uuid } from '../../../base/json/index.ts';
+import { filledText, nearestName, utcTime, uuid } from '../../../base/index.ts';
 
 /** The values of a field; of ids the platform takes a list. */
 type Kind = {

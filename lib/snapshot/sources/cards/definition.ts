@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { uuid, yesOrNo } from '../../../base/json/index.ts';
+import { uuid, yesOrNo } from '../../../base/index.ts';
 import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
 import {
   CANONICAL_ID,

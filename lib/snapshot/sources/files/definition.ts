@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { nearestName } from '../../../base/index.ts';
-import { filledText, utcTime, uuid, yesOrNo } from '../../../base/json/index.ts';
+import { filledText, nearestName, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
 import { searchFiles } from '../../../platform/operations/index.ts';
 import {
   id,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { createSeenTexts, type SeenTexts } from '../../../base/bytes/index.ts';
+import { createSeenTexts } from '../../../base/json/index.ts';
 import { type Call, type OnOdd, PlatformError, type ReadAnswer, timeMs } from '../../../platform/index.ts';
 import {
   type FileSearch,
@@ -150,7 +150,11 @@ const START: FilesetPosition = {
 type ReadRows = Pick<FilesetPosition, 'digest' | 'isAscending' | 'last'>;
 
 /** The rows of a page that are new. A key is built once a row: a page may have millions. */
-function readRows({ files, keyOf, pathOf, createdMs }: ScannedFilePage, seen: SeenTexts, before: ReadRows) {
+function readRows(
+  { files, keyOf, pathOf, createdMs }: ScannedFilePage,
+  seen: ReturnType<typeof createSeenTexts>,
+  before: ReadRows,
+) {
   const rows = new Uint32Array(files);
   let { digest, isAscending, last } = before;
   let fresh = 0;
@@ -191,7 +195,7 @@ function withPage(
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
 async function addTaken(
-  seen: SeenTexts,
+  seen: ReturnType<typeof createSeenTexts>,
   filesetId: string,
   taken: AsyncIterable<readonly string[]>,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as z from 'zod/mini';
-import { canonicalJson, own, parseJson } from '../../../../lib/base/json/index.ts';
+import { own } from '../../../../lib/base/index.ts';
+import { canonicalJson, parseJson } from '../../../../lib/base/json/index.ts';
 import { readAllow } from '../../../../lib/jobs/allow.ts';
 import { readFollowers } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import {

@@ -9,27 +9,13 @@ export const uuid = z
     z.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'a UUID (8-4-4-4-12 hex digits)' }),
   );
 
-/** Text with at least one character that is not white space; it may hold half a surrogate pair, as a cut emoji does. */
-export const anyText = z.string({ error: 'text' }).check(z.regex(/\S/, { error: 'text that is not empty' }));
-
 /** Half a surrogate pair can be neither part of a URL nor stored as UTF-8. */
-const wellFormed = z.refine((text) => String(text).isWellFormed(), { error: 'well-formed Unicode' });
+export const wellFormed = z.refine((text) => String(text).isWellFormed(), { error: 'well-formed Unicode' });
 
 /** Well-formed text with at least one character that is not white space. */
 export const filledText = z
   .string({ error: 'text' })
   .check(z.regex(/\S/, { error: 'text that is not empty' }), wellFormed);
-
-/** Any text that a URL can hold. */
-export const urlText = z.string({ error: 'text' }).check(wellFormed);
-
-/** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
-export const pathSegment = z.string({ error: 'text' }).check(
-  z.refine((value) => value !== '' && value !== '.' && value !== '..', {
-    error: 'a name that is not empty, "." or ".."',
-  }),
-  wellFormed,
-);
 
 /** A whole number within these bounds. */
 export function wholeNumber(least: number, most: number) {
@@ -80,14 +66,11 @@ export const whole = (error: string, holds: (list: readonly unknown[]) => boolea
     when: ({ value }) => Array.isArray(value),
   });
 
-/** Makes the schema of a list; `most` is the maximum number of entries in a message. */
-export type ListOf = <T extends z.core.SomeType>(
+/** The schema of a list of 1 to `most` entries without duplicates. */
+export const each = <T extends z.core.SomeType>(
   schema: T,
-  options: { readonly error: string; readonly most: number },
-) => z.ZodMiniArray<T>;
-
-/** A list of 1 to `most` entries without duplicates. */
-export const each: ListOf = (schema, { error, most }) =>
+  { error, most }: { readonly error: string; readonly most: number },
+): z.ZodMiniArray<T> =>
   z.array(schema, { error }).check(
     whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
     whole('a list without duplicates', (list) => new Set(list).size === list.length),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gatherBytes, gatherInPlace } from '../../../lib/base/bytes/growing.ts';
+import { gatherBytes, gatherInPlace } from '../../../lib/base/json/growing.ts';
 
 test.each([1, 5, 6, 100, undefined])(
   'pieces come out as they were added, with %s bytes expected',

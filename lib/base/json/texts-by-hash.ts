@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /* Texts held as 64 bits of their hashes: two of a million are taken for one in one of 30 million cases. */
 
 /** Which texts have been seen, in 11 to 22 bytes each. They must be well-formed. */
-export type SeenTexts = {
+type SeenTexts = {
   /** Adds a text; false if it was already there. */
   add(text: string): boolean;
   size(): number;

@@ -6,7 +6,7 @@
  * has seen none, the check is free. Some functions are long because an extra call was measured to be slower.
  */
 
-import { MAX_DEPTH, tooDeep } from '../json/index.ts';
+import { MAX_DEPTH, tooDeep } from './json.ts';
 
 /** UTF-8, and the same bytes as a view, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { analyzeSentiment } from '../../../lib/platform/operations/analyze-sentiment.ts';
-import { getDataFile } from '../../../lib/platform/operations/get-data-file.ts';
-import { runFunction } from '../../../lib/platform/operations/run-function.ts';
-import { searchCalculations } from '../../../lib/platform/operations/search-calculations.ts';
-import { searchFiles } from '../../../lib/platform/operations/search-files.ts';
-import { updateFormula } from '../../../lib/platform/operations/update-formula.ts';
-import { caught } from '../../platform/caught.ts';
-import { fakeCall, ok } from '../../platform/fake-call.ts';
-import { calculations, sentiment } from '../../platform/sample-records.ts';
+import { analyzeSentiment } from '../../lib/platform/operations/analyze-sentiment.ts';
+import { getDataFile } from '../../lib/platform/operations/get-data-file.ts';
+import { runFunction } from '../../lib/platform/operations/run-function.ts';
+import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
+import { searchFiles } from '../../lib/platform/operations/search-files.ts';
+import { updateFormula } from '../../lib/platform/operations/update-formula.ts';
+import { caught } from '../platform/caught.ts';
+import { fakeCall, ok } from '../platform/fake-call.ts';
+import { calculations, sentiment } from '../platform/sample-records.ts';
 
 const sort = { field: 'id', ascending: true };
 const packageId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { currentIds, traced, withIds } from '../../lib/base/traced.ts';
+import { currentIds, traced, withIds } from '../../../lib/base/aws/traced.ts';
 
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 

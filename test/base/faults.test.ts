@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { faultsOf, listed } from '../../../lib/base/json/faults.ts';
+import { faultsOf, listed } from '../../lib/base/faults.ts';
 
 const schema = z.object({ sort: z.object({}), limit: z.number({ error: 'a whole number' }) });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNumbersByText, createSeenTexts } from '../../../lib/base/bytes/texts-by-hash.ts';
+import { createNumbersByText, createSeenTexts } from '../../../lib/base/json/texts-by-hash.ts';
 
 const texts = Array.from({ length: 20_000 }, (_, index) => `fileset/${index}`);
 
