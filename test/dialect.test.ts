@@ -34,7 +34,7 @@ const PARSERS = [
   'lib/model/packed.ts',
   'lib/report/mcp/bounded-lines.ts',
   'lib/report/mcp/answer.ts',
-  'lib/tables/part-files/part-files.ts',
+  'lib/tables/parquet/part-files.ts',
   'lib/tables/parquet/fit-lines.ts',
   'lib/tables/parquet/names.ts',
   'lib/tables/parquet/column-encoders.ts',

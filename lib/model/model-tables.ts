@@ -9,7 +9,7 @@ import {
   storedWord,
   type TableDefinition,
   text,
-} from '../snapshot/columns/index.ts';
+} from '../columns.ts';
 import { type Flag, flagMeanings, flagsOf, relations } from './rules/index.ts';
 
 const as_of = stored(

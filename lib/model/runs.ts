@@ -2,8 +2,13 @@ import { once } from '../base/index.ts';
 import { type Manifest, manifestOf, placesIn, readLatest } from '../snapshot/history/index.ts';
 import { linkedTo, type Place, type Source, sourceDefinitions, sourceOf } from '../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../store/index.ts';
-import { type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
-import { buildParquet, intactParquet, parquetOfRun } from '../tables/part-files/index.ts';
+import {
+  buildParquet,
+  intactParquet,
+  parquetOfRun,
+  type RowGroup,
+  rowGroupsOf,
+} from '../tables/parquet/index.ts';
 import { hasLinks, type PartUses, usesOfPart } from './part-uses.ts';
 
 export type LastRun = {

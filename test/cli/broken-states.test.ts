@@ -7,7 +7,7 @@ import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/mani
 import { readLastPublication } from '../../lib/snapshot/publish/publish-parts.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { fileName } from '../../lib/tables/part-files/part-files.ts';
+import { fileName } from '../../lib/tables/parquet/part-files.ts';
 import { folderOfAll } from '../folder-of-each.ts';
 import { isWhole, sampled } from '../scale.ts';
 import { runCommand, settingsOf } from './run-command.ts';

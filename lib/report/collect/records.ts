@@ -1,6 +1,6 @@
+import { ISO_TIME } from '../../columns.ts';
 import { groupsOf, type ModelColumns } from '../../model/index.ts';
 import { canonicalId, lowerCase } from '../../model/rules/index.ts';
-import { ISO_TIME } from '../../snapshot/columns/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';

@@ -1,16 +1,10 @@
 import * as z from 'zod/mini';
 import { checkedBy, each, faultsOf } from '../../base/index.ts';
+import { type HiveType, type StoredName, storedTypes, type TableColumns, withOther } from '../../columns.ts';
 import type { LinkedId } from '../../model/rules/index.ts';
 import type { Call } from '../../platform/index.ts';
 import type { EndpointName } from '../../platform/operations/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
-import {
-  type HiveType,
-  type StoredName,
-  storedTypes,
-  type TableColumns,
-  withOther,
-} from '../columns/index.ts';
 import type { Scan } from '../scan.ts';
 
 export type Fields = z.core.$ZodShape;

@@ -36,7 +36,7 @@ import {
   type RecordedParquet,
   readBuilt,
   recordBuilt,
-} from '../part-files/part-files.ts';
+} from '../parquet/part-files.ts';
 import type { Partitions } from '../partitions/partitions.ts';
 import { listRuns, pointAtLatest } from './runs-table.ts';
 

@@ -12,7 +12,7 @@ import {
 import { type Store, type StoredObject, unlessDamaged, updateObject } from '../../store/index.ts';
 import { storedTables } from '../catalog/tables.ts';
 import { parquetFormat } from '../parquet/hive-type.ts';
-import { parquetOfRun } from '../part-files/part-files.ts';
+import { parquetOfRun } from '../parquet/part-files.ts';
 
 type RunAt = Pick<PublishedRun, 'run' | 'manifest'>;
 

@@ -7,7 +7,7 @@ import {
   type TableDefinition,
   text,
   word,
-} from '../../snapshot/columns/index.ts';
+} from '../../columns.ts';
 
 /** Guesses of counts: of a row, and of all rows of a batch. */
 const guesses: Readonly<Record<string, readonly string[]>> = {

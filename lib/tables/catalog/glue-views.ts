@@ -1,4 +1,4 @@
-import type { HiveType } from '../../snapshot/columns/index.ts';
+import type { HiveType } from '../../columns.ts';
 import { sources } from '../../snapshot/sources/index.ts';
 import { trinoType } from '../parquet/hive-type.ts';
 import { viewsOver } from './tables.ts';

@@ -1,6 +1,6 @@
+import { type TableColumns, text } from '../../columns.ts';
 import { modelColumns, modelTables } from '../../model/index.ts';
 import { CANONICAL_DIGITS } from '../../model/rules/index.ts';
-import { type TableColumns, text } from '../../snapshot/columns/index.ts';
 import {
   isSource,
   type Place,

@@ -1,5 +1,3 @@
-import { endStates, jobTypes } from '../../jobs/types/index.ts';
-import { type ModelTable, modelTables } from '../../model/index.ts';
 import {
   alternatives,
   epochMoment,
@@ -15,7 +13,9 @@ import {
   type TableDefinition,
   text,
   word,
-} from '../../snapshot/columns/index.ts';
+} from '../../columns.ts';
+import { endStates, jobTypes } from '../../jobs/types/index.ts';
+import { type ModelTable, modelTables } from '../../model/index.ts';
 import { consistencies, type Place, sources } from '../../snapshot/sources/index.ts';
 import { batchTables, scores } from './batch-tables.ts';
 import { recordViews } from './record-views.ts';

@@ -1,5 +1,5 @@
+import { type Column, shownColumns, type TableDefinition } from '../../columns.ts';
 import type { ModelTable } from '../../model/index.ts';
-import { type Column, shownColumns, type TableDefinition } from '../../snapshot/columns/index.ts';
 
 /**
  * A table as people see it, here and in Athena. `sql` is in Trino's SQL, over tables that begin with `stored_` and

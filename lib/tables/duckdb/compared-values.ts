@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { alternatives } from '../../snapshot/columns/index.ts';
+import { alternatives } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { columnOf, comparedIn, meantBy, type QueryNode, type QueryTree, scopedNodes } from './query-tree.ts';
 

@@ -1,4 +1,4 @@
-import { epochMoment, momentOf } from '../../snapshot/columns/index.ts';
+import { epochMoment, momentOf } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
 import {

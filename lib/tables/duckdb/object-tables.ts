@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { readAhead } from '../../base/index.ts';
+import { withOther } from '../../columns.ts';
 import { bytesOfResult } from '../../jobs/index.ts';
 import { findRows, SCORES_FOLDER } from '../../jobs/texts/index.ts';
-import { withOther } from '../../snapshot/columns/index.ts';
 import { idOfSegment, type ListedObject, missingObject, unlessDamaged } from '../../store/index.ts';
 import { storedTables } from '../catalog/tables.ts';
-import { type PlacedLine, parquetOfLines } from '../part-files/part-files.ts';
+import { type PlacedLine, parquetOfLines } from '../parquet/part-files.ts';
 import { type FileToRead, fileOf, type Piece, type Session, type Table } from './stored-files.ts';
 
 /** A table over objects of JSON, and how one of them is read: as lines, each a row. */

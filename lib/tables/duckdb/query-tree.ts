@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson } from '../../base/json/index.ts';
-import type { Column } from '../../snapshot/columns/index.ts';
+import type { Column } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { literal } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Columns } from '../../snapshot/sources/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
-import { intactParquet, type StoredParquet } from '../part-files/part-files.ts';
+import { intactParquet, type StoredParquet } from '../parquet/part-files.ts';
 
 /** Rows that are stored as Parquet, or are to be converted to it. */
 type StoredRows = {

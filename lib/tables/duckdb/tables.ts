@@ -1,4 +1,5 @@
 import { once } from '../../base/index.ts';
+import { withOther } from '../../columns.ts';
 import {
   type CurrentModel,
   lastRuns,
@@ -7,7 +8,6 @@ import {
   modelTableNames,
   renewModel,
 } from '../../model/index.ts';
-import { withOther } from '../../snapshot/columns/index.ts';
 import { manifestOf, placesIn, publishedRuns, readLatest } from '../../snapshot/history/index.ts';
 import {
   isSource,
@@ -23,7 +23,7 @@ import { rowsOfRuns } from '../build/runs-table.ts';
 import { unsentColumns } from '../catalog/record-views.ts';
 import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
 import { storedTables } from '../catalog/tables.ts';
-import { buildParquet, parquetOfLines, parquetOfRun } from '../part-files/part-files.ts';
+import { buildParquet, parquetOfLines, parquetOfRun } from '../parquet/part-files.ts';
 import { objectTables } from './object-tables.ts';
 import {
   type DataFile,

@@ -1,4 +1,4 @@
-import type { HiveType } from '../../../lib/snapshot/columns/index.ts';
+import type { HiveType } from '../../../lib/columns.ts';
 
 const SCALARS: Readonly<Record<string, string>> = {
   string: 'VARCHAR',

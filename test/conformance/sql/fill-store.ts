@@ -11,7 +11,7 @@ import { readLastPublication } from '../../../lib/snapshot/publish/publish-parts
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
-import { parquetOfRun } from '../../../lib/tables/part-files/part-files.ts';
+import { parquetOfRun } from '../../../lib/tables/parquet/part-files.ts';
 import { gluePartitions } from '../../../lib/tables/partitions/glue-partitions.ts';
 import { summaryOf as summaryOfParts } from '../../jobs/summary-of.ts';
 import { truthOf } from '../../tables/runs.ts';

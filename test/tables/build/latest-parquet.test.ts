@@ -9,7 +9,7 @@ import {
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { pointAtLatest } from '../../../lib/tables/build/runs-table.ts';
-import { parquetIdOf, recordBuilt } from '../../../lib/tables/part-files/part-files.ts';
+import { parquetIdOf, recordBuilt } from '../../../lib/tables/parquet/part-files.ts';
 import { monday, tuesday } from '../../snapshot/publish/finished-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { beforeFirst } from '../../store/before.ts';

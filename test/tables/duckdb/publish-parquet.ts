@@ -9,7 +9,7 @@ import {
   parquetIdOf,
   recordBuilt,
   type StoredParquet,
-} from '../../../lib/tables/part-files/part-files.ts';
+} from '../../../lib/tables/parquet/part-files.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 

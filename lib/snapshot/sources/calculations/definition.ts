@@ -11,7 +11,7 @@ import {
   storedWord,
   text,
   unsent,
-} from '../../columns/index.ts';
+} from '../../../columns.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 import { filterSchema, requestFilter } from './filter.ts';
 

@@ -12,7 +12,7 @@ import {
   storedWord,
   text,
   word,
-} from '../../columns/index.ts';
+} from '../../../columns.ts';
 import { calculations } from '../calculations/definition.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 

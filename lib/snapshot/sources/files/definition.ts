@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { filledText, nearestName, utcTime, uuid, yesOrNo } from '../../../base/index.ts';
-import { searchFiles } from '../../../platform/operations/index.ts';
 import {
   id,
   isWord,
@@ -12,7 +11,8 @@ import {
   stored,
   storedId,
   word,
-} from '../../columns/index.ts';
+} from '../../../columns.ts';
+import { searchFiles } from '../../../platform/operations/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
 /** One of the names; the error suggests the nearest one. */

@@ -17,8 +17,8 @@ import {
   sourceOf,
 } from '../../snapshot/sources/index.ts';
 import { findStored, printStored, type Store, unlessDamaged } from '../../store/index.ts';
-import { parquetFormat, type TableColumns } from '../parquet/hive-type.ts';
-import { type BuiltParquet, createParquetFile } from '../parquet/parquet-writer.ts';
+import { parquetFormat, type TableColumns } from './hive-type.ts';
+import { type BuiltParquet, createParquetFile } from './parquet-writer.ts';
 
 const parquetFile = z.object({
   /** Identifies what the file was built from (`parquetIdOf`): another id, another file. */
