@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { errorText } from '../../base/index.ts';
 import { findReport, printReport, REPORT_PAGE_KEY } from '../../report/index.ts';
 import { type Environment, readSyncSettings } from '../../settings.ts';
 import { linkToObject, missingObject, type Store } from '../../store/index.ts';
@@ -41,7 +42,13 @@ export async function writeReport(
   const store = await openStoreOf(terminal, at);
   const { PLATFORM_LINKS: links } = readSyncSettings(environment);
   // The report is about the store, so it can be written without the table.
-  const throttled = async () => (at === undefined ? await throttledNow(environment).catch(() => []) : []);
+  const throttled = () =>
+    at === undefined
+      ? throttledNow(environment).catch((error: unknown) => {
+          err(shown(`platform-sync: whether calls are throttled is not known: ${errorText(error)}`));
+          return [];
+        })
+      : Promise.resolve([]);
   const now = () => at ?? Date.now();
   const report = await printReport({ store, links, now, isPast: at !== undefined, signal, throttled });
   const { page, facts } = report;

@@ -27,6 +27,7 @@ import {
   type StagedRow,
 } from './batch/chunk-objects.ts';
 import {
+  chunkRows,
   finishBatch,
   hasPart,
   isEnded,
@@ -100,12 +101,28 @@ export async function isBatchKnown(batch: string, { store, table }: BatchStorage
   return false;
 }
 
-/** Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file. */
+/** A worker that has a chunk stores what it scores after the batch was erased: the cached results of its texts. */
+async function refuseOpen(forgotten: Forgotten, batches: BatchStorage): Promise<void> {
+  if (!('batch' in forgotten)) return;
+  const { batch } = forgotten;
+  let open = 0;
+  for await (const { row } of chunkRows(batch, batches)) if (!isEnded(row)) open += 1;
+  if (open > 0)
+    throw new Error(
+      `forget batch ${batch}: expected a batch whose chunks have all ended, got ${open} that may still store scores: wait for them, or first run platform-sync jobs cancel --batch ${batch}`,
+    );
+}
+
+/**
+ * Erases a text or a batch, also from old versions of objects and from deleted rows in the table's file. Throws for a
+ * batch with chunks that have not ended.
+ */
 export async function forget(
   forgotten: Forgotten,
   batches: BatchStorage,
   environment: Environment,
 ): Promise<Erased & { readonly oldVersions: number }> {
+  await refuseOpen(forgotten, batches);
   const erased =
     'batch' in forgotten
       ? await forgetBatch(forgotten.batch, batches)
@@ -120,11 +137,12 @@ export async function forget(
 /** A text by its SHA-256, or a batch. */
 type Forgotten = { readonly textHash: string } | { readonly batch: string };
 
-/** What would be erased now, and how many old versions of objects. */
+/** What would be erased now, and how many old versions of objects. Throws as `forget` does. */
 export async function wouldForget(
   forgotten: Forgotten,
   options: BatchStorage,
 ): Promise<Erased & { readonly oldVersions: number }> {
+  await refuseOpen(forgotten, options);
   const { keys: _, hashes, ...held } = await findHeld(forgotten, options);
   const cached = await Array.fromAsync(cacheRowsOf(hashes, options.table));
   const old = await Array.fromAsync(oldVersionsOf(forgotten, options.store));

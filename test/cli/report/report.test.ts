@@ -133,6 +133,18 @@ test('names the operations that the platform throttles alone, as the table has t
   ]);
 });
 
+test('says that throttling is not known where the table cannot be read, and writes the report', async () => {
+  const PLATFORM_BASE_URL = 'https://acme.example.com';
+  const settings = { SYNC_STORE: './unused', SYNC_TABLE: `sqlite:${folder.path}`, PLATFORM_BASE_URL };
+  const fake = createFakeTerminal(settings);
+  const store = await published();
+
+  const ended = await writeReport({ output: file }, { ...fake.terminal, openStore: async () => store });
+
+  expect(ended).toMatchObject({ ended: 'done' });
+  expect(fake.err()).toMatch(/^platform-sync: whether calls are throttled is not known: .+/);
+});
+
 test('each system has its opener, and a machine without a screen none', () => {
   expect(openerFor('darwin', '/a b.html', {})).toEqual({ command: 'open', args: ['/a b.html'] });
   expect(openerFor('win32', 'C:\\a&b.html', {})).toMatchObject({ command: 'rundll32' });
