@@ -1,13 +1,5 @@
+import { type Column, number, stored, storedWord, type TableDefinition, text, word } from '../../columns.ts';
 import { batchCounts, outcomes } from '../../model/rules/index.ts';
-import {
-  type Column,
-  number,
-  stored,
-  storedWord,
-  type TableDefinition,
-  text,
-  word,
-} from '../../columns.ts';
 
 /** Guesses of counts: of a row, and of all rows of a batch. */
 const guesses: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { uuid, yesOrNo } from '../../../base/index.ts';
-import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
 import {
   CANONICAL_ID,
   id,
@@ -13,6 +12,7 @@ import {
   text,
   word,
 } from '../../../columns.ts';
+import { datasetsUsed, linkFields } from '../../../model/rules/index.ts';
 import { calculations } from '../calculations/definition.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 

@@ -1,5 +1,5 @@
-import { idDigits, idSchema } from '../../../platform/index.ts';
 import { id, moment, number, ownerName, stored, storedId, word } from '../../../columns.ts';
+import { idDigits, idSchema } from '../../../platform/index.ts';
 import { defineSource, resumable } from '../source-definition.ts';
 
 const REVISION =
