@@ -130,7 +130,7 @@ export const storedWord = (name: string, about: string | readonly string[], use:
   stored('string', typeof about === 'string' ? word(name, about, use) : oneOf(name, about, use));
 
 export const isId = { isId: true } as const;
-/** An id that is stored. */
+/** A column of an id, such as that of an owner, stored under its name. */
 export const storedId = (about: string, ...guesses: readonly string[]) =>
   stored('string', about, { isId: true, guesses });
 /** As the platform sent it, where another column has it in lower case. */
