@@ -7,12 +7,11 @@ import {
   catalog,
   DAY_UNITS,
   type DataType,
-  DISTINCT_FUNCTIONS,
   dataTypeOf,
   entryOf,
   type FunctionEntry,
   INTERVAL_FUNCTIONS,
-  referenceKindOf,
+  setOf,
 } from './infer-data-type.ts';
 import {
   type Call,
@@ -23,7 +22,7 @@ import {
   precedence,
   precedenceOf,
 } from './syntax.ts';
-import { type FormulaFault, faultAt, type Objection, shown, tokensOf } from './tokens.ts';
+import { type FormulaFault, type Objection, positionOf, shown, tokensOf } from './tokens.ts';
 
 /** What the platform reports about a formula (contract 2.1), and more. All lists of an INVALID one are empty. */
 export type FormulaAnalysis =
@@ -35,11 +34,12 @@ export type FormulaAnalysis =
     })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
 
+/** `columnName` as written, in backticks; `columnPosition` is the first backtick's offset in UTF-16 code units. */
 type FormulaFacts = {
   /** Unique function names in upper case, and SERVICE_OP_… for arithmetic; sorted. */
   readonly functions: readonly string[];
   /** Every occurrence of a column in backticks, in the order of the text. */
-  readonly columnPositions: readonly ColumnPosition[];
+  readonly columnPositions: readonly { readonly columnName: string; readonly columnPosition: number }[];
   /** Whether it contains an aggregate. */
   readonly aggregated: boolean;
   /** Whether it contains a window function, or an aggregate OVER a window. */
@@ -51,9 +51,6 @@ type FormulaFacts = {
   /** The calculations and variables that it needs, each once, in the order of their first use. */
   readonly references: readonly FormulaReference[];
 };
-
-/** `columnName` as written, in backticks; `columnPosition` is the first backtick's offset in UTF-16 code units. */
-type ColumnPosition = { readonly columnName: string; readonly columnPosition: number };
 
 /** Another formula, by its id: any number of decimal digits, without leading zeros. */
 type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
@@ -149,6 +146,10 @@ function referencesOf(nodes: readonly Expression[]): FormulaReference[] {
   ];
 }
 
+/** What a function of kind `reference` refers to. */
+const referenceKindOf = (name: string): 'calculation' | 'variable' =>
+  name.endsWith('VARIABLE') ? 'variable' : 'calculation';
+
 function referenceOf(node: Expression): readonly FormulaReference[] {
   if (node.kind !== 'call' || entryOf(node.name)?.kind !== 'reference') return [];
   const id = idOf(node);
@@ -204,6 +205,9 @@ function unknownFunction(name: string): string {
   const nearest = nearestName(name, catalog.keys());
   return `The platform is not known to have a function ${shown(name)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
 }
+
+/** The aggregates that take DISTINCT. */
+const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
 
 function doubtOfArguments(call: Call, entry: FunctionEntry): string | undefined {
   const { name, args, distinct } = call;
@@ -308,6 +312,11 @@ export function parseFormula(text: string): ParsedFormula {
     if (error instanceof FormulaSyntaxError) return failed([error.objection]);
     throw error;
   }
+}
+
+/** A fault at an offset of the formula `text`. */
+function faultAt(text: string, offset: number, message: string): FormulaFault {
+  return { message, offset, ...positionOf(text, offset) };
 }
 
 function placed(text: string, objections: readonly Objection[]): readonly FormulaFault[] {

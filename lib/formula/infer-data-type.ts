@@ -149,16 +149,21 @@ export type FunctionEntry = {
   readonly kind: 'scalar' | 'aggregate' | 'window' | 'reference';
   readonly least: number;
   readonly most: number;
-  readonly result: DataType | ResultRule;
+  readonly result:
+    | DataType /**
+     * `first`: the first argument's type. `common`: one that can hold every argument, `values` every one but the first.
+     * `widest`: of arithmetic over them. `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`:
+     * the type that the last argument ends with. `unknown`: the formula alone does not determine it.
+     */
+    | 'first'
+    | 'common'
+    | 'values'
+    | 'widest'
+    | 'moved'
+    | 'cast'
+    | 'unknown';
   readonly isDocumented: boolean;
 };
-
-/**
- * `first`: the first argument's type. `common`: one that can hold every argument, `values` every one but the first.
- * `widest`: of arithmetic over them. `moved`: a date moved by an interval, DATETIME if the time of day matters. `cast`:
- * the type that the last argument ends with. `unknown`: the formula alone does not determine it.
- */
-type ResultRule = 'first' | 'common' | 'values' | 'widest' | 'moved' | 'cast' | 'unknown';
 
 /** Functions that are alike, by their names in upper case. */
 type Line = readonly [
@@ -268,10 +273,6 @@ export function entryOf(name: string): FunctionEntry | undefined {
 /** Names that carry the platform's prefix, by their ends. */
 const PREFIXED = /_(?:BEAST_MODE|VARIABLE|OP_(?:ADD|SUBTRACT|MULTIPLY|DIVIDE))$/;
 
-/** What a function of kind `reference` refers to. */
-export const referenceKindOf = (name: string): 'calculation' | 'variable' =>
-  name.endsWith('VARIABLE') ? 'variable' : 'calculation';
-
 /** The functions that the platform documents, by name, without those that carry its prefix. */
 export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
   [...functions].filter(([name, { isDocumented }]) => isDocumented && !name.startsWith('_')),
@@ -279,9 +280,6 @@ export const catalog: ReadonlyMap<string, FunctionEntry> = new Map(
 
 /** The functions that may be written without parentheses. */
 export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
-
-/** The aggregates that take DISTINCT. */
-export const DISTINCT_FUNCTIONS: ReadonlySet<string> = setOf('COUNT SUM');
 
 /** The functions whose second argument may be an INTERVAL. */
 export const INTERVAL_FUNCTIONS: ReadonlySet<string> = setOf('ADDDATE DATE_ADD DATE_SUB SUBDATE');

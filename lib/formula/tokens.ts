@@ -118,11 +118,6 @@ export type FormulaFault = {
 /** What is wrong with a formula at an offset of its text: a fault before its line and column are known. */
 export type Objection = { readonly offset: number; readonly message: string };
 
-/** A fault at an offset of the formula `text`. */
-export function faultAt(text: string, offset: number, message: string): FormulaFault {
-  return { message, offset, ...positionOf(text, offset) };
-}
-
 /** Line and column, both from 1. A line ends with a line feed, a carriage return, or both. */
 export function positionOf(text: string, offset: number): { readonly line: number; readonly column: number } {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);

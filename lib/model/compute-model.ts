@@ -105,14 +105,16 @@ export async function computeModel(columns: ModelColumns, known?: KnownFormulas)
   };
 }
 
-type ReadNodes = Pick<Model, 'things'> & {
-  readonly source: SourceColumns | undefined;
-  /** Of the calculations that have a record. */
-  readonly nodes: Uint32Array;
-};
-
 /** The known formulas, but for those of calculations that are gone: a whole snapshot that began later lacks them. */
-async function livingFormulas(known: KnownFormulas | undefined, { source, nodes, things }: ReadNodes) {
+async function livingFormulas(
+  known: KnownFormulas | undefined,
+  options: Pick<Model, 'things'> & {
+    readonly source: SourceColumns | undefined;
+    /** Of the calculations that have a record. */
+    readonly nodes: Uint32Array;
+  },
+) {
+  const { source, nodes, things } = options;
   const all = (await known?.read()) ?? new Map();
   if (all.size === 0 || source?.isWhole !== true) return all;
   const held = new Set<string>();
@@ -120,13 +122,12 @@ async function livingFormulas(known: KnownFormulas | undefined, { source, nodes,
   return new Map([...all].filter(([id, { atMs }]) => held.has(id) || atMs >= source.startedAtMs));
 }
 
-type Read = Pick<Model, 'isMissing' | 'cards' | 'formulas'> & { readonly calculations: ReadCalculations };
-
 function addFlags(
   flags: Uint16Array,
   { graph, things }: Pick<Model, 'graph' | 'things'>,
-  { calculations, cards, formulas, isMissing }: Read,
+  options: Pick<Model, 'isMissing' | 'cards' | 'formulas'> & { readonly calculations: ReadCalculations },
 ): void {
+  const { calculations, cards, formulas, isMissing } = options;
   const { isInvalid, names } = calculations;
   const { nodes } = calculations.held;
   for (const node of nodes) add(flags, node, IN_SNAPSHOT | flagBits.unused);
@@ -353,12 +354,10 @@ async function readOwned(
 }
 
 /** Takes a record: its row, the index of its thing (a new one for the thing's first record), and the node. */
-type SeeRecord = (row: number, place: number, node: number) => void;
-
 async function readRecords(
   source: SourceColumns | undefined,
   collector: UsesCollector,
-  open: (group: RowGroup) => SeeRecord,
+  open: (group: RowGroup) => (row: number, place: number, node: number) => void,
 ): Promise<RecordedThings> {
   const nodes = growing(Uint32Array);
   const rows = growing(Uint32Array);

@@ -146,16 +146,16 @@ export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   return { model: modelOf(packed), ...about };
 }
 
-type Current = Omit<OpenedModel, 'model'> &
-  (
-    | { readonly stored: StoredModel; readonly computed: PackedModel | undefined }
-    | { readonly stored: undefined; readonly computed: PackedModel }
-  );
-
 async function current(
   { store, now, addFault, signal, damaged }: ModelToOpen,
   withTables: boolean,
-): Promise<Current> {
+): Promise<
+  Omit<OpenedModel, 'model'> &
+    (
+      | { readonly stored: StoredModel; readonly computed: PackedModel | undefined }
+      | { readonly stored: undefined; readonly computed: PackedModel }
+    )
+> {
   const before = await findModel(store);
   const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
@@ -267,9 +267,9 @@ function buildTable(model: PackedModel, table: ModelTable, asOfMs: number): Buil
   return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
 }
 
-type Make = (model: PackedModel, asOfMs: number) => { readonly body: Buffer };
-
-const builders: Readonly<Record<ModelTable, Make>> = {
+const builders: Readonly<
+  Record<ModelTable, (model: PackedModel, asOfMs: number) => { readonly body: Buffer }>
+> = {
   calculations: (model, asOfMs) => flaggedTable('calculation', model, asOfMs),
   cards: (model, asOfMs) => flaggedTable('card', model, asOfMs),
   datasets: ({ datasets }, asOfMs) => countedTable(modelColumns.datasets, datasets, asOfMs),

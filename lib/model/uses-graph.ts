@@ -168,18 +168,17 @@ export function createUsesCollector() {
   };
 }
 
-type AllUses = {
-  readonly nodes: number;
-  readonly user: Uint32Array;
-  readonly used: Uint32Array;
-  readonly linkAttributes: Uint32Array;
-};
-
 /** Moves the first use of each pair to the front, merged with the others of the pair; returns the number of pairs. */
 function keepFirst(
-  { nodes, user, used, linkAttributes }: AllUses,
+  options: {
+    readonly nodes: number;
+    readonly user: Uint32Array;
+    readonly used: Uint32Array;
+    readonly linkAttributes: Uint32Array;
+  },
   isBrokenNumber: readonly boolean[],
 ): number {
+  const { nodes, user, used, linkAttributes } = options;
   const { starts, edges } = adjacencyOf({ nodes, from: user, to: used });
   // By node: the edge by which the current user first uses it, plus 1.
   const first = new Uint32Array(nodes);

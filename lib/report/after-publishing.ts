@@ -22,19 +22,20 @@ const eventSchema = z.object({
   digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
 });
 
-type FollowOptions = Pick<ReportToWrite, 'store' | 'links' | 'now'> & {
-  /** The credentials and regions of the topics. */
-  readonly environment: AwsEnvironment;
-  readonly warn: (what: string, fields: object) => void;
-  /** Called when several calls failed lately: with how many. */
-  readonly onOftenFailed: (times: number) => void;
-};
-
 /** Faults that one log line lists; the report has all of them. */
 const MAX_FAULTS = 20;
 
 /** Returns a function that does what follows a publication: see `afterPublishing`. It is called with the event, every ten minutes. */
-export function followPublications({ store, links, now, environment, warn, onOftenFailed }: FollowOptions) {
+export function followPublications(
+  parts: Pick<ReportToWrite, 'store' | 'links' | 'now'> & {
+    /** The credentials and regions of the topics. */
+    readonly environment: AwsEnvironment;
+    readonly warn: (what: string, fields: object) => void;
+    /** Called when several calls failed lately: with how many. */
+    readonly onOftenFailed: (times: number) => void;
+  },
+) {
+  const { store, links, now, environment, warn, onOftenFailed } = parts;
   const failures = createFailures({ store, now, onOften: onOftenFailed });
   const warnOf = (what: string, err: unknown) => warn(what, { err });
   function warnOfFaults(what: string, faults: readonly string[]) {
@@ -239,14 +240,6 @@ async function digestOf(
   return digest && printDigest(digest, { location: store.location, hasReport: true });
 }
 
-type FailuresOptions = {
-  readonly store: Store;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  /** Called with the number of failures within `OFTEN_MS`, from the third on, and if the store itself is unavailable. */
-  readonly onOften: (times: number) => void;
-};
-
 /** A single failure is repaired by the next call; `OFTEN` failures within this time need a person. */
 const OFTEN_MS = 70 * 60_000;
 const OFTEN = 3;
@@ -256,7 +249,14 @@ const KEY = 'work/report-failures.json';
 const schema = z.object({ version: z.literal(1), atMs: z.array(z.number()) });
 
 /** Counts recent failures of the report and the digests, over all processes. */
-export function createFailures({ store, now, onOften }: FailuresOptions) {
+export function createFailures(options: {
+  readonly store: Store;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Called with the number of failures within `OFTEN_MS`, from the third on, and if the store itself is unavailable. */
+  readonly onOften: (times: number) => void;
+}) {
+  const { store, now, onOften } = options;
   async function change(next: (atMs: readonly number[]) => readonly number[]): Promise<readonly number[]> {
     const stored = await findStored(store, KEY, schema);
     const before = (stored?.value.atMs ?? []).filter((each) => now() - each < OFTEN_MS);

@@ -6,7 +6,3 @@ export type FindableKind = (typeof sourceDefinitions)[Source]['names'][number];
 export const findableKinds: readonly FindableKind[] = [
   ...new Set(sources.flatMap((source) => sourceDefinitions[source].names)),
 ];
-
-/** The sources whose records name things of this kind. */
-export const sourcesNaming = (kind: FindableKind): readonly Source[] =>
-  sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));

@@ -23,7 +23,7 @@ import {
 import { readAgain } from '../snapshot/history/index.ts';
 import { isSource, type Source, sourceDefinitions, sources } from '../snapshot/sources/index.ts';
 import type { Store } from '../store/index.ts';
-import { type FindableKind, sourcesNaming } from './findable-kinds.ts';
+import type { FindableKind } from './findable-kinds.ts';
 
 /** A thing. `name` is a calculation's name, or a card's title. */
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
@@ -108,6 +108,10 @@ export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
   readAgain(() => searchOnce(options));
 
 type Search = Omit<WhereUsedOptions, 'store' | 'signal'> & { readonly columns: ModelColumns };
+
+/** The sources whose records name things of this kind. */
+const sourcesNaming = (kind: FindableKind): readonly Source[] =>
+  sources.filter((source) => (sourceDefinitions[source].names as readonly string[]).includes(kind));
 
 async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, id, dataset, most, hops, signal } = options;

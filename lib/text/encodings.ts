@@ -54,16 +54,6 @@ export async function encoderOf(encoding: string): Promise<(text: string) => Buf
   };
 }
 
-const MARKS: readonly { readonly name: string; readonly mark: readonly number[] }[] = [
-  { name: 'utf-8', mark: [0xef, 0xbb, 0xbf] },
-  { name: 'utf-16le', mark: [0xff, 0xfe] },
-  { name: 'utf-16be', mark: [0xfe, 0xff] },
-];
-
-/** The encoding that a byte order mark declares; undefined without one. */
-export const markedEncoding = (head: Uint8Array): string | undefined =>
-  MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
-
 /** The encodings that may be meant, the likeliest first, with how each reads the first lines that are not ASCII. */
 export type Doubt = {
   readonly line: number;

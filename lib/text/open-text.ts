@@ -1,14 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import {
-  type Doubt,
-  encodingNamed,
-  type Guess,
-  guessEncoding,
-  isUtf16,
-  markedEncoding,
-} from './encodings.ts';
+import { type Doubt, encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.ts';
 import { type TextLines, textLines } from './lines.ts';
 import { notRows, TextError, type TextPlace } from './text-error.ts';
 
@@ -58,6 +51,16 @@ export async function openText(
     throw error;
   }
 }
+
+const MARKS: readonly { readonly name: string; readonly mark: readonly number[] }[] = [
+  { name: 'utf-8', mark: [0xef, 0xbb, 0xbf] },
+  { name: 'utf-16le', mark: [0xff, 0xfe] },
+  { name: 'utf-16be', mark: [0xfe, 0xff] },
+];
+
+/** The encoding that a byte order mark declares; undefined without one. */
+const markedEncoding = (head: Uint8Array): string | undefined =>
+  MARKS.find(({ mark }) => mark.every((byte, at) => head[at] === byte))?.name;
 
 async function formOf(head: Uint8Array, { encoding: label, name, expected }: TextOptions) {
   const kind = otherKind(head);

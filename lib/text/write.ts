@@ -138,15 +138,15 @@ export function csvLine(
 /** Options for writing a CSV: a byte order mark for Excel, and `isSafe` cells. */
 export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
 
-/** The text that a CSV comes from; `csv` if it is a CSV itself. */
-type CsvSource = Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined };
-
 /** The form of a CSV: that of its source, or else commas and UTF-8; a `.tsv` has tabs. */
 export function csvOutput(
   { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
-  { csv, encoding, isMarked }: CsvSource,
+
+  /** The text that a CSV comes from; `csv` if it is a CSV itself. */
+  options: Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined },
   { csvFor, csvSafe }: CsvWishes,
 ): CsvForm & CellOptions & Pick<WriteOptions, 'encoding' | 'isMarked'> {
+  const { csv, encoding, isMarked } = options;
   const { separator = ',', lineEnd, isDeclared } = csv ?? {};
   const form = isTabbed ? { separator: '\t', lineEnd } : { separator, lineEnd, isDeclared };
   const asSource = csvFor === undefined && csv !== undefined;

@@ -1,5 +1,5 @@
 import { growing } from '../../base/json/index.ts';
-import { canonicalId, columnOf, lowerCase, type Thing } from '../rules/record-rules.ts';
+import { canonicalId, lowerCase, type Thing, thing } from '../rules/record-rules.ts';
 import {
   createNumberedTexts,
   createUsesCollector,
@@ -40,6 +40,13 @@ const NONE: PackedFormulas = {
   same: new Uint32Array(0),
   lines: new Uint8Array(0),
 };
+
+/**
+ * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` where no link says which dataset the calculation is on.
+ * Names are compared without regard to case.
+ */
+const columnOf = (dataset: string, column: string): Thing | undefined =>
+  column.trim() === '' ? undefined : thing('column', `${dataset}:${column.trim()}`);
 
 /**
  * Adds to uses what the known formulas say: which columns they read, of each dataset that their calculation is on, and which

@@ -35,14 +35,6 @@ const headSchema = z.object({
   merged: z.array(z.string()),
 });
 
-type ImportToStore = {
-  /** Epoch milliseconds. */
-  readonly atMs: number;
-  /** The job that yielded it, whose formulas are stored once, however often this is called. Default: none. */
-  readonly job?: string;
-  readonly signal?: AbortSignal | undefined;
-};
-
 /**
  * Stores what an import has, with what earlier ones had of other calculations, so that a reader needs the newest alone: of
  * two imports at once both are read. Returns its key; undefined, and stores nothing, if it has nothing.
@@ -50,8 +42,15 @@ type ImportToStore = {
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
   read: () => Promise<readonly Omit<ImportedFormula, 'at'>[]>,
-  { atMs, job, signal }: ImportToStore,
+  options: {
+    /** Epoch milliseconds. */
+    readonly atMs: number;
+    /** The job that yielded it, whose formulas are stored once, however often this is called. Default: none. */
+    readonly job?: string;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<string | undefined> {
+  const { atMs, job, signal } = options;
   let own: Awaited<ReturnType<typeof read>> | undefined;
   for (let at = atMs; ; at += 1) {
     const key = keyOf(at);

@@ -1,8 +1,6 @@
 /** How a row of a batch may end. `bad`: it had no text to score; `cancelled`: its job was. */
 export const outcomes = ['scored', 'failed', 'cancelled', 'bad', 'erased'] as const;
 
-type Outcome = (typeof outcomes)[number];
-
 /**
  * What is counted of a batch: in its chunks, `_summary.json`, the commands, SQL and the report. `rows` by how they ended,
  * what they have cost, and the tokens of what was paid for: `total` as the platform counts.
@@ -31,7 +29,9 @@ export const batchCounts = {
     reasoning: 'tokens that went into reasoning',
   },
 } as const satisfies {
-  readonly rows: Readonly<Record<string, { readonly outcomes: readonly Outcome[]; readonly about: string }>>;
+  readonly rows: Readonly<
+    Record<string, { readonly outcomes: readonly (typeof outcomes)[number][]; readonly about: string }>
+  >;
   readonly costs: Readonly<Record<string, string>>;
   readonly tokens: Readonly<Record<string, string>>;
 };

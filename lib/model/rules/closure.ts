@@ -30,17 +30,22 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
   return { nodes, from, to, starts, edges };
 }
 
-type ReachOptions = {
-  /** Maximum distance in edges. Default: any. */
-  readonly hops?: number;
-  /** Maximum nodes to list; all are counted. Default: any number. */
-  readonly most?: number;
-  /** Called with each node that is reached, listed or not. */
-  readonly see?: (node: number) => void;
-};
-
-/** What is reached from the start nodes, nearest first, without the start nodes. */
-type Reach = {
+/**
+ * Everything reachable from the start nodes, breadth first; each node once, even in circles. Returns what is reached
+ * from the start nodes, nearest first, without the start nodes.
+ */
+export function reach(
+  { nodes: size, to, starts, edges }: Adjacency,
+  from: Iterable<number>,
+  options: {
+    /** Maximum distance in edges. Default: any. */
+    readonly hops?: number;
+    /** Maximum nodes to list; all are counted. Default: any number. */
+    readonly most?: number;
+    /** Called with each node that is reached, listed or not. */
+    readonly see?: (node: number) => void;
+  } = {},
+): {
   readonly nodes: Uint32Array;
   readonly hops: Uint32Array;
   /** The last edges of shortest paths to `nodes`: each starts one hop nearer. In order of hops. */
@@ -49,14 +54,8 @@ type Reach = {
   readonly counts: readonly number[];
   /** True if more nodes are further away than `hops`. */
   readonly isCut: boolean;
-};
-
-/** Everything reachable from the start nodes, breadth first; each node once, even in circles. */
-export function reach(
-  { nodes: size, to, starts, edges }: Adjacency,
-  from: Iterable<number>,
-  { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see }: ReachOptions = {},
-): Reach {
+} {
+  const { hops = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY, see } = options;
   const numbers = () => new Uint32Array(size);
   // In the order in which they are reached; and by node its index there, plus 1: 0 if it was not reached.
   const nodes = numbers();

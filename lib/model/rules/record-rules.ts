@@ -106,13 +106,6 @@ export type Use = {
   readonly statedBy: Statement;
 };
 
-/**
- * A column of a dataset as a thing: `DATASET:COLUMN`, or `:COLUMN` where no link says which dataset the calculation is on.
- * Names are compared without regard to case.
- */
-export const columnOf = (dataset: string, column: string): Thing | undefined =>
-  column.trim() === '' ? undefined : thing('column', `${dataset}:${column.trim()}`);
-
 /** The dataset and the name in the id of a column. */
 export function partsOfColumn(id: string): { readonly dataset: string; readonly column: string } {
   const end = id.indexOf(':');

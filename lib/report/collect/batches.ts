@@ -34,11 +34,13 @@ export async function readBatches(options: BatchesToRead): Promise<readonly Batc
   return found;
 }
 
-/** How many parts may still be read. */
-type Room = { parts: number };
-
 /** Empty if the batch has no summary: it has not ended. */
-async function readBatch(batch: string, room: Room, options: BatchesToRead): Promise<readonly BatchFacts[]> {
+async function readBatch(
+  batch: string,
+  /** How many parts may still be read. */
+  room: { parts: number },
+  options: BatchesToRead,
+): Promise<readonly BatchFacts[]> {
   const summary = await findSummary(options.store, batch);
   if (summary === undefined) return [];
   const { sentiments, parts } = summary;

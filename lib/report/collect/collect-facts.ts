@@ -13,6 +13,8 @@ import {
   cardFlags,
   type DatasetFacts,
   type Graph,
+  MAX_LISTED,
+  MAX_WHOLE,
   type OwnerFacts,
   ownedCounts,
   type PlatformLinks,
@@ -29,7 +31,6 @@ import {
   createLargest,
   idText,
   type ListLimits,
-  listLimits,
   type RecordsToShow,
   readDataFiles,
   readFiles,
@@ -96,6 +97,8 @@ type ThingFacts = Pick<
   ReportFacts,
   'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'files' | 'dataFiles' | 'graph'
 >;
+
+const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
 /** The facts of the model and of its records; none if any of these is damaged. */
 async function readThings(

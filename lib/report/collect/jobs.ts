@@ -4,13 +4,7 @@ import { findFormula, formulaKeys } from '../../model/formulas/index.ts';
 import { type Store, unlessDamaged } from '../../store/index.ts';
 import { type FormulaUpdate, type JobFacts, MAX_LISTED } from '../facts.ts';
 import { createLargest } from './records.ts';
-import { addOdd, type Members, membersOf, NOT_STATED, type Reading, shownText, textIn } from './values.ts';
-
-type JobsToRead = Reading & {
-  readonly nowMs: number;
-  /** Maximum results that are read of each type. Default: 5,000. */
-  readonly most?: number;
-};
+import { type Members, membersOf, NOT_STATED, type Reading, shownText, textIn } from './values.ts';
 
 type Attention = JobFacts['attention'][number];
 
@@ -20,11 +14,24 @@ const DAY_MS = 86_400_000;
 const RESULT_DAYS = 30;
 const MAX_RESULTS = 5_000;
 
+/** Reports unexpected objects, if any, by the first of them. */
+function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
+  if (odd.length > 0)
+    addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
+}
+
 /**
  * Reads the results of jobs of the last thirty days, the newest days of each type first; and when the last job of each
  * batch ended, as far as its results were read.
  */
-export async function readJobs({ store, nowMs, addFault, signal, most = MAX_RESULTS }: JobsToRead) {
+export async function readJobs(
+  options: Reading & {
+    readonly nowMs: number;
+    /** Maximum results that are read of each type. Default: 5,000. */
+    readonly most?: number;
+  },
+) {
+  const { store, nowMs, addFault, signal, most = MAX_RESULTS } = options;
   const tally = createTally();
   const odd: string[] = [];
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;

@@ -3,7 +3,7 @@ import { groupsOf, type ModelColumns } from '../../model/index.ts';
 import { canonicalId, lowerCase } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
-import { type Counts, type DataFileFacts, type FileFacts, MAX_LISTED, MAX_WHOLE } from '../facts.ts';
+import type { Counts, DataFileFacts, FileFacts } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them; if there are very many, the largest. */
@@ -162,8 +162,6 @@ function rangeOf(ms: number | null, nowMs: number): string {
 
 /** `whole`: maximum records of a complete list; `top`: records of an incomplete one. */
 export type ListLimits = { readonly whole: number; readonly top: number };
-
-export const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
 
 /** The records to read, and how many of them to list. */
 export type RecordsToShow = {

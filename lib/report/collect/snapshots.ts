@@ -137,9 +137,6 @@ export async function readChanges(
   return facts;
 }
 
-/** Maximum fields of a record, and characters of a value, that are shown. */
-type ChangeLimits = { readonly fields: number; readonly value: number };
-
 /**
  * A change with the label of its record and, if the record changed, its fields with their values as JSON. Throws
  * `StoredObjectError` if a line is not a change of a record.
@@ -147,7 +144,12 @@ type ChangeLimits = { readonly fields: number; readonly value: number };
 export function shownChange(
   source: Source,
   change: Change,
-  { fields: most, value: longest }: ChangeLimits = { fields: MAX_FIELDS, value: MAX_VALUE_LENGTH },
+
+  /** Maximum fields of a record, and characters of a value, that are shown. */
+  { fields: most, value: longest }: { readonly fields: number; readonly value: number } = {
+    fields: MAX_FIELDS,
+    value: MAX_VALUE_LENGTH,
+  },
 ): ChangeFacts {
   try {
     const before = 'before' in change ? fieldsOf(change.before) : undefined;
@@ -171,13 +173,6 @@ export function shownChange(
   }
 }
 
-type SinceToRead = Reading & {
-  /** The manifests of the published full runs of calculations, newest first. */
-  readonly manifests: readonly Manifest[];
-  /** The calculations of the newest. */
-  readonly calculations: ReportFacts['calculations'];
-};
-
 /** The flags that a calculation's own record sets. */
 const BROKEN = flagBits.broken_links | flagBits.invalid;
 
@@ -188,7 +183,14 @@ const MAX_CHANGES = 50_000;
  * Finds the run in which each calculation became broken: the newest that added it, or changed it from a valid one. Reads
  * runs backwards as long as the changes between them are stored.
  */
-export async function readBrokenSince(options: SinceToRead): Promise<BrokenSince> {
+export async function readBrokenSince(
+  options: Reading & {
+    /** The manifests of the published full runs of calculations, newest first. */
+    readonly manifests: readonly Manifest[];
+    /** The calculations of the newest. */
+    readonly calculations: ReportFacts['calculations'];
+  },
+): Promise<BrokenSince> {
   const { store, manifests, calculations, addFault, signal } = options;
   const { id: ids = [], flags = [] } = calculations?.list.columns ?? {};
   const broken = ids.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);

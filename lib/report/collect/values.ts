@@ -32,9 +32,3 @@ export function shownText(text: string, most: number = MAX_LENGTH): string {
 /** A text; undefined if it is something else, or empty. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
-
-/** Reports unexpected objects, if any, by the first of them. */
-export function addOdd(addFault: Reading['addFault'], odd: readonly string[], expected: string): void {
-  if (odd.length > 0)
-    addFault(`${odd[0]}: expected ${expected}, got something else; ${odd.length} such objects are left out`);
-}

@@ -33,15 +33,17 @@ export type PrintedDigest = { readonly subject: string; readonly text: string };
 /** Sends a message to all its receivers. Throws if none of them got it. */
 export type SendDigest = (digest: PrintedDigest) => Promise<void>;
 
-type PrintOptions = {
-  /** The location of the store, as in SYNC_STORE. */
-  readonly location: string;
-  /** Whether the store has a report. */
-  readonly hasReport: boolean;
-};
-
 /** The subject and the text of a digest, as it is shown and posted. */
-export function printDigest(digest: Digest, { location, hasReport }: PrintOptions): PrintedDigest {
+export function printDigest(
+  digest: Digest,
+  options: {
+    /** The location of the store, as in SYNC_STORE. */
+    readonly location: string;
+    /** Whether the store has a report. */
+    readonly hasReport: boolean;
+  },
+): PrintedDigest {
+  const { location, hasReport } = options;
   const { manifest, compared, changes, broken, newlyMissing } = digest;
   const { source: place, run } = manifest;
   const lines = [
@@ -176,7 +178,11 @@ export type Digest = {
   readonly newlyMissing: First | undefined;
 };
 
-type CollectOptions = {
+/**
+ * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out. Throws
+ * `StoredObjectError` if the run itself is damaged.
+ */
+export async function collectDigest(parts: {
   readonly store: Store;
   readonly place: Place;
   readonly run: string;
@@ -187,13 +193,8 @@ type CollectOptions = {
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
   readonly signal?: AbortSignal | undefined;
-};
-
-/**
- * Collects the digest of a run; memory holds one model. Comparisons that are not possible are left out. Throws
- * `StoredObjectError` if the run itself is damaged.
- */
-export async function collectDigest({ old, sinceMs, run, ...options }: CollectOptions): Promise<Digest> {
+}): Promise<Digest> {
+  const { old, sinceMs, run, ...options } = parts;
   const { store, place, links, signal } = options;
   const source = sourceOf(place);
   const published = await publishedRuns(store, place, { signal });

@@ -3,16 +3,15 @@ import { type AwsEnvironment, asAwsError, awsClientConfig } from '../../base/aws
 import type { PrintedDigest, SendDigest } from './digest.ts';
 import { slackCode, slackText } from './webhook.ts';
 
-type TopicSenderOptions = {
+/** Publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
+export function createTopicSender(options: {
   /** ARNs; each is in its own region. */
   readonly topics: readonly string[];
   readonly environment: AwsEnvironment;
   /** Called for a topic that did not accept a message that another topic accepted. */
   readonly warn: (what: string, err: unknown) => void;
-};
-
-/** Publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
-export function createTopicSender({ topics, environment, warn }: TopicSenderOptions): SendDigest {
+}): SendDigest {
+  const { topics, environment, warn } = options;
   const clients = topics.map((topic) => ({ topic, client: clientFor(topic, environment) }));
   return async (digest) => {
     const tried = await Promise.allSettled(

@@ -19,16 +19,16 @@ type McpServerOptions = {
   readonly version: string;
 };
 
-type ServeOptions = McpServerOptions & {
-  readonly pipes: { readonly input: Readable; readonly output: Writable };
-  /** Prints what is wrong with the connection. */
-  readonly err: (line: string) => void;
-  /** Ends the server. */
-  readonly signal: AbortSignal;
-};
-
 /** Serves the tools until the client closes its end or `signal` is aborted; running calls are then stopped. */
-export async function serve(options: ServeOptions): Promise<void> {
+export async function serve(
+  options: McpServerOptions & {
+    readonly pipes: { readonly input: Readable; readonly output: Writable };
+    /** Prints what is wrong with the connection. */
+    readonly err: (line: string) => void;
+    /** Ends the server. */
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
   const { pipes, err, signal } = options;
   const transport = new StdioServerTransport(pipes.input, pipes.output);
   const handle = serveStdio(() => createMcpServer(options), {

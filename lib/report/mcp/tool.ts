@@ -2,8 +2,6 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { faultsOf, pastMoment } from '../../base/index.ts';
 import type { Ledger } from '../../jobs/index.ts';
-import { type LastRun, lastRuns } from '../../model/index.ts';
-import type { Source } from '../../snapshot/sources/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { Tables } from '../../tables/index.ts';
 import { bytesOf, type ToolResult, withShortTexts } from './answer.ts';
@@ -30,14 +28,6 @@ export const READS = {
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
-};
-
-/** Annotations of a tool that sends jobs, which may change the platform; the same call again sends nothing. */
-export const SENDS: typeof READS = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: true,
-  openWorldHint: true,
 };
 
 export type JsonSchema = Record<string, unknown>;
@@ -90,22 +80,24 @@ function wrongArguments(error: z.core.$ZodError, given: unknown): ToolError {
 }
 
 /** `at`: items on earlier pages; `most`: the items needed, those of earlier pages and of this one, and one more. */
-type Page = { readonly at: number; readonly most: number };
-
-type Listed = Pick<ToolResult, 'head' | 'isCut'> & {
-  /** The items after those of earlier pages. */
-  readonly items: readonly unknown[];
-  /** Other members of `data`. */
-  readonly data?: object;
-  /** Names the runs that the list is from: a cursor is valid only for these. */
-  readonly over?: string;
-};
-
 type ListParts<Input extends z.core.$ZodShape> = ToolParts & {
   readonly input: Input;
   /** The name of the list in `data`. */
   readonly list: string;
-  readonly run: (args: z.output<z.ZodMiniObject<Input>>, page: Page, call: ToolCall) => Promise<Listed>;
+  readonly run: (
+    args: z.output<z.ZodMiniObject<Input>>,
+    page: { readonly at: number; readonly most: number },
+    call: ToolCall,
+  ) => Promise<
+    Pick<ToolResult, 'head' | 'isCut'> & {
+      /** The items after those of earlier pages. */
+      readonly items: readonly unknown[];
+      /** Other members of `data`. */
+      readonly data?: object;
+      /** Names the runs that the list is from: a cursor is valid only for these. */
+      readonly over?: string;
+    }
+  >;
 };
 
 /** Maximum characters of a text in an item, and in an item that would still be large. */
@@ -174,13 +166,6 @@ export const atInput = described(z.optional(pastMoment), 'a day: as of its end (
 /** Adds a description for the client to a schema. */
 export function described<S extends z.ZodMiniType>(schema: S, description: string): S {
   return schema.check(z.describe(description)) as S;
-}
-
-/** The last published runs of these sources. Throws `ToolError` if there are none. */
-export async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
-  const { runs } = await lastRuns(store, wanted);
-  if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
-  return runs;
 }
 
 export const nothingPublished = ({ location }: Store, what: string, source = 'calculations') =>

@@ -1,6 +1,5 @@
 import type { HiveType } from '../../columns.ts';
 import { sources } from '../../snapshot/sources/index.ts';
-import { trinoType } from '../parquet/hive-type.ts';
 import { viewsOver } from './tables.ts';
 import type { View } from './view.ts';
 
@@ -21,6 +20,16 @@ export const glueViews = (database: string): readonly GlueView[] =>
     columns: columnsOf(view, (type) => type),
     text: `/* Presto View: ${Buffer.from(JSON.stringify(definitionOf(view, database))).toString('base64')} */`,
   }));
+
+/** A type in Hive's notation as one of Trino's. */
+const trinoType = (hive: string): string =>
+  hive
+    .replaceAll(/\bstring\b/g, 'varchar')
+    .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
+    .replaceAll(/(\w+):/g, '"$1" ')
+    .replaceAll('struct<', 'row(')
+    .replaceAll(/\b(array|map)</g, '$1(')
+    .replaceAll('>', ')');
 
 const definitionOf = (view: View, database: string) => ({
   originalSql: overGlue(view.sql),

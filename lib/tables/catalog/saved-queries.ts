@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A saved query, in the SQL of Trino and Athena. Its name is its file's, its description the comment at the start. */
-type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
-
 const FOLDER = join(import.meta.dirname, 'queries');
 
-/** The saved queries, in the order of their names. Each of them is a file in `queries/`. */
-export function savedQueries(): readonly SavedQuery[] {
+/**
+ * The saved queries, in the order of their names. Each of them is a file in `queries/`. A saved query, in the SQL of
+ * Trino and Athena. Its name is its file's, its description the comment at the start.
+ */
+export function savedQueries(): readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly sql: string;
+}[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
   return files.sort().map((file) => {
     const text = readFileSync(join(FOLDER, file), 'utf8');

@@ -19,7 +19,7 @@ export type CheckedRule = {
   readonly file: string;
   /** The first comment of the file; its name where it has none, or is no rule. */
   readonly title: string;
-  readonly severity: Severity | null;
+  readonly severity: (typeof severities)[number] | null;
   readonly status: 'passed' | 'violated' | 'not-run';
   /** Why it was not run, or not over everything. */
   readonly fault: string | null;
@@ -37,7 +37,6 @@ export type CheckedRule = {
 };
 
 const severities = ['error', 'warn'] as const;
-type Severity = (typeof severities)[number];
 
 type RuleToCheck = QueryOptions & {
   /** The name of its folder and of its file: by these it is known from one check to the next. */
@@ -171,13 +170,15 @@ function keyColumns(named: readonly string[], result: QueryResult): readonly str
 const keysIn = (keys: string | null): ReadonlySet<string> | undefined =>
   keys === null ? undefined : new Set(Buffer.from(keys, 'base64').toString('hex').match(/.{16}/g));
 
-type ToCompare = Pick<RuleToCheck, 'maxListed'> & {
-  readonly key: readonly string[];
-  /** The keys of the check before; undefined if they are not known. */
-  readonly known: ReadonlySet<string> | undefined;
-};
-
-async function compareRows(result: QueryResult, { key, known, maxListed }: ToCompare) {
+async function compareRows(
+  result: QueryResult,
+  options: Pick<RuleToCheck, 'maxListed'> & {
+    readonly key: readonly string[];
+    /** The keys of the check before; undefined if they are not known. */
+    readonly known: ReadonlySet<string> | undefined;
+  },
+) {
+  const { key, known, maxListed } = options;
   const names = namesOf(result);
   const places = key.map((name) => names.indexOf(name));
   const isSmall = result.rows <= MAX_KEYS;

@@ -135,15 +135,18 @@ async function runQuery(text: string, context: QueryContext, hasModel: boolean):
   }
 }
 
-type ToPlan = {
-  readonly tables: readonly Table[];
-  readonly views: readonly View[];
-  /** Filled with the names of the columns that the query names. */
-  readonly asked: Set<string>;
-};
-
 /** Finds out what a query reads, on a database of its own that can read no file. Also returns the query to run. */
-async function planned(text: string, { tables, views, asked }: ToPlan, context: QueryContext) {
+async function planned(
+  text: string,
+  options: {
+    readonly tables: readonly Table[];
+    readonly views: readonly View[];
+    /** Filled with the names of the columns that the query names. */
+    readonly asked: Set<string>;
+  },
+  context: QueryContext,
+) {
+  const { tables, views, asked } = options;
   using database = await openDatabase(context.duckDb, context);
   const { connection } = database;
   return await withInterrupt(connection, context.signal, async () => {
@@ -179,12 +182,6 @@ type ResultRows = AsyncDisposable & {
   readonly writeParquet: () => Promise<string>;
 };
 
-type ExecuteOptions = {
-  readonly duckDb: DuckDb;
-  readonly output: string;
-  readonly signal: AbortSignal;
-};
-
 const RESULT = `${PIECES}.result`;
 
 /**
@@ -194,8 +191,13 @@ const RESULT = `${PIECES}.result`;
 async function execute(
   database: Database,
   sql: string,
-  { duckDb, output, signal }: ExecuteOptions,
+  options: {
+    readonly duckDb: DuckDb;
+    readonly output: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<ResultRows> {
+  const { duckDb, output, signal } = options;
   const { connection } = database;
   const exact = createExactValue(duckDb);
   const { columns, rows } = await runToEnd(connection, sql).catch((cause: unknown) => {
@@ -339,14 +341,6 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
   }
 }
 
-type LoadOptions = {
-  readonly copies: LocalCopies;
-  readonly diskBytes: number;
-  readonly signal: AbortSignal;
-  /** Called before much is read. */
-  readonly onReading?: ((words: string) => void) | undefined;
-};
-
 /** How many pieces are listed at once, and then how many files are fetched or built at once. */
 const AT_ONCE = 4;
 
@@ -356,8 +350,15 @@ const MUCH_BYTES = 50_000_000;
 /** Brings what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */
 async function loadPieces(
   needed: readonly NeededPieces[],
-  { copies, diskBytes, signal, onReading }: LoadOptions,
+  options: {
+    readonly copies: LocalCopies;
+    readonly diskBytes: number;
+    readonly signal: AbortSignal;
+    /** Called before much is read. */
+    readonly onReading?: ((words: string) => void) | undefined;
+  },
 ): Promise<readonly LoadedTable[]> {
+  const { copies, diskBytes, signal, onReading } = options;
   const queue = new PQueue({ concurrency: AT_ONCE });
   const all = <T>(work: readonly (() => Promise<T>)[]) =>
     queue.addAll(

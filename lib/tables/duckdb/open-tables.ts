@@ -12,20 +12,6 @@ import { type DuckDb, loadDuckDb } from './schema.ts';
 import { createLocalCopies } from './stored-files.ts';
 import { placesWithTables } from './tables.ts';
 
-type TablesOptions = {
-  /** Memory for DuckDB, in MB. Default: 1,000. */
-  readonly memoryMb?: number | undefined;
-  /** Maximum bytes of copies in the temporary folder, and the same again for what does not fit into memory. Default: 20 GB. */
-  readonly diskBytes?: number | undefined;
-  /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
-  readonly onlyTables?: boolean;
-  /** The moment that a store as of then is of, epoch milliseconds: `now()` and `current_date` are of it. Default: the clock's. */
-  readonly atMs?: number | undefined;
-  /** Where the temporary folder is created. Default: the system's. */
-  readonly temporary?: string;
-  readonly load?: () => Promise<DuckDb>;
-};
-
 export type QueryOptions = {
   /** Stops the query, which then throws its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -66,7 +52,22 @@ const DEFAULT_DISK_BYTES = 20_000_000_000;
 const MAX_THREADS = 8;
 
 /** Opens SQL over a store, with a temporary folder that is removed on disposal. Throws `PeerMissingError`. */
-export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
+export async function openTables(
+  store: Store,
+  options: {
+    /** Memory for DuckDB, in MB. Default: 1,000. */
+    readonly memoryMb?: number | undefined;
+    /** Maximum bytes of copies in the temporary folder, and the same again for what does not fit into memory. Default: 20 GB. */
+    readonly diskBytes?: number | undefined;
+    /** Refuses queries that read anything but tables, such as settings: for queries that come from outside. Default: false. */
+    readonly onlyTables?: boolean;
+    /** The moment that a store as of then is of, epoch milliseconds: `now()` and `current_date` are of it. Default: the clock's. */
+    readonly atMs?: number | undefined;
+    /** Where the temporary folder is created. Default: the system's. */
+    readonly temporary?: string;
+    readonly load?: () => Promise<DuckDb>;
+  } = {},
+): Promise<Tables> {
   const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES, onlyTables = false, atMs } = options;
   const duckDb = await loadDuckDb(options.load);
   // Only this user can read it.

@@ -40,8 +40,12 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
   return new QueryError(message, { kind: OTHERS.test(message) ? 'other' : 'sql' }, { cause });
 }
 
-/** SQL cut at the semicolons that end statements. */
-type Statements = {
+/** A comment, a quoted text or name, a `$tag$` text, one that lacks its end (`open`), a semicolon, or a whole word. */
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
+
+/** Cuts SQL into statements, as DuckDB does. SQL cut at the semicolons that end statements. */
+export function splitStatements(text: string): {
   /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
   readonly ended: readonly string[];
   /** What follows the last semicolon, to its end: the beginning of a statement, or nothing but space and comments. */
@@ -50,14 +54,7 @@ type Statements = {
   readonly hasRest: boolean;
   /** True if `rest` is within quotes or a comment, in which a semicolon ends nothing. */
   readonly isOpen: boolean;
-};
-
-/** A comment, a quoted text or name, a `$tag$` text, one that lacks its end (`open`), a semicolon, or a whole word. */
-const TOKEN =
-  /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
-
-/** Cuts SQL into statements, as DuckDB does. */
-export function splitStatements(text: string): Statements {
+} {
   const ended: string[] = [];
   let from = 0;
   let hasCode = false;

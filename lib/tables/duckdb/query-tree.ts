@@ -229,12 +229,15 @@ export type QueryNode = {
   readonly relation_name?: string;
   /** Of `AS t (a, b)`. */
   readonly column_name_alias?: readonly string[];
-  readonly cte_map?: { readonly map?: readonly CommonTable[] };
-};
-
-type CommonTable = {
-  readonly key?: string;
-  readonly value?: { readonly query?: { readonly node?: QueryNode }; readonly aliases?: readonly string[] };
+  readonly cte_map?: {
+    readonly map?: readonly {
+      readonly key?: string;
+      readonly value?: {
+        readonly query?: { readonly node?: QueryNode };
+        readonly aliases?: readonly string[];
+      };
+    }[];
+  };
 };
 
 /** A query and all of its nodes. `fault`: why it was not parsed, where the planner would not report it. */

@@ -16,20 +16,19 @@ export type LoadedTable = {
   readonly files: readonly (Pick<Piece, 'values'> & { readonly path: string })[];
 };
 
-type SchemaToCreate = {
-  readonly tables: readonly Table[];
-  readonly views: readonly View[];
-  /** Default: no rows. */
-  readonly loaded?: readonly LoadedTable[];
-  /** What the time is in a query, epoch milliseconds. Default: as it is. */
-  readonly atMs?: number | undefined;
-};
-
 /** Creates the stored tables, with the rows of the files that are loaded, and the views and macros that read them. */
 export async function createSchema(
   connection: DuckDBConnection,
-  { tables, views, loaded = [], atMs }: SchemaToCreate,
+  options: {
+    readonly tables: readonly Table[];
+    readonly views: readonly View[];
+    /** Default: no rows. */
+    readonly loaded?: readonly LoadedTable[];
+    /** What the time is in a query, epoch milliseconds. Default: as it is. */
+    readonly atMs?: number | undefined;
+  },
 ): Promise<void> {
+  const { tables, views, loaded = [], atMs } = options;
   const found = new Map(loaded.map((each) => [each.table, each]));
   const stored = tables.flatMap((table) => [
     createEmpty(rowsName(table), [...typesOf(table), [FILE, 'VARCHAR']]),
@@ -135,15 +134,6 @@ export type DuckDb = typeof import('@duckdb/node-api');
 export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/node-api')): Promise<DuckDb> =>
   loadPeer('@duckdb/node-api', load);
 
-/** What a query may use of this machine. */
-type Limits = {
-  readonly memoryMb: number;
-  readonly threads: number;
-  /** Where DuckDB puts what does not fit into memory. */
-  readonly folder: string;
-  readonly diskBytes: number;
-};
-
 /** An open database in memory. */
 export type Database = Disposable & {
   readonly connection: DuckDBConnection;
@@ -154,8 +144,17 @@ export type Database = Disposable & {
 /** Opens an empty database in memory. It installs and loads no extension; times are in UTC. */
 export async function openDatabase(
   { DuckDBInstance }: DuckDb,
-  { memoryMb, threads, folder, diskBytes }: Limits,
+
+  /** What a query may use of this machine. */
+  options: {
+    readonly memoryMb: number;
+    readonly threads: number;
+    /** Where DuckDB puts what does not fit into memory. */
+    readonly folder: string;
+    readonly diskBytes: number;
+  },
 ): Promise<Database> {
+  const { memoryMb, threads, folder, diskBytes } = options;
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryMb}MB`,
     threads: String(threads),

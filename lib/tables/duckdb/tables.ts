@@ -13,6 +13,7 @@ import {
   isSource,
   type Place,
   parsePlace,
+  type Source,
   sourceDefinitions,
   sourceOf,
   sources,
@@ -20,7 +21,6 @@ import {
 import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../store/index.ts';
 import { buildRun } from '../build/build-tables.ts';
 import { rowsOfRuns } from '../build/runs-table.ts';
-import { unsentColumns } from '../catalog/record-views.ts';
 import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
 import { storedTables } from '../catalog/tables.ts';
 import { buildParquet, parquetOfLines, parquetOfRun } from '../parquet/part-files.ts';
@@ -170,6 +170,12 @@ const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.
 
 const manifestAt = ({ store, report }: Session, place: Place, { run, manifest }: RunAt) =>
   manifestOf(store, manifest, { place, run }).catch(unlessDamaged(report));
+
+/** The columns of a source whose field a list does not send, with that field. */
+const unsentColumns = (source: Source): readonly (readonly [column: string, field: string])[] =>
+  Object.entries(sourceDefinitions[source].table.columns).flatMap(([name, { isUnsent }]) =>
+    isUnsent ? [[name.toLowerCase(), name] as const] : [],
+  );
 
 /** A run's parts as files of Parquet. Parquet that is missing is built and stored; where the store refuses it, it is built for this query alone. */
 async function filesOfRun(session: Session, place: Place, at: RunAt): Promise<readonly FileToRead[]> {

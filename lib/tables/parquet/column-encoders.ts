@@ -309,7 +309,15 @@ type ColumnEncoder =
   | NodeOf<'integer', Numbers>
   | NodeOf<'boolean', Numbers>
   | NodeOf<'array', { readonly element: ColumnEncoder }>
-  | NodeOf<'map', MapParts>
+  | NodeOf<
+      'map',
+      {
+        readonly key: TextColumn;
+        readonly value: ColumnEncoder;
+        /** The hashes of the keys of the current map. */
+        readonly hashes: Set<number>;
+      }
+    >
   | NodeOf<'struct', StructParts>;
 
 type NodeOf<Kind, Parts> = {
@@ -320,13 +328,6 @@ type NodeOf<Kind, Parts> = {
   readonly definition: number;
   readonly repetition: number;
   readonly parts: Parts;
-};
-
-type MapParts = {
-  readonly key: TextColumn;
-  readonly value: ColumnEncoder;
-  /** The hashes of the keys of the current map. */
-  readonly hashes: Set<number>;
 };
 
 type StructParts = {

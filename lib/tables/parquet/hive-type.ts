@@ -54,16 +54,6 @@ function duckDbTypeOf(type: ColumnType): string {
   }
 }
 
-/** A type in Hive's notation as one of Trino's. */
-export const trinoType = (hive: string): string =>
-  hive
-    .replaceAll(/\bstring\b/g, 'varchar')
-    .replaceAll(/\btimestamp\b/g, 'timestamp(3)')
-    .replaceAll(/(\w+):/g, '"$1" ')
-    .replaceAll('struct<', 'row(')
-    .replaceAll(/\b(array|map)</g, '$1(')
-    .replaceAll('>', ')');
-
 const PLAIN = ['string', 'bigint', 'boolean', 'timestamp', 'json'] as const;
 
 function parseField(field: string): StructField {

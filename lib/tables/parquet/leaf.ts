@@ -6,7 +6,6 @@ import {
   addText,
   addWaiting,
   clearTexts,
-  dropTexts,
   FIRST_COUNT,
   hashOf,
   noTexts,
@@ -78,16 +77,6 @@ function dropPlaces(levels: Levels, definition: number): number {
     isFirst = place >> SHIFTS.repetition === 0;
   }
   return values;
-}
-
-/** One level of all places: a view if the leaf has no other. */
-export function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
-  const { places, count } = levels;
-  if (repetition === 0) return places.subarray(0, count);
-  const shift = SHIFTS[which];
-  const found = new Uint8Array(count);
-  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MAX_LEVEL;
-  return found;
 }
 
 export const bitsOf = (most: number): number => 32 - Math.clz32(most);
@@ -205,6 +194,15 @@ export type TextColumn = {
 };
 
 export type TextLeaf = Leaf & { readonly column: TextColumn };
+
+/** Takes back the last texts, of which none may wait. */
+function dropTexts(texts: Texts, dropped: number): void {
+  for (let left = dropped; left > 0; left -= 1) {
+    texts.count -= 1;
+    texts.plainBytes -= plainAt(texts, texts.indexes[texts.count] ?? 0).length;
+    texts.hasDropped = true;
+  }
+}
 
 export function createTextLeaf(place: LeafPlace): TextLeaf {
   const levels = noLevels();

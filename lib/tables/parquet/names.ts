@@ -81,15 +81,18 @@ export function nameAt(json: JsonBytes, at: number): string {
 /** Deeper nesting is kept as it is: no column is nested so deeply. */
 const MAX_DEPTH = 64;
 
-/** A record in which only the last member of each name stays, at any depth, as in JSON readers. */
-type OnlyLast = {
+/**
+ * Reads the object at `at`; what stays is byte for byte, but for space between members. A record in which only the
+ * last member of each name stays, at any depth, as in JSON readers.
+ */
+export function onlyLast(
+  json: JsonBytes,
+  at: number,
+): {
   readonly json: JsonBytes;
   /** Where the last member of each name was: the index of its name's quote, and the index behind its value. */
   readonly spans: ReadonlyMap<unknown, readonly [start: number, end: number]>;
-};
-
-/** Reads the object at `at`; what stays is byte for byte, but for space between members. */
-export function onlyLast(json: JsonBytes, at: number): OnlyLast {
+} {
   const spans = new Map<unknown, readonly [number, number]>();
   const { text } = printed(json, at, 0, spans);
   return { json: jsonBytesOf(Buffer.from(text, 'latin1')), spans };
@@ -101,14 +104,12 @@ export function withoutRepeats(json: JsonBytes, at: number): Buffer | undefined 
   return repeats ? Buffer.from(text, 'latin1') : undefined;
 }
 
-type Printed = { readonly text: string; readonly end: number; readonly repeats: boolean };
-
 function printed(
   json: JsonBytes,
   at: number,
   depth: number,
   spans?: Map<unknown, readonly [number, number]>,
-): Printed {
+): { readonly text: string; readonly end: number; readonly repeats: boolean } {
   const { bytes } = json;
   const isObject = bytes[at] === OPEN_OBJECT;
   if (depth === MAX_DEPTH || !(isObject || bytes[at] === OPEN_ARRAY)) {

@@ -113,10 +113,13 @@ export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: 
   return out.offset - start;
 }
 
-type Span = { readonly start: number; readonly end: number; readonly bits: number };
-
 /** Writes whole groups, with zeros after the last number. */
-function writePacked(out: ByteWriter, numbers: ArrayLike<number>, { start, end, bits }: Span): void {
+function writePacked(
+  out: ByteWriter,
+  numbers: ArrayLike<number>,
+  options: { readonly start: number; readonly end: number; readonly bits: number },
+): void {
+  const { start, end, bits } = options;
   if (start === end) return;
   out.appendVarInt((((end - start) / GROUP) << 1) | 1);
   let waiting = 0;

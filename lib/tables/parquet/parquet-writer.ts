@@ -14,8 +14,8 @@ import {
   createIntegerLeaf,
   createTextLeaf,
   type Leaf,
-  levelsOf,
-  type SHIFTS,
+  MAX_LEVEL,
+  SHIFTS,
 } from './leaf.ts';
 import { type PageHeader, writeNumbers, writePageHeader } from './pages.ts';
 import { memoryOf } from './texts.ts';
@@ -253,6 +253,16 @@ function writePage(
   out.appendBytes(packed);
   freeMemory(packed);
   return headerBytes + levels.length + page.byteLength;
+}
+
+/** One level of all places: a view if the leaf has no other. */
+function levelsOf({ levels, repetition }: Leaf, which: keyof typeof SHIFTS): Uint8Array {
+  const { places, count } = levels;
+  if (repetition === 0) return places.subarray(0, count);
+  const shift = SHIFTS[which];
+  const found = new Uint8Array(count);
+  for (let place = 0; place < count; place += 1) found[place] = ((places[place] ?? 0) >> shift) & MAX_LEVEL;
+  return found;
 }
 
 /** Writes nothing if there is only one level. */

@@ -143,15 +143,6 @@ export function clearTexts(texts: Texts): void {
   texts.hasDropped = false;
 }
 
-/** Takes back the last texts, of which none may wait. */
-export function dropTexts(texts: Texts, dropped: number): void {
-  for (let left = dropped; left > 0; left -= 1) {
-    texts.count -= 1;
-    texts.plainBytes -= plainAt(texts, texts.indexes[texts.count] ?? 0).length;
-    texts.hasDropped = true;
-  }
-}
-
 /** The number of the distinct text from `start` up to `end`, which is stored if it is new. */
 export const numberOfText = (texts: Texts, source: JsonBytes, start: number, end: number): number =>
   find(texts, source, start, end, hashOf(source, start, end));

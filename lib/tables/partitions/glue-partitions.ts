@@ -11,13 +11,6 @@ import type { Manifest } from '../../snapshot/history/index.ts';
 import { isSource, type Place, parquetFolder, type Run } from '../../snapshot/sources/index.ts';
 import { glueTableOf, otherGlueTableOf } from '../catalog/table-names.ts';
 
-type GluePartitionsOptions = {
-  readonly database: string;
-  /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
-  readonly location: string;
-  readonly environment: AwsEnvironment;
-};
-
 function createGlueClient(environment: AwsEnvironment): GlueClient {
   const limits = { connectionTimeoutMs: CONNECTION_TIMEOUT_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
   return new GlueClient(awsClientConfig(environment, { service: 'GLUE', ...limits }));
@@ -32,7 +25,13 @@ export const seeGlueTable = (database: string, Name: string, environment: AwsEnv
   );
 
 /** `Partitions` of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
-export function gluePartitions({ database, location, environment }: GluePartitionsOptions) {
+export function gluePartitions(options: {
+  readonly database: string;
+  /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
+  readonly location: string;
+  readonly environment: AwsEnvironment;
+}) {
+  const { database, location, environment } = options;
   const client = createGlueClient(environment);
   const named = (TableName: string) => ({ DatabaseName: database, TableName });
 

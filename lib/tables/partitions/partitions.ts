@@ -15,15 +15,14 @@ export type Partitions = {
   remove(place: Place, run: Run): Promise<void>;
 };
 
-type PartitionsToOpen = {
+/** Adds and removes partitions of the Glue database; undefined if none is configured. The SDK is loaded at the first call. */
+export function openPartitions(options: {
   /** The setting `SYNC_GLUE_DATABASE`. Undefined: no partitions. */
   readonly database: string | undefined;
   readonly store: Pick<Store, 'location'>;
   readonly environment: AwsEnvironment;
-};
-
-/** Adds and removes partitions of the Glue database; undefined if none is configured. The SDK is loaded at the first call. */
-export function openPartitions({ database, store, environment }: PartitionsToOpen): Partitions | undefined {
+}): Partitions | undefined {
+  const { database, store, environment } = options;
   if (database === undefined) return undefined;
   const opened = once(async () => {
     const { gluePartitions } = await loadGlue();

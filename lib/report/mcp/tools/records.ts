@@ -6,19 +6,21 @@ import {
   describedRecords,
   hasLinks,
   type LastRun,
+  lastRuns,
   type Owner,
   openModel,
 } from '../../../model/index.ts';
 import { canonicalId, flagBits, flagsOf } from '../../../model/rules/index.ts';
 import { fieldsOf, findRecords } from '../../../snapshot/history/index.ts';
 import { type Source, sourceDefinitions, sources } from '../../../snapshot/sources/index.ts';
+import type { Store } from '../../../store/index.ts';
 import { bytesOf, MAX_RESULT_BYTES } from '../answer.ts';
 import {
   defineList,
   defineTool,
   described,
+  nothingPublished,
   oneOf,
-  publishedOf,
   type ToolCall,
   ToolError,
   textInput,
@@ -30,6 +32,13 @@ const MODELLED = ['datasets', 'owners'] as const;
 const SEARCHED = [...sources, ...MODELLED] as const;
 
 const isModelled = (source: string | undefined): boolean => MODELLED.some((table) => table === source);
+
+/** The last published runs of these sources. Throws `ToolError` if there are none. */
+async function publishedOf(store: Store, wanted: readonly Source[]): Promise<readonly LastRun[]> {
+  const { runs } = await lastRuns(store, wanted);
+  if (runs.length === 0) throw nothingPublished(store, `nothing of ${wanted.join(', ')}`, wanted[0]);
+  return runs;
+}
 
 /** `search`: records by name, title, path or id. */
 export const search = defineList({

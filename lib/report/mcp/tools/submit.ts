@@ -8,7 +8,7 @@ import {
   type CheckedJob,
   defineTool,
   described,
-  SENDS,
+  type READS,
   type SentJobs,
   type Submission,
   type ToolCall,
@@ -31,6 +31,14 @@ const confirmInput = described(
   z.optional(textInput('the token of an earlier result', 200)),
   'the token of an earlier result of this tool for the same arguments: then the jobs are sent. Without it nothing is',
 );
+
+/** Annotations of a tool that sends jobs, which may change the platform; the same call again sends nothing. */
+const SENDS: typeof READS = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: true,
+};
 
 /** `submit`: puts jobs on the queue, after a dry run. */
 export const submit = defineTool({
@@ -89,18 +97,20 @@ type Plan = {
 /** The plans that were shown, by token. */
 const plans = new Map<string, Plan>();
 
-type ToSubmit = {
-  /** The tool. */
-  readonly name: string;
-  /** One job a line. */
-  readonly lines: string;
-  readonly confirm: string | undefined;
-  /** Refuses jobs that may take more calls. */
-  readonly maxCalls?: number | undefined;
-};
-
 /** Returns what would be sent, with a token; or sends it, if given the token for exactly these arguments. */
-async function submitJobs({ name, lines, confirm, maxCalls }: ToSubmit, call: ToolCall): Promise<ToolResult> {
+async function submitJobs(
+  options: {
+    /** The tool. */
+    readonly name: string;
+    /** One job a line. */
+    readonly lines: string;
+    readonly confirm: string | undefined;
+    /** Refuses jobs that may take more calls. */
+    readonly maxCalls?: number | undefined;
+  },
+  call: ToolCall,
+): Promise<ToolResult> {
+  const { name, lines, confirm, maxCalls } = options;
   const { submission, now } = call;
   if (submission === undefined) throw new ToolError(`${name}: the server was started without --allow-submit`);
   const content = JSON.stringify([name, lines, maxCalls ?? null]);

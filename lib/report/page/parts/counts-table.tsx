@@ -4,20 +4,19 @@ import { readable } from '../text/shown.ts';
 import { Text } from '../text/text.tsx';
 import { NumbersTable } from './parts.tsx';
 
-type Props = {
+/** Values that are shown at first. */
+const SHOWN_VALUES = 6;
+
+/** How often each value occurs, as a table with bars. */
+export function CountsTable(options: {
   readonly title: string;
   readonly counts: Counts;
   /** The total that shares are of. */
   readonly total: number;
   /** The address of the list of things with a value. */
   readonly hrefOf?: ((value: string) => string) | undefined;
-};
-
-/** Values that are shown at first. */
-const SHOWN_VALUES = 6;
-
-/** How often each value occurs, as a table with bars. */
-export function CountsTable({ title, counts, total, hrefOf }: Props) {
+}) {
+  const { title, counts, total, hrefOf } = options;
   const largest = Math.max(1, ...counts.values.map(([, each]) => each));
   const rows = counts.values.map(([value, each]) => {
     const text = <Text of={value} most={60} />;

@@ -75,7 +75,8 @@ export function Badges({ names }: { readonly names: readonly (keyof typeof flagW
   ));
 }
 
-type TileProps = {
+/** One large number that links to what it counts. */
+export function Tile(options: {
   readonly label: string;
   readonly value: number;
   /** The address of what it counts. */
@@ -83,10 +84,8 @@ type TileProps = {
   /** `bad`: needs attention if it is not 0. */
   readonly tone?: 'bad' | 'plain';
   readonly note?: string | undefined;
-};
-
-/** One large number that links to what it counts. */
-export function Tile({ label, value, href, tone = 'plain', note }: TileProps) {
+}) {
+  const { label, value, href, tone = 'plain', note } = options;
   return (
     <li>
       <a class={`tile ${tone === 'bad' && value > 0 ? 'tile-bad' : ''}`} href={href}>
@@ -98,15 +97,14 @@ export function Tile({ label, value, href, tone = 'plain', note }: TileProps) {
   );
 }
 
-type ChipsProps = {
+/** Toggle buttons that select something. */
+export function Chips(options: {
   readonly legend: string;
   readonly chips: readonly { readonly name: string; readonly label: string }[];
   readonly isPressed: (name: string) => boolean;
   readonly onPress: (name: string) => void;
-};
-
-/** Toggle buttons that select something. */
-export function Chips({ legend, chips, isPressed, onPress }: ChipsProps) {
+}) {
+  const { legend, chips, isPressed, onPress } = options;
   return (
     <fieldset class="chips">
       <legend>{legend}</legend>
@@ -157,7 +155,8 @@ export function SearchBox({
   );
 }
 
-type NumbersProps = {
+/** A table of numbers. A column without a head has bars. */
+export function NumbersTable(options: {
   readonly caption: string;
   readonly heads: readonly string[];
   /** The first cell of a row names it. */
@@ -165,10 +164,8 @@ type NumbersProps = {
   readonly kind?: string;
   /** False if the heads are only for screen readers. */
   readonly headed?: boolean;
-};
-
-/** A table of numbers. A column without a head has bars. */
-export function NumbersTable({ caption, heads, rows, kind = 'list', headed = true }: NumbersProps) {
+}) {
+  const { caption, heads, rows, kind = 'list', headed = true } = options;
   const classOf = (head: string | undefined) => (head === '' ? 'bar-cell' : 'number');
   return (
     <table class={kind}>
