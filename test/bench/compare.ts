@@ -1,9 +1,11 @@
+import { compareSnapshots } from './compare-snapshots.ts';
 import { raceJobs } from './jobs-records.ts';
 import { type Contender, isOurs, openStage, outcomeOf, runJobs, type Took } from './jobs-run.ts';
 
 /*
  * `npm run compare`: the same code functions by a loop, by p-queue, by Powertools and by platform-sync, while responses are
- * lost, the platform refuses and the process is killed. What ran twice, what has no result, and what each took.
+ * lost, the platform refuses and the process is killed. What ran twice, what has no result, and what each took. Then snapshots
+ * beside dlt.
  */
 
 const COUNT = 200;
@@ -43,6 +45,8 @@ for (const { what, faults, kills } of WEATHERS)
 console.log(
   '\nLost: no result and no word of it. Unknown: whether it ran is not known, and it is not sent again without your word.',
 );
+
+if ((await compareSnapshots()) > 0) process.exitCode = 1;
 
 function costOf({ jobs, cpuMs, requests: { platform: _, ...toAws } }: Took): readonly string[] {
   const requests = Object.values(toAws).reduce((sum, count) => sum + count, 0);
