@@ -91,7 +91,7 @@ export async function openTableFile(
 const badHeader = (got: string, place: TextPlace, expected = 'column names') =>
   new TextError('header', `the header: expected ${expected}, got ${got}`, place);
 
-async function takeHeader(gathered: GatheredRows, { name }: TextPlace) {
+async function takeHeader(gathered: ReturnType<typeof gatherRows>, { name }: TextPlace) {
   let lines = await gathered.next();
   for (; lines !== undefined && textOf(lines).trim() === ''; lines = await gathered.next()) gathered.take(1);
   if (lines === undefined) throw badHeader('nothing', { name });
@@ -140,7 +140,7 @@ const missingIn = (names: readonly string[], requested: readonly string[]): read
 ];
 
 async function* rowsIn(
-  gathered: GatheredRows,
+  gathered: ReturnType<typeof gatherRows>,
   { separator, names }: CsvHeader,
   odd: { blank: number; short: number },
   { wholeRows, name }: TableOptions,
@@ -272,8 +272,6 @@ const quotesIn = (text: string) => text.split('"').length - 1;
 
 const textOf = (lines: readonly TextLine[]) =>
   lines.map(({ text, end }, at) => (at === lines.length - 1 ? text : text + end)).join('');
-
-type GatheredRows = ReturnType<typeof gatherRows>;
 
 /** Groups lines into rows: a row ends where its quotes are even. If no quote closes it, it is its first line. */
 function gatherRows(pieces: TextLines) {

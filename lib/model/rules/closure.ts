@@ -31,8 +31,7 @@ export function adjacencyOf({ nodes, from, to }: Edges): Adjacency {
 }
 
 /**
- * Everything reachable from the start nodes, breadth first; each node once, even in circles. Returns what is reached
- * from the start nodes, nearest first, without the start nodes.
+ * Everything reachable from the start nodes, breadth first, without the start nodes; each node once, even in circles.
  */
 export function reach(
   { nodes: size, to, starts, edges }: Adjacency,

@@ -97,8 +97,6 @@ const RANGES = [
   ['over a year', Number.POSITIVE_INFINITY],
 ] as const;
 
-type DataFileColumns = DataFileFacts['list']['columns'];
-
 /** Counts data files, and lists them; if there are very many, the first. */
 export async function readDataFiles(options: RecordsToShow, nowMs: number): Promise<DataFileFacts> {
   const { whole, top } = options.limits;
@@ -107,7 +105,9 @@ export async function readDataFiles(options: RecordsToShow, nowMs: number): Prom
   const ages = new Map<string, number>(
     [...RANGES.map(([name]) => name), NOT_STATED].map((name) => [name, 0]),
   );
-  const rows: { [Name in keyof DataFileColumns]: DataFileColumns[Name][number] }[] = [];
+  const rows: {
+    [Name in keyof DataFileFacts['list']['columns']]: DataFileFacts['list']['columns'][Name][number];
+  }[] = [];
   let total = 0;
   for await (const { group } of groupsOf(options.columns['data-files'])) {
     options.signal.throwIfAborted();

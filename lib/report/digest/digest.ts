@@ -171,7 +171,7 @@ export type Digest = {
   /** The run that it is compared with, and how many records differ; null if it is compared with none. */
   readonly compared: ({ readonly against: string } & ReturnType<typeof changeCounts>) | null;
   /** Undefined if it is compared with none. */
-  readonly changes: FirstChanges | undefined;
+  readonly changes: Awaited<ReturnType<typeof firstChanges>> | undefined;
   /** What is wrong by the model, and is new; null if that is unknown, undefined for a source that it does not depend on. */
   readonly broken: BrokenThings | null | undefined;
   /** What could not be read, but could be in the run before; undefined if that run is unknown. */
@@ -229,9 +229,7 @@ const NOTABLE = new Set(
 const kindOf = (fields: readonly string[]) =>
   fields.some((name) => NOTABLE.has(name)) ? 'notable' : 'others';
 
-type FirstChanges = Awaited<ReturnType<typeof firstChanges>>;
-
-const changeCounts = ({ added, removed, changed }: FirstChanges) => ({
+const changeCounts = ({ added, removed, changed }: Awaited<ReturnType<typeof firstChanges>>) => ({
   added: added.total,
   removed: removed.total,
   changed: changed.total,

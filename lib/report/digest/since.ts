@@ -17,8 +17,6 @@ type SinceOptions = {
   readonly signal: AbortSignal;
 };
 
-type FailedJobs = JobFacts['attention'];
-
 /**
  * What has changed, broken and failed since a time: one message over all places that published a run since then, and the
  * jobs that ended since and are not done. `text` is empty if there is nothing to say.
@@ -63,7 +61,7 @@ function hasNews({ compared, broken, newlyMissing, manifest }: Digest): boolean 
 
 const BETWEEN = `\n\n${'-'.repeat(60)}\n\n`;
 
-function oneMessage(digests: readonly PrintedDigest[], failed: FailedJobs, sinceMs: number) {
+function oneMessage(digests: readonly PrintedDigest[], failed: JobFacts['attention'], sinceMs: number) {
   const since = new Date(sinceMs).toISOString();
   const subjects: string[] = [];
   if (digests.length > 1) subjects.push(`${digests.length} places have news`);
@@ -80,7 +78,7 @@ function oneMessage(digests: readonly PrintedDigest[], failed: FailedJobs, since
 
 const MAX_JOBS = 20;
 
-function textOfJobs(failed: FailedJobs): string {
+function textOfJobs(failed: JobFacts['attention']): string {
   const lines = [`Jobs that are not done: ${failed.length}`];
   for (const { status, type, id, reason, advice } of failed.slice(0, MAX_JOBS))
     lines.push(`  ${safeLine(`${status}: ${type} ${id}: ${reason}`)}`, safeLine(`    ${advice}`));

@@ -9,15 +9,15 @@ const guesses: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The columns of tokens, with what each is made of. */
-const tokens = (made: (token: string) => string): Readonly<Record<`${Token}_tokens`, Column>> =>
+const tokens = (
+  made: (token: string) => string,
+): Readonly<Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>> =>
   Object.fromEntries(
     Object.entries(batchCounts.tokens).map(([name, about]) => [
       `${name}_tokens`,
       number(made(name), about, { guesses: guesses[name] ?? [] }),
     ]),
-  ) as Record<`${Token}_tokens`, Column>;
-
-type Token = keyof typeof batchCounts.tokens;
+  ) as Record<`${keyof typeof batchCounts.tokens}_tokens`, Column>;
 
 /** The texts of batches. */
 export const scores = {

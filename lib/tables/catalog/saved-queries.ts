@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const FOLDER = join(import.meta.dirname, 'queries');
 
 /**
- * The saved queries, in the order of their names. Each of them is a file in `queries/`. A saved query, in the SQL of
- * Trino and Athena. Its name is its file's, its description the comment at the start.
+ * The saved queries, in the order of their names. Each of them is a file in `queries/`, in the SQL of Trino and Athena;
+ * its description is the comment at the start.
  */
 export function savedQueries(): readonly {
   readonly name: string;

@@ -44,7 +44,7 @@ export function queryErrorOf(cause: unknown, linesBefore = 0): QueryError {
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|(?<open>(?:\/\*|[eE]?'|"|\$(?:[A-Za-z_]\w*)?\$)[\s\S]*)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
 
-/** Cuts SQL into statements, as DuckDB does. SQL cut at the semicolons that end statements. */
+/** Cuts SQL at the semicolons that end statements, as DuckDB does. */
 export function splitStatements(text: string): {
   /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
   readonly ended: readonly string[];

@@ -82,8 +82,8 @@ export function nameAt(json: JsonBytes, at: number): string {
 const MAX_DEPTH = 64;
 
 /**
- * Reads the object at `at`; what stays is byte for byte, but for space between members. A record in which only the
- * last member of each name stays, at any depth, as in JSON readers.
+ * Reads the object at `at` with only the last member of each name, at any depth, as JSON readers do; what stays is byte
+ * for byte, but for space between members.
  */
 export function onlyLast(
   json: JsonBytes,

@@ -1,16 +1,14 @@
 import type { BatchFacts, Sentiments } from '../../facts.ts';
 
-type Day = NonNullable<BatchFacts['overTime']>['days'][number];
-
 /** Over more than `MAX_DAYS` days, a bar is a week; over more than `MAX_WEEK_DAYS`, a month. */
 const MAX_DAYS = 92;
 const MAX_WEEK_DAYS = 730;
 const DAY_MS = 86_400_000;
 
 /** Days, or their sums by week (from Monday) or month, each under its first day: `2026-11-23` or `2026-11`. */
-export function spansOf(days: readonly Day[]): {
+export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days'][number][]): {
   readonly by: 'day' | 'week' | 'month';
-  readonly spans: readonly Day[];
+  readonly spans: readonly NonNullable<BatchFacts['overTime']>['days'][number][];
 } {
   const daysSpanned = (Date.parse(days.at(-1)?.day ?? '') - Date.parse(days[0]?.day ?? '')) / DAY_MS;
   if (!(daysSpanned > MAX_DAYS)) return { by: 'day', spans: days };

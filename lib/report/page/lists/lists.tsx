@@ -52,8 +52,11 @@ const listing =
   };
 
 /** Links to things of one kind, by id and name. */
-const named = (kind: Named['kind'], ids: readonly string[], names: readonly string[] = []): Shown =>
-  things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
+const named = (
+  kind: ComponentProps<typeof NodeLink>['kind'],
+  ids: readonly string[],
+  names: readonly string[] = [],
+): Shown => things((row) => ({ kind, id: ids[row] ?? '', name: names[row] ?? '' }));
 
 export const texts = (of: readonly unknown[]): Shown => ({ text: (row) => String(of[row] ?? '') });
 
@@ -341,10 +344,11 @@ function since(ids: readonly (string | undefined)[], { since: known, facts }: Re
   };
 }
 
-type Named = ComponentProps<typeof NodeLink>;
-
 /** Links to things; `withKind` puts the kind before each. */
-export const things = (at: (row: number) => Named | undefined, { withKind = false } = {}): Shown => ({
+export const things = (
+  at: (row: number) => ComponentProps<typeof NodeLink> | undefined,
+  { withKind = false } = {},
+): Shown => ({
   text: (row) => at(row)?.name || (at(row)?.id ?? ''),
   cell: (row) => {
     const node = at(row);
