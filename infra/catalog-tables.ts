@@ -145,6 +145,7 @@ const projectionsOf = ({
   refused: {},
   scores: {},
   formulas: {},
+  model_history: {},
   // `write-tables` adds a partition for each run, at the location in its manifest.
   changes: {},
 });

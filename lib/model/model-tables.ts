@@ -32,17 +32,34 @@ const flags = <Name extends Flag>(names: readonly Name[]) =>
     names.map((flag) => [flag, stored('boolean', flagMeanings[flag], { guesses: flagGuesses[flag] ?? [] })]),
   ) as Readonly<Record<Name, StoredColumn<'boolean'>>>;
 
+const since = (name: string, holds: string) =>
+  stored(
+    'bigint',
+    moment(
+      epochMoment(name),
+      `when the first of the runs began since which it is ${holds}, in UTC; null if it is not`,
+    ),
+  );
+
+const broken_since = since('broken_since', 'broken itself: broken links, invalid, or a missing target');
+
 const kinds = ['calculation', 'card'] as const;
 
 /** The tables of a model. What it says of calculations and cards is shown in their own tables. */
 export const modelTables = {
   calculations: {
     about: 'a calculation, with what the model says of it',
-    columns: { ...ids, ...flags(flagsOf.calculation), as_of },
+    columns: {
+      ...ids,
+      ...flags(flagsOf.calculation),
+      unused_since: since('unused_since', 'unused'),
+      broken_since,
+      as_of,
+    },
   },
   cards: {
     about: 'a card, with what the model says of it',
-    columns: { ...ids, ...flags(flagsOf.card), as_of },
+    columns: { ...ids, ...flags(flagsOf.card), broken_since, as_of },
   },
   uses: {
     about: 'what uses what, each pair once, as the latest published runs state it',

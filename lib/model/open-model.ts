@@ -15,6 +15,7 @@ import {
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
 import { type KnownFormulas, listFormulas } from './formulas/known-formulas.ts';
+import { type DatedModel, datedModel, HISTORY_FOLDER } from './history.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import { USES_FORMAT } from './part-uses.ts';
@@ -27,7 +28,7 @@ const key = z.string().check(z.refine(isKey));
 const table = z.object({ key, bytes: z.number(), sha256: z.string() });
 
 /** Goes up with the rules. */
-const VERSION = 2;
+const VERSION = 3;
 const MODEL_FORMAT = parquetFormat({
   ...Object.fromEntries(
     Object.entries(modelColumns).map(([name, columns]) => [name, JSON.stringify(columns)]),
@@ -111,7 +112,7 @@ export type CurrentModel = Pick<StoredModel, 'asOf' | 'runs'> & {
 
 /** The model in memory. */
 type OpenedModel = {
-  readonly model: Model;
+  readonly model: Model & Pick<DatedModel, 'since' | 'days'>;
   readonly runs: readonly LastRun[];
   /** When its runs were the latest, in epoch milliseconds. */
   readonly asOfMs: number;
@@ -143,7 +144,8 @@ export async function openModel(options: ModelToOpen): Promise<OpenedModel> {
   const { stored, computed, ...about } = await current(options, false);
   const packed = computed ?? (stored && (await readPacked(options.store, stored)));
   if (packed === undefined) return openModel({ ...options, damaged: stored });
-  return { model: modelOf(packed), ...about };
+  const { since, days } = packed;
+  return { model: { ...modelOf(packed), since, days }, ...about };
 }
 
 async function current(
@@ -152,8 +154,8 @@ async function current(
 ): Promise<
   Omit<OpenedModel, 'model'> &
     (
-      | { readonly stored: StoredModel; readonly computed: PackedModel | undefined }
-      | { readonly stored: undefined; readonly computed: PackedModel }
+      | { readonly stored: StoredModel; readonly computed: DatedModel | undefined }
+      | { readonly stored: undefined; readonly computed: DatedModel }
     )
 > {
   const before = await findModel(store);
@@ -169,9 +171,13 @@ async function current(
   if (sound !== undefined && (!withTables || ownTables(sound) !== undefined))
     return { stored: sound, computed: undefined, runs, asOfMs: Date.parse(sound.asOf), columns };
   const packed = sound && (await readPacked(store, sound));
-  const computed = packed ?? (await computeModel(columns, known));
+  const dated = packed ? undefined : await datedModel(store, await computeModel(columns, known), runs);
+  const computed = (packed ?? dated?.model) as DatedModel;
   const asOfMs = packed === undefined ? nowMs : Date.parse(sound?.asOf ?? '');
-  const stored = await writeModel(store, { computed, runs, known, asOfMs, before, withTables });
+  const stored = await writeModel(store, {
+    ...{ computed, runs, known, asOfMs, before, withTables },
+    writeHistory: dated?.write,
+  });
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
 }
 
@@ -180,15 +186,17 @@ function unlessDenied(error: unknown): undefined {
   if (!(error instanceof StoreError && error.failure.kind === 'denied')) throw error;
 }
 
-async function readPacked(store: Store, { packed }: StoredModel): Promise<PackedModel | undefined> {
+async function readPacked(store: Store, { packed }: StoredModel): Promise<DatedModel | undefined> {
   const body = (await store.get(packed))?.body;
-  const model = body && unpack<PackedModel>(body);
+  const model = body && unpack<DatedModel>(body);
   if (model !== undefined && body !== undefined) freeMemory(body);
   return model;
 }
 
 type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
-  readonly computed: PackedModel;
+  readonly computed: DatedModel;
+  /** Absent for one that was stored before. */
+  readonly writeHistory: (() => Promise<void>) | undefined;
   /** Undefined if the reader may not read formulas. */
   readonly known: KnownFormulas | undefined;
   /** What was stored before the runs were read. */
@@ -205,7 +213,9 @@ type ModelToWrite = Pick<OpenedModel, 'runs' | 'asOfMs'> & {
 async function writeModel(store: Store, options: ModelToWrite): Promise<StoredModel | undefined> {
   const { runs, known, before } = options;
   try {
-    const there = (await Array.fromAsync(store.list(MODEL_FOLDER))).map((each) => each.key);
+    await options.writeHistory?.();
+    const all = await Array.fromAsync(store.list(MODEL_FOLDER), ({ key }) => key);
+    const there = all.filter((each) => !each.startsWith(HISTORY_FOLDER));
     const latest = await storeModel(store, options);
     const put = await store.put(MODEL_KEY, printStored(latest), { condition: ifUnchanged(before.etag) });
     const model = put.kind === 'stored' ? latest : (await findModel(store)).model;
@@ -262,13 +272,13 @@ type BuiltTable = {
   readonly sha256: string;
 };
 
-function buildTable(model: PackedModel, table: ModelTable, asOfMs: number): BuiltTable {
+function buildTable(model: DatedModel, table: ModelTable, asOfMs: number): BuiltTable {
   const { body } = builders[table](model, asOfMs);
   return { body, bytes: body.byteLength, sha256: hash('sha256', body) };
 }
 
 const builders: Readonly<
-  Record<ModelTable, (model: PackedModel, asOfMs: number) => { readonly body: Buffer }>
+  Record<ModelTable, (model: DatedModel, asOfMs: number) => { readonly body: Buffer }>
 > = {
   calculations: (model, asOfMs) => flaggedTable('calculation', model, asOfMs),
   cards: (model, asOfMs) => flaggedTable('card', model, asOfMs),
@@ -277,8 +287,10 @@ const builders: Readonly<
   uses: usesTable,
 };
 
+const sinceOf = { calculation: ['unused', 'broken'], card: ['broken'] } as const;
+
 /** A row for each id of a kind that has a record, and one for each other spelling of an id. */
-function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel, asOfMs: number) {
+function flaggedTable(kind: FlaggedKind, { uses, flags, since, ...model }: DatedModel, asOfMs: number) {
   const { nodes, spellings } = model[`${kind}s`];
   const names: readonly (typeof flagsOf.calculation)[number][] = flagsOf[kind];
   // Cards have some of the flags of calculations.
@@ -291,6 +303,7 @@ function flaggedTable(kind: FlaggedKind, { uses, flags, ...model }: PackedModel,
     addId(thing_id, node);
     as_of.add(asOfMs);
     for (const name of names) rest[name].add(((flags[node] ?? 0) & flagBits[name]) !== 0);
+    for (const what of sinceOf[kind]) rest[`${what}_since`].add((since[what][node] ?? 0) * 1_000 || null);
     file.endRow();
   };
   for (const node of nodes) add(node);

@@ -41,7 +41,11 @@ async function renew(of: Store = store): Promise<StoredModel> {
 
 const open = () => openModel({ store, now: () => Date.parse('2026-11-20T13:00:00Z') });
 
-const keysIn = (folder: string) => [...store.objects.keys()].filter((key) => key.startsWith(folder)).sort();
+/** Without the history of models, which nothing deletes. */
+const keysIn = (folder: string) =>
+  [...store.objects.keys()]
+    .filter((key) => key.startsWith(folder) && !key.startsWith('model/history/'))
+    .sort();
 
 const keysOf = keysOfModel;
 
@@ -73,12 +77,17 @@ describe('a model that is stored', () => {
     const asOf = { as_of: BigInt(Date.parse('2026-11-20T12:00:00Z')) };
     const none = { broken_links: false, invalid: false, missing_target: false, affected: false };
     const alone = { same_name: false, same_links: false, same_formula: false };
+    const since = (unused_since: bigint | null) => ({ unused_since, broken_since: null });
+    const mondayMs = BigInt(Date.parse(monday.startedAt));
     expect(await rowsOf('calculations')).toEqual([
-      { record_id: '1', thing_id: '1', ...none, ...alone, unused: false, ...asOf },
-      { record_id: '2', thing_id: '2', ...none, ...alone, unused: true, ...asOf },
+      { record_id: '1', thing_id: '1', ...none, ...alone, unused: false, ...since(null), ...asOf },
+      { record_id: '2', thing_id: '2', ...none, ...alone, unused: true, ...since(mondayMs), ...asOf },
     ]);
     expect(await rowsOf('cards')).toEqual([
-      { record_id: '31', thing_id: '31', missing_target: false, affected: false, ...asOf },
+      {
+        ...{ record_id: '31', thing_id: '31', missing_target: false, affected: false },
+        ...{ broken_since: null, ...asOf },
+      },
     ]);
     expect(await rowsOf('datasets')).toEqual([
       { dataset_id: 'd-1', cards: 1n, calculations: 1n, broken_links: 0n, ...asOf },

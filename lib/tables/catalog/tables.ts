@@ -17,7 +17,7 @@ import {
 } from '../../columns.ts';
 import { endStates, jobTypes } from '../../jobs/types/index.ts';
 import { type ModelTable, modelColumns, modelTables } from '../../model/index.ts';
-import { CANONICAL_DIGITS } from '../../model/rules/index.ts';
+import { CANONICAL_DIGITS, wrongFlags } from '../../model/rules/index.ts';
 import {
   consistencies,
   isSource,
@@ -207,6 +207,27 @@ const cardDatasets: TableDefinition = {
   from: "FROM uses WHERE user_kind = 'card' AND used_kind = 'dataset'",
 };
 
+const modelHistory = {
+  about:
+    'how many things had a flag on a day, by the last model of that day: all of them, or those of an owner',
+  columns: {
+    day: stored('string', 'the day of the newest run that the model was over, as text', {
+      guesses: ['dt', 'date'],
+    }),
+    flag: stored('string', oneOf('flag', wrongFlags, { guesses: ['kind', 'name'] })),
+    owner_id: stored('string', 'the owner; null in the row of all things, whoever owns them', {
+      isId: true,
+      guesses: ['owner', 'user_id'],
+    }),
+    owner_name: stored('string', 'the name of the owner then, if a card gave it'),
+    count: stored('bigint', 'how many calculations and cards had the flag', {
+      guesses: ['n', 'total', 'things'],
+    }),
+    as_of: stored('bigint', moment(epochMoment('as_of'), 'when that run began, in UTC')),
+  },
+  guesses: ['progress', 'trend', 'flag_history'],
+} as const satisfies TableDefinition;
+
 /** A table that shows one of the latest model: SQL holds no rule of it. `as`: another name of the same. */
 const ofModel = (table: ModelTable, as?: string): TableDefinition => ({
   ...modelTables[table],
@@ -220,6 +241,7 @@ const otherTables: Readonly<Record<string, TableDefinition>> = {
   links: ofModel('uses', 'links'),
   datasets: ofModel('datasets'),
   owners: ofModel('owners'),
+  model_history: modelHistory,
   users: ofModel('owners', 'users'),
   card_datasets: cardDatasets,
   filesets,
@@ -330,6 +352,7 @@ export const storedTables = {
   scores: storedTable('scores/', scores),
   formulas: storedTable('formulas/', formulas),
   changes: storedTable('changes/', changes, { place: '', dt: 'dt=', run: 'run=' }),
+  model_history: storedTable('model/history/', modelHistory),
 };
 
 export type StoredTableName = keyof typeof storedTables;

@@ -10,7 +10,7 @@ import { type FileToRead, fileOf, type Piece, type Session, type Table } from '.
 
 /** A table over objects of JSON, and how one of them is read: as lines, each a row. */
 type ObjectTable = {
-  readonly name: 'jobs' | 'refused' | 'formulas' | 'scores';
+  readonly name: 'jobs' | 'refused' | 'formulas' | 'scores' | 'model_history';
   readonly pieceColumns: readonly string[];
   readonly read: (session: Session, key: string, signal: AbortSignal) => Promise<readonly Buffer[]>;
   /** Its folders: the values of the piece columns, and the prefix of the keys. */
@@ -25,6 +25,12 @@ const readObject: ObjectTable['read'] = async ({ store }, key, signal) => {
   return body === undefined ? [] : [body];
 };
 
+/** A line a row. */
+const readLines: ObjectTable['read'] = async ({ store }, key, signal) => {
+  const text = (await bytesOfResult(store, key, signal))?.toString() ?? '';
+  return text.split('\n').flatMap((line) => (line === '' ? [] : Buffer.from(line)));
+};
+
 const objectTableList: readonly ObjectTable[] = [
   // How jobs ended, by type and by the day on which the job was first claimed.
   { name: 'jobs', pieceColumns: ['type', 'dt'], read: readObject, folders: daysOfJobs },
@@ -32,11 +38,16 @@ const objectTableList: readonly ObjectTable[] = [
   { name: 'refused', pieceColumns: [], read: readObject, folders: () => [whole('refused')] },
   // Calculations as updates of ours returned them.
   { name: 'formulas', pieceColumns: [], read: readObject, folders: () => [whole('formulas')] },
+  // What models counted, an object a day.
+  { name: 'model_history', pieceColumns: [], read: readLines, folders: () => [whole('model_history')] },
   // The texts of all batches.
   { name: 'scores', pieceColumns: ['batch'], read: readPart, folders: batches },
 ];
 
-const whole = (name: 'refused' | 'formulas'): Folder => ({ values: [], prefix: storedTables[name].folder });
+const whole = (name: 'refused' | 'formulas' | 'model_history'): Folder => ({
+  values: [],
+  prefix: storedTables[name].folder,
+});
 
 async function* daysOfJobs({ store, signal }: Session): AsyncGenerator<Folder> {
   const { folder } = storedTables.jobs;

@@ -22,7 +22,7 @@ import { type Store, StoredObjectError, StoreError, unlessDamaged } from '../../
 import { buildRun } from '../build/build-tables.ts';
 import { rowsOfRuns } from '../build/runs-table.ts';
 import { gluePartitionKeys, tableNames } from '../catalog/table-names.ts';
-import { storedTables } from '../catalog/tables.ts';
+import { type StoredTableName, storedTables } from '../catalog/tables.ts';
 import { buildParquet, parquetOfLines, parquetOfRun } from '../parquet/part-files.ts';
 import { objectTables } from './object-tables.ts';
 import {
@@ -44,9 +44,20 @@ export function tablesOf(session: Session, places: readonly Place[]): readonly T
     ...modelTables(model),
     runsTable(session, places),
     changesTable(session, places),
-    ...objectTables(session),
+    ...objectTables(session).map((table) => (table.name === HISTORY ? ofCurrent(table, model) : table)),
   ];
 }
+
+const HISTORY = 'stored_model_history' satisfies `stored_${StoredTableName}`;
+
+/** What the current model adds to a table is in it. */
+const ofCurrent = (table: Table, model: QueryModel): Table => ({
+  ...table,
+  async pieces(reads) {
+    await model.current();
+    return table.pieces(reads);
+  },
+});
 
 /** The places in a store that have tables: all sources, and the narrowed snapshots that have a place of their own. */
 export const placesWithTables = async (store: Store): Promise<readonly Place[]> => [

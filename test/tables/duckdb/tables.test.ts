@@ -206,6 +206,7 @@ test('the tables are listed, and nothing of how they are made', async () => {
     'formulas',
     'jobs',
     'links',
+    'model_history',
     'owners',
     'refused',
     'revisions',

@@ -1,0 +1,177 @@
+import { ifUnchanged, printStoredLine, type Store, updateObject } from '../store/index.ts';
+import type { PackedModel } from './compute-model.ts';
+import { PACKED_TYPE, pack, unpack } from './packed.ts';
+import { hasLinks } from './part-uses.ts';
+import { flagBits, WRONG, wrongFlags } from './rules/flags.ts';
+import type { LastRun } from './runs.ts';
+import { thingsIn } from './uses-graph.ts';
+
+/**
+ * What models leave behind, a day each, which is computed from nothing again: how many things had each flag, by owner, for
+ * SQL; and since when each thing has been unused or broken, from which the next model goes on. The day is that of the newest
+ * run of calculations or cards, whenever the model is computed.
+ */
+export const HISTORY_FOLDER = 'model/history/';
+const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
+const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
+
+/** By node the start, in epoch seconds, of the first of the runs since which it has been so; 0 if it is not. */
+type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
+
+/** How many calculations and cards had each flag on a day. */
+export type DayCounts = { readonly day: string } & Readonly<Record<(typeof wrongFlags)[number], number>>;
+
+/** A model, with what is known of it over time: the counts of all days, the oldest first. */
+export type DatedModel = PackedModel & { readonly since: Since; readonly days: readonly DayCounts[] };
+
+const KINDS = ['calculations', 'cards'] as const;
+
+/** `since` by the ids of things, which no later rule changes; with the runs that the model was over, by place. */
+type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly string[] } & Since>> & {
+  readonly version: 1;
+  readonly runs: Readonly<Record<string, string>>;
+  readonly days: readonly DayCounts[];
+};
+
+/** The state of the newest day up to one, with the etag of that day's own. One that is damaged is passed over. */
+async function findState(store: Store, day: string) {
+  const keys: string[] = [];
+  for await (const { key } of store.list(`${HISTORY_FOLDER}_`)) if (key <= stateKey(day)) keys.push(key);
+  let etag: string | undefined;
+  for (const key of keys.reverse()) {
+    const stored = await store.get(key);
+    if (key === stateKey(day)) etag = stored?.etag;
+    const state = stored && unpack<State>(stored.body);
+    if (state?.version === 1) return { state, etag };
+  }
+  return { state: undefined, etag };
+}
+
+/** The newest run of calculations or cards: what is said of them since then is since its start. */
+function newestStart(runs: readonly LastRun[]): string | undefined {
+  const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
+  return starts.sort().at(-1);
+}
+
+/**
+ * Says of a model since when what it says holds, and how to store that. What held by the state before has held since then;
+ * what it had ceased to do begins anew.
+ */
+export async function datedModel(store: Store, computed: PackedModel, runs: readonly LastRun[]) {
+  const start = newestStart(runs);
+  if (start === undefined) return { model: withoutHistory(computed), write: async () => undefined };
+  const day = start.slice(0, 10);
+  const { state, etag } = await findState(store, day);
+  const since = sinceIn(computed, Math.floor(Date.parse(start) / 1_000), state);
+  const counts = countsOf(computed, day);
+  const days = [...(state?.days ?? []).filter((each) => each.day < day), counts];
+  const model: DatedModel = { ...computed, since, days };
+  return { model, write: () => writeDay(store, { model, runs, start, before: { state, etag } }) };
+}
+
+const withoutHistory = (computed: PackedModel): DatedModel => {
+  const none = new Uint32Array(computed.flags.length);
+  return { ...computed, since: { unused: none, broken: none }, days: [] };
+};
+
+function sinceIn(
+  { flags, uses, ...of }: PackedModel,
+  startSeconds: number,
+  before: State | undefined,
+): Since {
+  const { thingAt } = thingsIn(uses.things);
+  const since = { unused: new Uint32Array(flags.length), broken: new Uint32Array(flags.length) };
+  for (const kind of KINDS)
+    for (const [what, bits] of [
+      ['unused', flagBits.unused],
+      ['broken', WRONG],
+    ] as const) {
+      const known = new Map<string, number>();
+      const { ids = [], [what]: times = [] } = before?.[kind] ?? {};
+      for (const [place, id] of ids.entries()) known.set(id, times[place] ?? 0);
+      for (const node of of[kind].nodes)
+        if (((flags[node] ?? 0) & bits) !== 0)
+          since[what][node] = Math.min(known.get(thingAt(node).id) || startSeconds, startSeconds);
+    }
+  return since;
+}
+
+function countsOf({ flags, calculations, cards }: PackedModel, day: string): DayCounts {
+  const having = (nodes: Uint32Array, flag: (typeof wrongFlags)[number]) =>
+    nodes.reduce((sum, node) => sum + (((flags[node] ?? 0) & flagBits[flag]) === 0 ? 0 : 1), 0);
+  const counts = wrongFlags.map((flag) => [
+    flag,
+    having(calculations.nodes, flag) + having(cards.nodes, flag),
+  ]);
+  return { day, ...Object.fromEntries(counts) };
+}
+
+type DayToWrite = {
+  readonly model: DatedModel;
+  readonly runs: readonly LastRun[];
+  readonly start: string;
+  readonly before: Awaited<ReturnType<typeof findState>>;
+};
+
+/**
+ * Stores a day before `model/latest.json` moves: a writer that is killed in between is repeated with the same result. A model
+ * over older runs than those of the stored day changes nothing.
+ */
+async function writeDay(store: Store, { model, runs, start, before: { state, etag } }: DayToWrite) {
+  const day = start.slice(0, 10);
+  const names = runs.map(({ place, manifest }) => [place, manifest.run] as const);
+  if (names.some(([place, run]) => run < (state?.runs[place] ?? ''))) return;
+  const { since, days } = model;
+  const { thingAt } = thingsIn(model.uses.things);
+  const ofKind = (kind: (typeof KINDS)[number]) => {
+    const nodes = model[kind].nodes.filter((node) => since.unused[node] || since.broken[node]);
+    const ids = Array.from(nodes, (node) => thingAt(node).id);
+    return {
+      ids,
+      unused: nodes.map((node) => since.unused[node] ?? 0),
+      broken: nodes.map((node) => since.broken[node] ?? 0),
+    };
+  };
+  const next: State = {
+    version: 1,
+    runs: Object.fromEntries(names),
+    days,
+    calculations: ofKind('calculations'),
+    cards: ofKind('cards'),
+  };
+  const put = await store.put(stateKey(day), pack(next), {
+    contentType: PACKED_TYPE,
+    condition: ifUnchanged(etag),
+  });
+  // Another writer's is there, with the rows that follow.
+  if (put.kind !== 'stored') return;
+  const body = Buffer.concat(rowsOf(model, day, Date.parse(start)).map(printStoredLine));
+  await updateObject(
+    store,
+    rowsKey(day),
+    (found) => (found === undefined || startOf(found.body) <= Date.parse(start) ? body : undefined),
+    { contentType: 'application/x-ndjson' },
+  );
+}
+
+/** The rows of a day in SQL: a flag over all things, which has no owner, and a flag and an owner. */
+function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
+  const all = { owner_id: null, owner_name: null };
+  return wrongFlags.flatMap((flag) => [
+    { day, flag, ...all, count: days.at(-1)?.[flag] ?? 0, as_of },
+    ...owners
+      .filter((owner) => owner[flag] > 0)
+      .map((owner) => ({
+        day,
+        flag,
+        owner_id: owner.user_id,
+        owner_name: owner.name,
+        count: owner[flag],
+        as_of,
+      })),
+  ]);
+}
+
+/** Of which run stored rows are, epoch milliseconds; those that are damaged are of none. */
+const startOf = (rows: Buffer): number =>
+  Number(/"as_of":(\d+)/.exec(rows.toString('utf8', 0, 1_024))?.[1] ?? Number.NEGATIVE_INFINITY);
