@@ -2,7 +2,7 @@ import { ifUnchanged, printStoredLine, type Store, updateObject } from '../store
 import type { PackedModel } from './compute-model.ts';
 import { PACKED_TYPE, pack, unpack } from './packed.ts';
 import { hasLinks } from './part-uses.ts';
-import { flagBits, WRONG, wrongFlags } from './rules/flags.ts';
+import { type DayCounts, flagBits, WRONG, wrongFlags } from './rules/flags.ts';
 import type { LastRun } from './runs.ts';
 import { thingsIn } from './uses-graph.ts';
 
@@ -17,9 +17,6 @@ const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
 
 /** By node the start, in epoch seconds, of the first of the runs since which it has been so; 0 if it is not. */
 type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
-
-/** How many calculations and cards had each flag on a day. */
-export type DayCounts = { readonly day: string } & Readonly<Record<(typeof wrongFlags)[number], number>>;
 
 /** A model, with what is known of it over time: the counts of all days, the oldest first. */
 export type DatedModel = PackedModel & { readonly since: Since; readonly days: readonly DayCounts[] };

@@ -12,6 +12,7 @@ export {
   describeNodes,
   firstRecords,
 } from './described.ts';
+export type { DatedModel } from './history.ts';
 export { type ModelTable, modelColumns, modelTableNames, modelTables } from './model-tables.ts';
 export { type CurrentModel, type ModelToOpen, openModel, renewModel } from './open-model.ts';
 export { createUsesBuilder, hasLinks, USES_FORMAT, usesKey, usesOfPart } from './part-uses.ts';

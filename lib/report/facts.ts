@@ -1,5 +1,6 @@
 import {
   type BatchCounts,
+  type DayCounts,
   type Flag,
   flagBits,
   flagMeanings,
@@ -51,6 +52,8 @@ export type ReportFacts = {
   readonly faults: readonly string[];
   /** The runs, by place, that all figures of records are computed from, and when these were the last runs. */
   readonly model: { readonly asOfMs: number; readonly runs: Readonly<Record<string, string>> };
+  /** What models of each day counted, the oldest first. */
+  readonly days: readonly DayCounts[];
   /** The sources without a published full run: their narrowed places are shown instead, and there may be more records. */
   readonly narrowed: readonly { readonly source: string; readonly places: readonly string[] }[];
   readonly calculations?: CalculationFacts | undefined;
@@ -190,20 +193,13 @@ export type CalculationFacts = {
   readonly links: Counts;
   /** How many of these are not VALID. The graph has those between listed things. */
   readonly brokenLinks: number;
-  /** For listed calculations with broken links or that are invalid; undefined if no full run of them is published. */
-  readonly brokenSince: BrokenSince | undefined;
   /** By the month of the last change, `2026-11`, oldest first. */
   readonly lastModified: readonly (readonly [month: string, count: number])[];
   /** If incomplete: the first `MAX_LISTED`, and the first with each flag except `global` and `hidden`. */
   readonly list: Listed<
-    Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> & { modified: number | null; flags: number }
+    Readonly<Record<'id' | 'name' | 'owner' | 'status', string>> &
+      Readonly<Record<'modified' | 'brokenSince' | 'unusedSince', number | null>> & { flags: number }
   >;
-};
-
-/** When the run began in which each calculation became broken; null if that was before `beforeMs`. */
-export type BrokenSince = {
-  readonly beforeMs: number;
-  readonly since: readonly (readonly [id: string, ms: number | null])[];
 };
 
 /** The cards of the model. */

@@ -131,6 +131,7 @@ export function figuresOf(facts: ReportFacts) {
   return {
     as_of: new Date(model.asOfMs).toISOString(),
     as_of_runs: model.runs,
+    model_history: facts.days,
     calculations: calculations
       ? { total: calculations.total, ...flagFigures(calculations, figuresOfCalculations) }
       : null,

@@ -53,3 +53,6 @@ export const WRONG = flagBits.broken_links | flagBits.invalid | flagBits.missing
 /** What is counted for each user. */
 export const ownedNames = ['calculations', 'cards', 'files', 'data_files', 'locked'] as const;
 export const wrongFlags = [...brokenFlags, 'unused'] as const satisfies Flag[];
+
+/** How many calculations and cards had each flag on a day. */
+export type DayCounts = { readonly day: string } & Readonly<Record<(typeof wrongFlags)[number], number>>;

@@ -8,6 +8,7 @@ export { type Adjacency, adjacencyOf, reach } from './closure.ts';
 export {
   type BrokenFlag,
   brokenFlags,
+  type DayCounts,
   type Flag,
   type FlaggedKind,
   flagBits,

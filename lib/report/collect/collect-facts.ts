@@ -1,5 +1,5 @@
 import { freeMemory } from '../../base/json/index.ts';
-import { firstRecords, type Model, openModel, type UsesGraph } from '../../model/index.ts';
+import { type DatedModel, firstRecords, type Model, openModel, type UsesGraph } from '../../model/index.ts';
 import { IN_SNAPSHOT, relations } from '../../model/rules/index.ts';
 import { readAgain } from '../../snapshot/history/index.ts';
 import { sources } from '../../snapshot/sources/index.ts';
@@ -36,7 +36,7 @@ import {
   readFiles,
   textsOf,
 } from './records.ts';
-import { readBrokenSince, readSnapshots } from './snapshots.ts';
+import { readSnapshots } from './snapshots.ts';
 import { NOT_STATED, type Reading, shownText } from './values.ts';
 
 type FactsToCollect = {
@@ -70,9 +70,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const addFault = (fault: string) => void faults.add(fault);
   const reading = { store, addFault, signal };
   const snapshots = await readSnapshots(reading);
-  const { calculations, ...things } = await readThings(options, addFault);
-  const { manifests } = snapshots.find(({ facts }) => facts.place === 'calculations') ?? {};
-  const brokenSince = manifests && (await readBrokenSince({ ...reading, manifests, calculations }));
+  const things = await readThings(options, addFault);
   const { jobs, batchEnds } = await readJobs({ ...reading, nowMs: now() });
   const formulas = await readFormulas(reading);
   const batches = await readBatches({ ...reading, ends: batchEnds });
@@ -83,7 +81,6 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     platform: newest?.manifest.platform,
     snapshots: snapshots.map(({ facts }) => facts),
     ...things,
-    calculations: calculations && { ...calculations, brokenSince },
     links,
     formulas,
     batches,
@@ -95,7 +92,16 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
 
 type ThingFacts = Pick<
   ReportFacts,
-  'model' | 'narrowed' | 'calculations' | 'cards' | 'datasets' | 'owners' | 'files' | 'dataFiles' | 'graph'
+  | 'model'
+  | 'days'
+  | 'narrowed'
+  | 'calculations'
+  | 'cards'
+  | 'datasets'
+  | 'owners'
+  | 'files'
+  | 'dataFiles'
+  | 'graph'
 >;
 
 const listLimits: ListLimits = { whole: MAX_WHOLE, top: MAX_LISTED };
@@ -113,6 +119,7 @@ async function readThings(
     const datasets = listDatasets(model, limits);
     const facts: ThingFacts = {
       model: { asOfMs, runs: Object.fromEntries(runs.map(({ place, manifest }) => [place, manifest.run])) },
+      days: model.days,
       narrowed: sources.flatMap((source) => {
         const places = runs.filter((run) => run.source === source).map(({ place }) => place);
         return places.length === 0 || places.includes(source) ? [] : { source, places };
@@ -134,12 +141,12 @@ async function readThings(
   } catch (error) {
     unlessDamaged(addFault)(error);
     const graph = { others: [], user: [], used: [], relation: [], invalid: [] };
-    return { model: { asOfMs: now(), runs: {} }, narrowed: [], graph };
+    return { model: { asOfMs: now(), runs: {} }, days: [], narrowed: [], graph };
   }
 }
 
 /** The model and its records. */
-type ThingsToShow = RecordsToShow & { readonly model: Model };
+type ThingsToShow = RecordsToShow & { readonly model: Model & Pick<DatedModel, 'since'> };
 
 /** Facts, and the nodes of what they list, in the order of the list. */
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
@@ -190,14 +197,30 @@ async function readCalculations(options: ThingsToShow): Promise<Shown<Calculatio
     }
   }
   const old = new Set(oldest.values());
+  const said = saidOf(model);
   const rows = [...new Set([...listed, ...old])]
     .sort((a, b) => a.place - b.place)
-    .map((row) => ({ ...row, id: idAt(model, row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
-  const columns = columnsOf(rows, ['id', 'name', 'owner', 'status', 'modified', 'flags']);
+    .map((row) => ({ ...row, ...said(row.node), flags: row.flags | (old.has(row) ? OLD : 0) }));
+  const columns = columnsOf(rows, CALCULATION_COLUMNS);
   const list = { total, isWhole: rows.length === total, columns };
   const flags = { ...flagged.counts(), oldest: old.size };
-  const said = { status: statuses.counts(), flags, lastModified: byMonth(days), brokenSince: undefined };
-  return { facts: { total, ...said, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
+  const counts = { status: statuses.counts(), flags, lastModified: byMonth(days) };
+  return { facts: { total, ...counts, ...linksIn(model.graph), list }, nodes: rows.map(({ node }) => node) };
+}
+
+const CALCULATION_COLUMNS = [
+  ...(['id', 'name', 'owner', 'status', 'modified', 'flags'] as const),
+  ...(['brokenSince', 'unusedSince'] as const),
+];
+
+/** What the model says of a node. */
+function saidOf(model: ThingsToShow['model']) {
+  const { broken, unused } = model.since;
+  return (node: number) => ({
+    id: idAt(model, node),
+    brokenSince: (broken[node] ?? 0) * 1_000 || null,
+    unusedSince: (unused[node] ?? 0) * 1_000 || null,
+  });
 }
 
 const idAt = ({ things }: Model, node: number): string => shownText(things.thingAt(node).id);

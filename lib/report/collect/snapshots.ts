@@ -1,5 +1,4 @@
-import { parseJson, printExact } from '../../base/json/index.ts';
-import { canonicalId, flagBits, forEachUse, isBroken, isInvalid } from '../../model/rules/index.ts';
+import { printExact } from '../../base/json/index.ts';
 import {
   type Change,
   fieldsOf,
@@ -12,24 +11,16 @@ import {
   readLatest,
   storedChanges,
 } from '../../snapshot/history/index.ts';
-import {
-  type Place,
-  runOfId,
-  type Source,
-  sourceDefinitions,
-  sourceOf,
-} from '../../snapshot/sources/index.ts';
+import { type Place, type Source, sourceDefinitions, sourceOf } from '../../snapshot/sources/index.ts';
 import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import {
-  type BrokenSince,
   type ChangeFacts,
   type ChangesFacts,
   MAX_LISTED,
-  type ReportFacts,
   type RunFacts,
   type SnapshotFacts,
 } from '../facts.ts';
-import { membersOf, type Reading, shownText } from './values.ts';
+import { type Reading, shownText } from './values.ts';
 
 /** Maximum runs in the history of a place. */
 const MAX_RUNS = 30;
@@ -72,7 +63,7 @@ async function readSnapshot(place: Place, options: ReadingPlace) {
     history: manifests.map(runFacts).reverse(),
     changes: await readChanges({ ...options, place, manifest }),
   };
-  return { manifest, manifests, facts };
+  return { manifest, facts };
 }
 
 /** The manifests of the last published runs, newest first. */
@@ -171,66 +162,4 @@ export function shownChange(
   } catch (cause) {
     throw new StoredObjectError('invalid', 'expected a change, got something else', { cause });
   }
-}
-
-/** The flags that a calculation's own record sets. */
-const BROKEN = flagBits.broken_links | flagBits.invalid;
-
-/** Maximum changes that are read, which takes about a second. */
-const MAX_CHANGES = 50_000;
-
-/**
- * Finds the run in which each calculation became broken: the newest that added it, or changed it from a valid one. Reads
- * runs backwards as long as the changes between them are stored.
- */
-export async function readBrokenSince(
-  options: Reading & {
-    /** The manifests of the published full runs of calculations, newest first. */
-    readonly manifests: readonly Manifest[];
-    /** The calculations of the newest. */
-    readonly calculations: ReportFacts['calculations'];
-  },
-): Promise<BrokenSince> {
-  const { store, manifests, calculations, addFault, signal } = options;
-  const { id: ids = [], flags = [] } = calculations?.list.columns ?? {};
-  const broken = ids.filter((_, row) => ((flags[row] ?? 0) & BROKEN) !== 0);
-  const since = new Map<string, number | null>(broken.map((id) => [id, null]));
-  const left = new Set(broken);
-  let run = manifests[0];
-  let beforeMs = startOf(manifests[0]?.run);
-  let read = 0;
-  try {
-    while (run !== undefined && left.size > 0) {
-      const changes = await storedChanges({ store, changes: run.changes, signal });
-      if (changes === undefined) break;
-      for await (const change of changes) {
-        read += 1;
-        if (read > MAX_CHANGES) return { beforeMs, since: [...since] };
-        const id = canonicalId(change.key) ?? '';
-        if (!left.has(id) || !becameBroken(change)) continue;
-        since.set(id, startOf(run.run));
-        left.delete(id);
-      }
-      const against = run.changes?.against;
-      beforeMs = startOf(against);
-      run = manifests.find((each) => each.run === against);
-    }
-  } catch (error) {
-    unlessDamaged((fault) => addFault(`since when calculations are broken: ${fault}`))(error);
-  }
-  return { beforeMs, since: [...since] };
-}
-
-const startOf = (run = ''): number => Date.parse(runOfId(run).startedAt) || 0;
-
-/** True if a record that is broken after the change was not broken before it. */
-function becameBroken(change: Change): boolean {
-  if (change.change !== 'changed') return change.change === 'added';
-  if (!change.fields.includes('links') && !change.fields.includes('status')) return false;
-  const before = parseJson(change.before);
-  let wasBroken = isInvalid(membersOf(before)['status']);
-  forEachUse('calculations', before, ({ validity }) => {
-    wasBroken ||= isBroken(validity);
-  });
-  return !wasBroken;
 }

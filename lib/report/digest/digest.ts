@@ -9,8 +9,9 @@ import {
   lastRuns,
   type Model,
   modelOf,
+  openModel,
 } from '../../model/index.ts';
-import { type BrokenFlag, brokenFlags, canonicalId, flagBits } from '../../model/rules/index.ts';
+import { type BrokenFlag, brokenFlags, canonicalId, flagBits, wrongFlags } from '../../model/rules/index.ts';
 import {
   type Change,
   changesBetween,
@@ -55,6 +56,7 @@ export function printDigest(
     changedLine(compared),
     ...warningsOf(manifest),
     ...(broken === undefined ? [] : [wrongLine(broken)]),
+    ...progressLine(digest.progress),
     ...brokenFlags.flatMap((flag) =>
       sectionOf(`New ${flagWords[flag].which}`, broken?.[flag].newly, `. ${flagWords[flag].meaning}`),
     ),
@@ -79,6 +81,21 @@ const wrongLine = (broken: BrokenThings | null): string =>
   broken === null
     ? 'What is broken is not known: see the faults of the report.'
     : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
+
+/** Of what is unused, or wrong and was more or less than then: `Clean-up: unused: 1,204, 310 fewer than 30 days ago`. */
+function progressLine(progress: Digest['progress']): readonly string[] {
+  if (progress === undefined) return [];
+  const { before, daysAgo, ...last } = progress;
+  const words = wrongFlags.flatMap((flag) => {
+    const more = last.now[flag] - (before?.[flag] ?? 0);
+    const isShown = flag === 'unused' || (before !== undefined && more !== 0);
+    const differs =
+      more === 0 ? 'as many as' : `${count(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} than`;
+    const than = before === undefined ? '' : `, ${differs} ${counted(daysAgo, 'day')} ago`;
+    return isShown ? [`${flagWords[flag].label}: ${count(last.now[flag])}${than}`] : [];
+  });
+  return [`Clean-up: ${words.reverse().join('; ')}`];
+}
 
 /** Calculations and cards separately, as the report and SQL count them. */
 const thingsIn = ({ calculations, cards }: BrokenThings[BrokenFlag]): string =>
@@ -176,6 +193,8 @@ export type Digest = {
   readonly broken: BrokenThings | null | undefined;
   /** What could not be read, but could be in the run before; undefined if that run is unknown. */
   readonly newlyMissing: First | undefined;
+  /** What the last model counted, and one of a month before; undefined for a source that it does not depend on, or if it is unknown. */
+  readonly progress: Awaited<ReturnType<typeof progressOf>>;
 };
 
 /**
@@ -213,7 +232,24 @@ export async function collectDigest(parts: {
     changes,
     broken: await brokenThings({ store, run: { place, source, manifest, key }, before, links, signal }),
     newlyMissing: before && newlyMissing(manifest, before.manifest),
+    progress: hasLinks(source) ? await progressOf(store, signal).catch(unlessDamaged()) : undefined,
   };
+}
+
+/** Days after which a clean-up shows. */
+const PROGRESS_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** The counts of the last day, with those of the newest day a month before, or else of the first day, if it is another one. */
+async function progressOf(store: Store, signal: AbortSignal | undefined) {
+  const { days } = (await openModel({ store, now: Date.now, signal })).model;
+  const now = days.at(-1);
+  if (now === undefined) return undefined;
+  const agoOf = ({ day }: { readonly day: string }) => (Date.parse(now.day) - Date.parse(day)) / DAY_MS;
+  const before = days.findLast((each) => agoOf(each) >= PROGRESS_DAYS) ?? days[0];
+  return before === undefined || before === now
+    ? { now, before: undefined, daysAgo: 0 }
+    : { now, before, daysAgo: agoOf(before) };
 }
 
 const COMPARING_BYTES = 128_000_000;

@@ -88,7 +88,7 @@ function textOfJobs(failed: JobFacts['attention']): string {
 }
 
 /** The figures of a place for machines. */
-function figuresOfPlace({ manifest, compared, broken, newlyMissing }: Digest) {
+function figuresOfPlace({ manifest, compared, broken, newlyMissing, progress }: Digest) {
   const { source: place, run, records } = manifest;
   const flags: Record<string, unknown> = {};
   for (const [flag, { calculations, cards, newly }] of Object.entries(broken ?? {}))
@@ -100,5 +100,6 @@ function figuresOfPlace({ manifest, compared, broken, newlyMissing }: Digest) {
     compared,
     broken: broken ? flags : null,
     newlyMissing: newlyMissing?.total ?? null,
+    progress: progress ? { now: progress.now, before: progress.before ?? null } : null,
   };
 }

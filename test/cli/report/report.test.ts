@@ -62,6 +62,9 @@ test('machines learn what was written, and what could not be read, which is exit
     jobs: [],
     as_of: (await findModel(store)).model?.asOf,
     as_of_runs: { calculations: monday.id },
+    model_history: [
+      { day: '2026-11-16', broken_links: 0, invalid: 0, missing_target: 0, affected: 0, unused: 1 },
+    ],
   });
   expect(err).toContain('files/latest.json');
 });

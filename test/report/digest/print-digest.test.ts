@@ -96,6 +96,7 @@ test('a digest says what changed in words, what is newly broken first', async ()
     'Records: 3',
     `Since run ${monday.id}: 1 added, 1 removed, 2 changed`,
     'Wrong in total: 1 calculation with broken links, 0 calculations that are invalid, 0 calculations with a missing target, 0 calculations that are affected',
+    'Clean-up: unused: 3',
     '',
     'New with broken links: 1. A link of it says that it is not VALID.',
     '  calculation Sales (4)',

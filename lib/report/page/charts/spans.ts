@@ -19,6 +19,13 @@ export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days
   return { by, spans: [...sums].map(([day, sentiments]) => ({ day, sentiments })) };
 }
 
+/** The last of each week, under its Monday, if there are more days than a chart shows. */
+export function lastsOf<D extends { readonly day: string }>(days: readonly D[]) {
+  const isShort = days.length <= MAX_DAYS;
+  const lasts = new Map(days.map((each) => [isShort ? each.day : mondayOf(each.day), each]));
+  return { by: isShort ? ('day' as const) : ('week' as const), lasts };
+}
+
 function mondayOf(day: string): string {
   const date = new Date(day);
   date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));

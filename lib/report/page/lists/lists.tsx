@@ -113,7 +113,7 @@ const titleOf = (name: string): string =>
 
 /** The lists of the page; undefined where no snapshot of what they hold is published. */
 const lists = {
-  calculations: listing('calculations', ({ id, name, status, owner, modified, flags }, report) => ({
+  calculations: listing('calculations', ({ id, name, status, owner, modified, flags, ...list }, report) => ({
     one: 'calculation',
     which: 'most notable',
     sort: 'name',
@@ -124,7 +124,8 @@ const lists = {
       { name: 'status', label: 'Status', ...facets(status) },
       { name: 'owner', label: 'Owner', ...owners(owner, report) },
       { name: 'modified', label: 'Last changed', ...days(modified) },
-      { name: 'since', label: 'Broken since', ...since(id, report) },
+      { name: 'since', label: 'Broken since', ...days(list.brokenSince) },
+      { name: 'unused', label: 'Unused since', ...days(list.unusedSince) },
       { name: 'flags', label: 'Notes', ...badges(flags, calculationFlags) },
     ],
     flags: flagsOf(flags, calculationFlags),
@@ -333,16 +334,9 @@ const printed = (of: readonly (number | null)[], print: (value: number) => strin
   isNumber: true,
 });
 
-/** When calculations became broken, by id. */
-function since(ids: readonly (string | undefined)[], { since: known, facts }: Report): Shown {
-  const beforeMs = facts.calculations?.brokenSince?.beforeMs ?? 0;
-  const at = (row: number) => known.get(ids[row] ?? '');
-  return {
-    text: (row) => (at(row) === null ? `before ${day(beforeMs)}` : day(at(row))),
-    number: (row) => (at(row) === null ? beforeMs - 1 : (at(row) ?? null)),
-    isDay: true,
-  };
-}
+/** Since when calculations are broken, by id. */
+const since = (ids: readonly (string | undefined)[], { since: known }: Report): Shown =>
+  days(ids.map((id) => known.get(id ?? '') ?? null));
 
 /** Links to things; `withKind` puts the kind before each. */
 export const things = (

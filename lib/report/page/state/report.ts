@@ -28,6 +28,7 @@ export function createReport(facts: ReportFacts) {
   const { graph } = facts;
   const nodes = nodesOf(facts);
   const { id: owners = [], name = [] } = facts.owners?.list.columns ?? {};
+  const { id: ids = [], brokenSince = [] } = facts.calculations?.list.columns ?? {};
   const names = new Map(owners.map((id, row) => [id, name[row] ?? '']));
   return {
     facts,
@@ -36,8 +37,8 @@ export function createReport(facts: ReportFacts) {
     numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
     /** The name of an owner, or else the id. */
     ownerOf: (id: string) => names.get(id) || id,
-    /** When calculations became broken, by id. */
-    since: new Map(facts.calculations?.brokenSince?.since),
+    /** Since when calculations are broken, by id; null if they are not. */
+    since: new Map(ids.map((id, row) => [id, brokenSince[row] ?? null])),
     edges: edgesOf(graph, nodes.length),
     edgeAt: (edge: number) => ({
       user: nodes[graph.user[edge] ?? -1],

@@ -1,6 +1,7 @@
 import { brokenFlags, flagsOf } from '../../../model/rules/index.ts';
 import { type CalculationFacts, type Counts, flagWords, type ReportFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
+import { lastsOf } from '../charts/spans.ts';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
 import { Refused, Snapshot } from '../parts/snapshots.tsx';
@@ -23,6 +24,7 @@ export function HealthView() {
       <Narrowed facts={facts} />
       <Broken facts={facts} />
       <Attention facts={facts} />
+      <Progress facts={facts} />
       <Panels facts={facts} />
       <h3>Snapshots</h3>
       {facts.snapshots.length === 0 ? (
@@ -159,6 +161,37 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
           <Tile label="jobs whose outcome is unknown" value={unknown} href={hashOf('jobs')} tone="bad" />
         )}
       </ul>
+    </>
+  );
+}
+
+/** How what is unused or wrong became more or less: a chart for each flag that was ever set, once there are two days. */
+function Progress({ facts: { days } }: Props) {
+  const first = days[0];
+  const last = days.at(-1);
+  if (first === undefined || last === undefined || days.length < 2) return null;
+  const { by, lasts } = lastsOf(days);
+  const shown = (['unused', ...brokenFlags] as const).filter((flag) => days.some((each) => each[flag] > 0));
+  if (shown.length === 0) return null;
+  return (
+    <>
+      <h3>Over time</h3>
+      {shown.map((flag) => (
+        <BarsChart
+          key={flag}
+          title={`Calculations and cards ${flagWords[flag].which}, by ${by}`}
+          summary={`${count(first[flag])} on ${first.day}, ${count(last[flag])} on ${last.day}.`}
+          by={by}
+          at={[...lasts.keys()]}
+          parts={[
+            {
+              name: flagWords[flag].label,
+              colour: flag === 'unused' ? colours.plain : colours.negative,
+              values: Array.from(lasts.values(), (each) => each[flag]),
+            },
+          ]}
+        />
+      ))}
     </>
   );
 }
