@@ -214,11 +214,8 @@ const modelHistory = {
     day: stored('string', 'the day of the newest run that the model was over, as text', {
       guesses: ['dt', 'date'],
     }),
-    flag: stored('string', oneOf('flag', wrongFlags, { guesses: ['kind', 'name'] })),
-    owner_id: stored('string', 'the owner; null in the row of all things, whoever owns them', {
-      isId: true,
-      guesses: ['owner', 'user_id'],
-    }),
+    flag: storedWord('flag', wrongFlags, { guesses: ['kind', 'name'] }),
+    owner_id: storedId('the owner; null in the row of all things, whoever owns them', 'owner', 'user_id'),
     owner_name: stored('string', 'the name of the owner then, if a card gave it'),
     count: stored('bigint', 'how many calculations and cards had the flag', {
       guesses: ['n', 'total', 'things'],

@@ -165,6 +165,8 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
   );
 }
 
+const ofCards: ReadonlySet<string> = new Set(flagsOf.card);
+
 /** How what is unused or wrong became more or less: a chart for each flag that was ever set, once there are two days. */
 function Progress({ facts: { days } }: Props) {
   const first = days[0];
@@ -179,7 +181,7 @@ function Progress({ facts: { days } }: Props) {
       {shown.map((flag) => (
         <BarsChart
           key={flag}
-          title={`Calculations and cards ${flagWords[flag].which}, by ${by}`}
+          title={`${ofCards.has(flag) ? 'Calculations and cards' : 'Calculations'} ${flagWords[flag].which}, by ${by}`}
           summary={`${count(first[flag])} on ${first.day}, ${count(last[flag])} on ${last.day}.`}
           by={by}
           at={[...lasts.keys()]}
