@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
-import type { Part } from '../../lib/snapshot/manifest.ts';
+import { type Part, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { buildTables } from '../../lib/tables/build/build-tables.ts';
@@ -78,4 +78,40 @@ export async function makeAllTables(store: Store, places: readonly Place[]): Pro
   });
   for await (const outcome of outcomes)
     if (outcome.kind !== 'made') throw new Error(`${outcome.name} is ${outcome.kind}`);
+}
+
+/** A year of nights. */
+export const DAYS = 365;
+const DAY_MS = 86_400_000;
+
+/** Publishes the last run of places as if the nights before had found the same. Returns the first day. */
+export async function repeatDaily(store: Store, places: readonly Place[]): Promise<string> {
+  const dayOf = (before: number) =>
+    new Date(Date.parse(RUN.startedAt) - before * DAY_MS).toISOString().slice(0, 10);
+  for (const place of places) {
+    const latest = await readLatest(store, place);
+    if (latest === undefined) throw new Error(`expected a run of ${place}, got none`);
+    const manifest = await readManifest(store, latest.manifest);
+    const earlier: string[] = [];
+    for (let before = DAYS - 1; before > 0; before -= 1) {
+      const startedAt = `${dayOf(before)}T09:15:00.000Z`;
+      const run = { id: `${dayOf(before).replaceAll('-', '')}T091500Z-3fa9c1`, startedAt };
+      const key = `${publishedFolder(place, run)}${MANIFEST_NAME}`;
+      const parts = manifest.parts.map((part) => ({
+        ...part,
+        key: `${publishedFolder(place, run)}${part.key.split('/').at(-1)}`,
+      }));
+      // Those of other days are not read.
+      if (earlier.length === 0)
+        for (const [at, part] of manifest.parts.entries()) await store.copy(part.key, parts[at]?.key ?? '');
+      await store.put(
+        key,
+        printStored({ ...manifest, run: run.id, startedAt, finishedAt: startedAt, parts }),
+      );
+      earlier.push(key);
+    }
+    const { etag: _, ...rest } = latest;
+    await store.put(latestKey(place), printStored({ ...rest, earlier }));
+  }
+  return dayOf(DAYS - 1);
 }

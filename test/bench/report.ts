@@ -8,7 +8,7 @@ import { findBrowser } from '../browser/find-browser.ts';
 import { openReport, startBrowser } from '../browser/open-report.ts';
 import { type Bench, bounded, type Row } from './bench.ts';
 import { measureProcess, type Sample } from './measured-process.ts';
-import { makeAllTables, publishRecords } from './report-records.ts';
+import { DAYS, makeAllTables, publishRecords, repeatDaily } from './report-records.ts';
 
 /** `REPORT_RECORDS=200000 npm run bench -- report` measures another size. */
 const SIZES = (process.env['REPORT_RECORDS'] ?? '20000,1000000').split(',').map(Number);
@@ -63,8 +63,21 @@ async function measure(records: number): Promise<readonly Row[]> {
     command: () => ['lib/cli/bin.js', 'lineage', '--output', join(folder.path, 'lineage.ndjson')],
     environment: () => ({ SYNC_STORE: folder.path }),
   });
+  const rows = [first];
+  if (records <= LISTED_WHOLE) {
+    // The same records every night before.
+    const day = await repeatDaily(store, ['calculations', 'cards']);
+    const past = await took('where-used', id, '--at', day);
+    const page = await took('report', '--output', file, '--at', day);
+    rows.push({
+      measured: `${records.toLocaleString('en')} calculations, as of a year ago among ${DAYS} runs: where-used; the report`,
+      value: [past, page]
+        .map((each) => `${each.cpuSeconds.toFixed(1)} CPU s, ${each.peakMb.toFixed(0)} MB`)
+        .join('; '),
+    });
+  }
   return [
-    first,
+    ...rows,
     bounded(
       `${records.toLocaleString('en')} calculations: lineage, most memory`,
       `${lineage.cpuSeconds.toFixed(1)} CPU s, ${lineage.peakMb.toFixed(0)} MB`,
