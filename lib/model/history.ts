@@ -8,7 +8,7 @@ import { thingsIn } from './uses-graph.ts';
 
 /**
  * What models leave behind, a day each, which is computed from nothing again: how many things had each flag, by owner, for
- * SQL; and since when each thing has been unused or broken, from which the next model goes on. The day is that of the newest
+ * SQL; and since when each thing has been unused or broken, which the next model continues. The day is that of the newest
  * run of calculations or cards, whenever the model is computed.
  */
 export const HISTORY_FOLDER = 'model/history/';
@@ -30,7 +30,7 @@ type State = Readonly<Record<(typeof KINDS)[number], { readonly ids: readonly st
   readonly days: readonly DayCounts[];
 };
 
-/** The state of the newest day up to one, with the etag of that day's own. One that is damaged is passed over. */
+/** The state of the newest day up to one, with the etag of that day's own. One that is damaged is skipped. */
 async function findState(store: Store, day: string) {
   const keys: string[] = [];
   for await (const { key } of store.list(`${HISTORY_FOLDER}_`)) if (key <= stateKey(day)) keys.push(key);

@@ -215,7 +215,7 @@ const modelHistory = {
       guesses: ['dt', 'date'],
     }),
     flag: storedWord('flag', wrongFlags, { guesses: ['kind', 'name'] }),
-    owner_id: storedId('the owner; null in the row of all things, whoever owns them', 'owner', 'user_id'),
+    owner_id: storedId('the owner; null in the row of all things', 'owner', 'user_id'),
     owner_name: stored('string', 'the name of the owner then, if a card gave it'),
     count: stored('bigint', 'how many calculations and cards had the flag', {
       guesses: ['n', 'total', 'things'],
