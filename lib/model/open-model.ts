@@ -175,7 +175,12 @@ async function current(
   const computed = (packed ?? dated?.model) as DatedModel;
   const asOfMs = packed === undefined ? nowMs : Date.parse(sound?.asOf ?? '');
   const stored = await writeModel(store, {
-    ...{ computed, runs, known, asOfMs, before, withTables },
+    computed,
+    runs,
+    known,
+    asOfMs,
+    before,
+    withTables,
     writeHistory: dated?.write,
   });
   return { stored, computed, runs, asOfMs: stored === undefined ? asOfMs : Date.parse(stored.asOf), columns };
