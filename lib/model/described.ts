@@ -2,6 +2,7 @@ import { recordKey } from '../snapshot/history/index.ts';
 import { type DescribedColumns, type Source, sourceDefinitions } from '../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../tables/parquet/index.ts';
 import type { Model } from './compute-model.ts';
+import { formulasIn } from './formulas/formula-uses.ts';
 import { canonicalId, lowerCase } from './rules/record-rules.ts';
 import { groupsOf, type ModelColumns } from './runs.ts';
 
@@ -95,6 +96,16 @@ export async function describeNodes(
     for await (const described of describedNodes(model, columns, source, (node) => wanted.has(node)))
       for (const [node, said] of described) found.set(node, said);
   return found;
+}
+
+/** The formulas whose text is known, with their nodes, and their names as the records have them. */
+export async function describedFormulas(model: Model, columns: ModelColumns) {
+  const { nodes } = model.formulas;
+  const said = await describeNodes(model, columns, new Set(nodes));
+  return Array.from(formulasIn(model.formulas), (formula, at) => {
+    const node = nodes[at] ?? 0;
+    return { ...formula, node, name: said.get(node)?.name ?? formula.name };
+  });
 }
 
 function readSaid(group: RowGroup, source: Source) {

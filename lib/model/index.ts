@@ -7,6 +7,7 @@ export { computeModel, type Dataset, type Model, modelOf, type Owner } from './c
 export {
   type Described,
   type Description,
+  describedFormulas,
   describedNodes,
   describedRecords,
   describeNodes,

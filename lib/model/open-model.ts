@@ -161,7 +161,7 @@ async function current(
   const before = await findModel(store);
   const nowMs = now();
   const { runs } = await lastRuns(store, sources, addFault);
-  const known = await listFormulas(store, { signal }).catch(unlessDenied);
+  const known = await listFormulas(store, signal).catch(unlessDenied);
   const columns = columnsOfRuns({ store, runs, signal });
   const { model } = before;
   const sound =

@@ -5,6 +5,7 @@ import * as imported from '../../lib/model/formulas/imported-formulas.ts';
 import { listFormulas } from '../../lib/model/formulas/known-formulas.ts';
 import { openModel } from '../../lib/model/index.ts';
 import { flagBits } from '../../lib/model/rules/index.ts';
+import { storeAsOf } from '../../lib/report/as-of.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import { monday, publishLines } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
@@ -33,8 +34,8 @@ const formula = (id: string, expression: string, { name = null, datasetIds = [] 
   datasetIds,
 });
 
-const textsOf = async (untilMs?: number) => {
-  const known = await (await listFormulas(store, untilMs === undefined ? {} : { untilMs })).read();
+const textsOf = async (of: Pick<typeof store, 'get' | 'list'> = store) => {
+  const known = await (await listFormulas(of)).read();
   return Object.fromEntries([...known].map(([id, { expression }]) => [id, expression]));
 };
 
@@ -49,13 +50,18 @@ describe('the text of a formula', () => {
   });
 
   test('is as it was known at a time', async () => {
+    await publishLines(store, { place: 'calculations', run: monday, lines: ['{"id":1}'] });
     await storeImport(store, [formula('1', 'a')], { atMs: day(20) });
     await storeFormula(store, { calculationId: '1', expression: 'b', finishedAtMs: day(21), response: '{}' });
     await storeImport(store, [formula('1', 'c')], { atMs: day(22) });
+    const texts = async (atMs: number) => textsOf(await storeAsOf(store, atMs));
 
-    expect([await textsOf(day(19)), await textsOf(day(20)), await textsOf(day(21)), await textsOf()]).toEqual(
-      [{}, { 1: 'a' }, { 1: 'b' }, { 1: 'c' }],
-    );
+    expect([await texts(day(19)), await texts(day(20)), await texts(day(21)), await textsOf()]).toEqual([
+      {},
+      { 1: 'a' },
+      { 1: 'b' },
+      { 1: 'c' },
+    ]);
   });
 
   test('is found in the newest import alone, whatever earlier ones had of others', async () => {

@@ -1,6 +1,7 @@
 import { idDigits } from '../../platform/index.ts';
 import type { CommandFamily } from '../command.ts';
 import {
+  AT,
   collected,
   ENCODING,
   numberOption,
@@ -72,6 +73,29 @@ export const formulas = {
     ],
     examples: ['formula import formulas.csv', 'formula import --from-job nightly-formulas'],
     load: () => import('../commands/formula-import.ts'),
+  },
+  'formula export': {
+    description:
+      'Write a file for each formula whose text is known, with its name and id, for git: the same formulas give the same files. A file of a formula that is gone is removed; one that this command did not write stays.',
+    arguments: [['<folder>', 'where to write them']],
+    options: [AT],
+    examples: ['formula export formulas', 'formula export formulas --at 2026-11-21'],
+    load: () => import('../commands/formula-export.ts'),
+  },
+  'formula rename-column': {
+    description:
+      'Write the CSV for `formula apply` that gives a column another name in all formulas whose text is known. Nothing is sent.',
+    arguments: [
+      ['<old>', 'the name of the column, in any case'],
+      ['<new>', 'its new name'],
+    ],
+    required: [['--output <file>', 'the CSV to write']],
+    options: [['--dataset <id>', 'only where it is a column of this dataset']],
+    examples: [
+      'formula rename-column Revenue "Net Revenue" --output changes.csv',
+      'formula apply changes.csv --name rename --dry-run',
+    ],
+    load: () => import('../commands/formula-rename-column.ts'),
   },
   'formula apply': {
     description:

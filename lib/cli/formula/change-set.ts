@@ -1,10 +1,5 @@
 import * as z from 'zod/mini';
-import {
-  type FormulaLogEntry,
-  findFormula,
-  formulaKeys,
-  readFormulaLog,
-} from '../../model/formulas/index.ts';
+import { type FormulaLogEntry, listFormulas, readFormulaLog, timeName } from '../../model/formulas/index.ts';
 import { findStored, MAX_LIST_BYTES, printStored, type Store } from '../../store/index.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { firstOf } from '../terminal/terminal.ts';
@@ -26,7 +21,7 @@ export type ChangeSet = z.infer<typeof setSchema>;
 export type SetRow = z.infer<typeof rowSchema>;
 
 /**
- * The rows with the formula before each: as our last update of the calculation left it, or else as the file says. Throws
+ * The rows with the formula before each: as our last update of the calculation or an import has it, or else as the file says. Throws
  * `UsageError` for rows that could not be undone, or where the file differs, except those with `ids`. A set
  * that was begun is read as it was stored.
  */
@@ -38,13 +33,17 @@ export async function withFormulasBefore(
   if (begun !== undefined && changesOf(begun.rows) === changesOf(rows)) return begun.rows;
   const known: SetRow[] = [];
   const contradicted: string[] = [];
+  const formulas = await formulasBefore(
+    store,
+    rows.map(({ id }) => id),
+  );
   for (const row of rows) {
     const { id, was } = row;
-    const before = await formulaBefore(store, id);
+    const before = formulas.get(id);
     const isOther = before !== undefined && was !== null && spaced(was) !== spaced(before.expression);
     if (isOther && !ids.includes(id))
       contradicted.push(
-        `calculation ${id}: was: expected what we set at ${before.time}:\n  ${before.expression}\ngot:\n  ${was}`,
+        `calculation ${id}: was: expected what we ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\ngot:\n  ${was}`,
       );
     known.push({ ...row, was: isOther ? null : (before?.expression ?? was) });
   }
@@ -112,26 +111,15 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
 export const findChangeSet = async (store: Store, name: string): Promise<ChangeSet | undefined> =>
   (await findStored(store, keyOf(name), setSchema, MAX_LIST_BYTES))?.value;
 
-/** The stored text of a calculation's present formula, as our last update left it; undefined if it is not stored. */
-async function formulaBefore(
-  store: Store,
-  id: string,
-): Promise<
-  /** A formula that is stored here, and since when a calculation has had it, as a key of the log has it. */
-  { readonly expression: string; readonly time: string } | undefined
-> {
-  let last: string | undefined;
-  for await (const { key } of formulaKeys(store, new AbortController().signal, id)) last = key;
-  const entry = last === undefined ? undefined : await findFormula(store, last);
-  const expression = entry?.calculation['expression'];
-  return entry && typeof expression === 'string' ? { expression, time: entry.time } : undefined;
-}
+/** The stored texts of the present formulas of calculations, by their ids. */
+const formulasBefore = async (store: Store, ids: Iterable<string>) =>
+  (await listFormulas(store)).read(new Set(ids));
 
 /** The calculations whose present formulas are not stored. */
 export async function lostFormulas(store: Store, ids: Iterable<string>): Promise<readonly string[]> {
-  const lost: string[] = [];
-  for (const id of ids) if ((await formulaBefore(store, id)) === undefined) lost.push(id);
-  return lost;
+  const all = [...ids];
+  const known = await formulasBefore(store, all);
+  return all.filter((id) => !known.has(id));
 }
 
 /**
@@ -142,7 +130,7 @@ export const lostFault = (
   calculations: readonly string[],
   { undone, way, from = '' }: { readonly undone: string; readonly way: string; readonly from?: string },
 ): string =>
-  `expected to know what each formula is now, ${from}from an update of ours, so that it can be undone; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
+  `expected to know what each formula is now, ${from}from an update of ours or an import, so that it can be undone; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
 
 /** Lines of an error, at most. */
 export const MAX_LINES = 50;

@@ -5,6 +5,8 @@ export {
   formulaKeys,
   readFormulaLog,
   storeFormula,
+  timeName,
   timeOfEntry,
 } from './formula-log.ts';
 export { type ImportedFormula, storeImport } from './imported-formulas.ts';
+export { listFormulas } from './known-formulas.ts';

@@ -25,19 +25,19 @@ export type KnownFormulas = {
 
 const AT_ONCE = 32;
 
-/** The formulas whose text is known. `untilMs`: as they were known at this time, in epoch milliseconds; default: now. */
+/** The formulas whose text is known. */
 export async function listFormulas(
   store: Pick<Store, 'get' | 'list'>,
-  { signal, untilMs = Number.POSITIVE_INFINITY }: { signal?: AbortSignal | undefined; untilMs?: number } = {},
+  signal?: AbortSignal,
 ): Promise<KnownFormulas> {
   const updates = new Map<string, { readonly id: string; readonly key: string; readonly at: number }>();
   const imports: string[] = [];
   for await (const { key, id: spelling, at } of formulaKeys(store, signal)) {
     const id = canonicalId(spelling) ?? spelling;
-    if (at <= untilMs && at >= (updates.get(id)?.at ?? 0)) updates.set(id, { id, key, at });
+    if (at >= (updates.get(id)?.at ?? 0)) updates.set(id, { id, key, at });
   }
   for await (const { key } of store.list('formulas/imported/', { signal }))
-    if (timeOfImport(key) <= untilMs) imports.push(key);
+    if (!Number.isNaN(timeOfImport(key))) imports.push(key);
   const keys = [...imports, ...Array.from(updates.values(), ({ key }) => key)];
   return {
     mark: hash('sha256', keys.join('\n')),

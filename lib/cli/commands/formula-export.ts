@@ -1,0 +1,87 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readAhead } from '../../base/index.ts';
+import { describedFormulas, openModel } from '../../model/index.ts';
+import { compareIds } from '../../platform/index.ts';
+import { errorCode, type Store } from '../../store/index.ts';
+import { writeTextFile } from '../../text/index.ts';
+import type { Run } from '../command.ts';
+import { fileError, UsageError } from '../errors/usage-error.ts';
+import { MAX_LINES } from '../formula/change-set.ts';
+import { openStoreOf } from '../options/from-settings.ts';
+import { counted, firstOf, shown } from '../terminal/terminal.ts';
+
+const AT_ONCE = 16;
+
+/** Writes a file for each known formula, and removes those of formulas that are gone. A file of another writer stays. */
+export default (async ([folder], { at }, terminal) => {
+  const { signal } = terminal;
+  const formulas = await knownFormulas(await openStoreOf(terminal, at), signal);
+  if (formulas.length === 0)
+    throw new UsageError('expected formulas whose text is known, got none: formula import stores them');
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw fileError(folder, 'a folder that can be written', error);
+  });
+  const found = { written: 0, unchanged: 0, removed: 0, left: [] as string[] };
+  const write = async ({ id, text }: (typeof formulas)[number]) => {
+    const file = join(folder, `${id}.sql`);
+    const there = await readFile(file, 'utf8').catch(unlessMissing);
+    if (there === text) found.unchanged += 1;
+    else if (there !== undefined && !isOurs(there, id)) found.left.push(`${id}.sql`);
+    else {
+      await writeTextFile(
+        file,
+        async function* () {
+          yield text;
+        },
+        { isGzipped: false },
+      );
+      found.written += 1;
+    }
+  };
+  await Array.fromAsync(readAhead({ items: formulas, read: write, concurrency: AT_ONCE, signal }));
+  const ids = new Set(formulas.map(({ id }) => id));
+  for (const name of await readdir(folder)) {
+    const id = /^(\d+)\.sql$/.exec(name)?.[1];
+    if (id === undefined || ids.has(id)) continue;
+    const file = join(folder, name);
+    // One that cannot be read is not known to be ours.
+    if (!isOurs(await readFile(file, 'utf8').catch(() => ''), id)) continue;
+    await rm(file);
+    found.removed += 1;
+  }
+  const { written, unchanged, removed, left } = found;
+  for (const line of firstOf(
+    left.map((name) => `${name}: another writer's file: it stays as it is`),
+    MAX_LINES,
+  ))
+    terminal.err(shown(line));
+  return {
+    json: { folder, formulas: formulas.length, ...found },
+    words: `${folder}: ${counted(formulas.length, 'formula')}: ${written} written, ${unchanged} as they were, ${removed} removed`,
+    ended: left.length === 0 ? 'done' : 'incomplete',
+  };
+}) satisfies Run<'formula export'>;
+
+const headOf = (id: string): string => `-- platform-sync formula ${id}\n`;
+
+/** Whether a text is one that we wrote: its first line says so, and of which calculation. */
+const isOurs = (text: string, id: string): boolean => text.startsWith(headOf(id));
+
+/** Nothing for a file that is not there. */
+function unlessMissing(error: unknown): undefined {
+  if (errorCode(error) !== 'ENOENT') throw error;
+}
+
+/** The known formulas in the order of their ids, each with the text of its file. */
+async function knownFormulas(store: Store, signal: AbortSignal) {
+  const { model, columns } = await openModel({ store, now: Date.now, signal });
+  const formulas = await describedFormulas(model, columns);
+  return formulas
+    .filter(({ id }) => /^\d+$/.test(id))
+    .sort((a, b) => compareIds(a.id, b.id))
+    .map(({ id, name, expression }) => ({
+      id,
+      text: `${headOf(id)}${name === null ? '' : `-- name: ${shown(name)}\n`}${expression}\n`,
+    }));
+}
