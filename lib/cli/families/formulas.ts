@@ -93,7 +93,7 @@ export const formulas = {
     options: [['--dataset <id>', 'only where it is a column of this dataset']],
     examples: [
       'formula rename-column Revenue "Net Revenue" --output changes.csv',
-      'formula apply changes.csv --name rename --dry-run',
+      'formula rename-column Revenue "Net Revenue" --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112 --output changes.csv',
     ],
     load: () => import('../commands/formula-rename-column.ts'),
   },
