@@ -1,4 +1,5 @@
 import {
+  type Column,
   epochMoment,
   isId,
   moment,
@@ -42,6 +43,13 @@ const since = (name: string, holds: string) =>
   );
 
 const broken_since = since('broken_since', 'broken itself: broken links, invalid, or a missing target');
+
+/** A list of texts, which is stored as JSON. */
+const texts = (name: string, about: string): Column => ({
+  type: 'array<string>',
+  sql: `CAST(json_parse(${name}) AS array(varchar))`,
+  about,
+});
 
 const kinds = ['calculation', 'card'] as const;
 
@@ -115,6 +123,22 @@ export const modelTables = {
     },
     guesses: ['datasources'],
   },
+  formulas: {
+    about: 'a calculation whose formula is known: from our updates, and from imports',
+    columns: {
+      calculation_id: stored('string', 'the id of the calculation', { ...isId, guesses: ['id'] }),
+      name: stored('string', 'its name, as the update or the import had it'),
+      expression: stored('string', 'its formula', { guesses: ['formula', 'text'] }),
+      status: stored('string', oneOf('status', ['valid', 'invalid'], { more: ', as it is parsed here' })),
+      data_type: stored('string', word('data_type', 'the type of its result, in lower case')),
+      columns: stored('string', texts('columns', 'the columns that it names')),
+      functions: stored('string', texts('functions', 'the functions that it calls, in upper case')),
+      source: stored('string', oneOf('source', ['update', 'import'])),
+      known_at: stored('bigint', moment(epochMoment('known_at'), 'when it was set or imported, in UTC')),
+      as_of,
+    },
+    guesses: ['expressions'],
+  },
   owners: {
     about: 'a user who owns something, with what is wrong with it',
     columns: {
@@ -152,6 +176,7 @@ export const modelColumns = {
   datasets: storedTypes(modelTables.datasets.columns),
   owners: storedTypes(modelTables.owners.columns),
   uses: storedTypes(modelTables.uses.columns),
+  formulas: storedTypes(modelTables.formulas.columns),
 } as const;
 
 export const modelTableNames = Object.keys(modelTables) as readonly ModelTable[];

@@ -14,6 +14,7 @@ import {
 } from '../store/index.ts';
 import { type ColumnWriter, createColumnFile, parquetFormat } from '../tables/parquet/index.ts';
 import { computeModel, type Model, modelOf, type PackedModel } from './compute-model.ts';
+import { formulasIn, type ReadFormula } from './formulas/formula-uses.ts';
 import { type KnownFormulas, listFormulas } from './formulas/known-formulas.ts';
 import { type DatedModel, datedModel, HISTORY_FOLDER } from './history.ts';
 import { type ModelTable, modelColumns, modelTableNames } from './model-tables.ts';
@@ -53,6 +54,7 @@ const modelSchema = z.object({
       datasets: table,
       owners: table,
       uses: table,
+      formulas: table,
     } satisfies Record<ModelTable, typeof table>),
   ),
   tablesAsOf: z.nullable(z.string()),
@@ -290,9 +292,20 @@ const builders: Readonly<
   datasets: ({ datasets }, asOfMs) => countedTable(modelColumns.datasets, datasets, asOfMs),
   owners: ({ owners }, asOfMs) => countedTable(modelColumns.owners, owners, asOfMs),
   uses: usesTable,
+  formulas: ({ formulas }, asOfMs) =>
+    countedTable(modelColumns.formulas, Array.from(formulasIn(formulas), formulaRow), asOfMs),
 };
 
 const sinceOf = { calculation: ['unused', 'broken'], card: ['broken'] } as const;
+
+const formulaRow = ({ id, dataType, atMs, columns, functions, ...said }: ReadFormula) => ({
+  ...said,
+  calculation_id: id,
+  data_type: dataType,
+  known_at: atMs,
+  columns: JSON.stringify(columns),
+  functions: JSON.stringify(functions),
+});
 
 /** A row for each id of a kind that has a record, and one for each other spelling of an id. */
 function flaggedTable(kind: FlaggedKind, { uses, flags, since, ...model }: DatedModel, asOfMs: number) {

@@ -57,9 +57,9 @@ test('the tables are those of runs, of their latest, and of what else is stored'
     ...'stored_runs stored_jobs stored_refused stored_scores stored_formulas stored_changes'.split(' '),
     'stored_model_history',
     ...'stored_model_calculations stored_model_cards'.split(' '),
-    ...'stored_model_datasets stored_model_owners stored_model_uses'.split(' '),
+    ...'stored_model_datasets stored_model_owners stored_model_uses stored_model_formulas'.split(' '),
     ...'calculations all_calculations files all_files cards all_cards data_files all_data_files'.split(' '),
-    ...'uses links datasets owners users model_history card_datasets filesets revisions formulas jobs'.split(
+    ...'uses links datasets owners users model_history card_datasets filesets revisions formulas formula_log jobs'.split(
       ' ',
     ),
     ...'refused scores score_topics batches changes runs'.split(' '),

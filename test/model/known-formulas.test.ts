@@ -19,7 +19,7 @@ beforeEach(() => {
 const day = (date: number, hour = 0) =>
   Date.parse(`2026-11-${String(date).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00Z`);
 
-type Formula = Omit<imported.ImportedFormula, 'at'>;
+type Formula = Omit<imported.ImportedFormula, 'importedAt'>;
 const storeImport = (
   to: typeof store,
   formulas: readonly Formula[],

@@ -4,7 +4,7 @@ import { exitCodes, processTerminal } from '../terminal/terminal.ts';
 /** How long the servers may take to end after a stop; then the process exits anyway. */
 const MAX_END_MS = 1_000;
 
-const STEPS = 8;
+const STEPS = 9;
 
 // What `npm start` runs.
 const terminal = processTerminal();

@@ -45,6 +45,7 @@ export async function tour(given: Terminal, steps: number): Promise<void> {
   await showLimit(narration, instance);
   await showJobs(narration, instance, inTour);
   await showScores(narration);
+  await showFormulas(narration, instance);
   await showReport(narration);
   for (const line of ending()) out(line);
 }
@@ -251,6 +252,32 @@ async function showScores({ step, run }: Narration): Promise<void> {
   const columns = ['--text', 'comment', '--id', 'id', ...topics, '--columns', 'comment'];
   await run(['score', file, ...columns, '--batch', 'reviews']);
   await run(['query', SCORES]);
+}
+
+/** Imports what a code function yields, and prepares the change of a column, which it does not send. */
+async function showFormulas({ step, run }: Narration, { platform }: Instance): Promise<void> {
+  step(
+    'Know what formulas say',
+    'A search does not send their text. A code function of the platform yields it: then columns are things like all others.',
+  );
+  const { packageId, expression } = platform.samples();
+  const file = join(FOLDER, 'formulas.ndjson');
+  const job = { version: 1, type: 'run-function', id: 'formulas', packageId, packageVersion: '1.1.0' };
+  const message = { ...job, functionName: 'listFormulas', importFormulas: true };
+  await writeFile(file, `${JSON.stringify(message)}\n`);
+  await run(['run', file]);
+  const [row = ''] = platform.calculations();
+  const dataset = /"DATA_SOURCE","id":"([^"]+)"/.exec(row)?.[1] ?? '';
+  const column = /`([^`]+)`/.exec(expression)?.[1] ?? '';
+  const changes = join(FOLDER, 'rename.csv');
+  await run(['where-used', column, '--kind', 'column', '--dataset', dataset, '--limit', '3']);
+  // Not all formulas of the reference platform parse: these are named.
+  const expected = [exitCodes.done, exitCodes.incomplete];
+  const rename = ['formula', 'rename-column', column, `New ${column}`, '--dataset', dataset];
+  await run([...rename, '--output', changes], { expected });
+  await run(['formula', 'apply', changes, '--name', 'rename', '--dry-run'], {
+    only: /would be set|CALCULATION/,
+  });
 }
 
 const REPORT = join(FOLDER, 'report.html');

@@ -14,7 +14,7 @@ export type ImportedFormula = {
   /** The datasets that it is on, as the import had them. */
   readonly datasetIds: readonly string[];
   /** When the import was made, or the function that yielded it was started: ISO text. */
-  readonly at: string;
+  readonly importedAt: string;
 };
 
 const FOLDER = 'formulas/imported/';
@@ -41,7 +41,7 @@ const headSchema = z.object({
  */
 export async function storeImport(
   store: Pick<Store, 'get' | 'list' | 'put'>,
-  read: () => Promise<readonly Omit<ImportedFormula, 'at'>[]>,
+  read: () => Promise<readonly Omit<ImportedFormula, 'importedAt'>[]>,
   options: {
     /** Epoch milliseconds. */
     readonly atMs: number;
@@ -63,10 +63,10 @@ export async function storeImport(
       store,
       keys.filter((each) => timeOfImport(each) < at),
     );
-    const time = new Date(at).toISOString();
-    for (const formula of own) earlier.rows.set(formula.id, { ...formula, at: time });
+    const importedAt = new Date(at).toISOString();
+    for (const formula of own) earlier.rows.set(formula.id, { ...formula, importedAt });
     const merged = earlier.read.map((each) => timeName(timeOfImport(each)));
-    const lines = [{ version: 1, job: job ?? null, merged }, ...earlier.rows.values()];
+    const lines = [{ version: 1, importedAt, job: job ?? null, merged }, ...earlier.rows.values()];
     const body = gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const put = await store.put(key, body, {
       contentType: 'application/gzip',
@@ -90,7 +90,7 @@ export async function readImports(store: Pick<Store, 'get'>, keys: readonly stri
     merged.add(key);
     for (const time of found.head.merged) merged.add(`${FOLDER}${time}.ndjson.gz`);
     for (const row of valuesIn<ImportedFormula>(found.bytes, found.bytes.indexOf('\n') + 1))
-      if ((rows.get(row.id)?.at ?? '') < row.at) rows.set(row.id, row);
+      if ((rows.get(row.id)?.importedAt ?? '') < row.importedAt) rows.set(row.id, row);
   }
   return { rows, read: keys.filter((key) => merged.has(key)) };
 }

@@ -43,9 +43,9 @@ export async function listFormulas(
     mark: hash('sha256', keys.join('\n')),
     async read(ids) {
       const known = new Map<string, KnownFormula>();
-      for (const { id: spelling, at, ...row } of (await readImports(store, imports)).rows.values()) {
+      for (const { id: spelling, importedAt, ...row } of (await readImports(store, imports)).rows.values()) {
         const id = canonicalId(spelling) ?? spelling;
-        const atMs = Date.parse(at);
+        const atMs = Date.parse(importedAt);
         if (ids?.has(id) !== false && atMs > (known.get(id)?.atMs ?? Number.NEGATIVE_INFINITY))
           known.set(id, { ...row, atMs, source: 'import' });
       }

@@ -134,7 +134,10 @@ export function createPlatformApp(state: PlatformState, options: AppOptions = {}
   };
 }
 
-function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOptions): RunFunction {
+function functionRunner(
+  { seed, now, calculations, formulas, datasets }: PlatformState,
+  options: ResolvedAppOptions,
+): RunFunction {
   let started = 0;
   return createFunctionRunner({
     timeLimitMs: options.functionTimeLimitMs,
@@ -145,6 +148,13 @@ function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOption
       return randomFor(seed, 'execution', started).uuid();
     },
     monotonicMs: options.monotonicNow,
+    formulas: () =>
+      calculations.byId().map((sequence) => {
+        const calculation = calculations.at(sequence);
+        const { id, name, datasetIndex = -1 } = calculation;
+        const expression = formulas.expressionOf(calculation);
+        return { id, name, expression, datasetId: datasets[datasetIndex]?.id ?? null };
+      }),
   });
 }
 

@@ -120,7 +120,7 @@ const refused = {
   },
 } as const satisfies TableDefinition;
 
-const formulas = {
+const formulaLog = {
   about: 'a formula that an update of ours stored',
   columns: {
     calculation_id: id('id', 'the calculation', ['id']),
@@ -134,8 +134,10 @@ const formulas = {
     status_sent: text('status', 'the status as the platform sent it', { isWord: true }),
     id: stored('string'),
     lastModified: stored('bigint'),
+    importedAt: stored('string'),
   },
-  guesses: ['formula_log'],
+  // Imports lie in the same folder, and are no updates.
+  from: 'FROM stored_formulas WHERE importedat IS NULL',
 } as const satisfies TableDefinition;
 
 const changes = {
@@ -243,7 +245,8 @@ const otherTables: Readonly<Record<string, TableDefinition>> = {
   card_datasets: cardDatasets,
   filesets,
   revisions,
-  formulas,
+  formulas: ofModel('formulas'),
+  formula_log: formulaLog,
   jobs,
   refused,
   ...batchTables,
@@ -347,7 +350,7 @@ export const storedTables = {
   jobs: storedTable('results/', jobs, { type: '', dt: 'dt=' }),
   refused: storedTable('refused/', refused),
   scores: storedTable('scores/', scores),
-  formulas: storedTable('formulas/', formulas),
+  formulas: storedTable('formulas/', formulaLog),
   changes: storedTable('changes/', changes, { place: '', dt: 'dt=', run: 'run=' }),
   model_history: storedTable('model/history/', modelHistory),
 };

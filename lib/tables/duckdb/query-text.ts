@@ -115,10 +115,12 @@ export const duckDbMacros: readonly string[] = [
  * rows in a join, written `UNNEST(…) AS NAME (COLUMN, …)`, gives their fields as columns in Trino, but one struct in DuckDB.
  */
 export const duckDbSql = (sql: string): string =>
-  sql.replaceAll(
-    /JOIN UNNEST\((.*?)\)(?=\s+AS \w+ \()/gs,
-    'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
-  );
+  sql
+    .replaceAll('array(varchar)', 'VARCHAR[]')
+    .replaceAll(
+      /JOIN UNNEST\((.*?)\)(?=\s+AS \w+ \()/gs,
+      'JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
+    );
 
 /** A longer name is shortened in a message. */
 const MAX_NAME_LENGTH = 100;

@@ -473,7 +473,9 @@ describe('a value that a column never has', () => {
     expect(await notesOf("SELECT 1 FROM jobs WHERE status = 'DONE' AND id = 'x'")).toEqual([]);
     expect(await notesOf("SELECT 1 FROM calculations WHERE status = 'INVALID' AND id = 1")).toEqual([]);
     await using empty = await openTables(createMemoryStore());
-    expect((await empty.run("SELECT 1 FROM formulas WHERE status = 'ok'", { maxRows: 1 })).notes).toEqual([]);
+    expect((await empty.run("SELECT 1 FROM formula_log WHERE status = 'ok'", { maxRows: 1 })).notes).toEqual(
+      [],
+    );
   });
 });
 

@@ -203,6 +203,7 @@ test('the tables are listed, and nothing of how they are made', async () => {
     'files',
     'files_reports',
     'filesets',
+    'formula_log',
     'formulas',
     'jobs',
     'links',

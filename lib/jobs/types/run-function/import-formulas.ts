@@ -12,7 +12,7 @@ import { openRows, type RowsOptions } from '../../texts/rows/read-rows.ts';
 
 /** The formulas of a list, each calculation once, and what is wrong with it. */
 export type FormulaList = {
-  readonly formulas: readonly Omit<ImportedFormula, 'at'>[];
+  readonly formulas: readonly Omit<ImportedFormula, 'importedAt'>[];
   /** Rows whose formula is empty or null: of these nothing is said. */
   readonly empty: number;
   readonly faulty: number;
@@ -33,7 +33,10 @@ export async function readFormulaList(
   bytes: AsyncIterable<Uint8Array>,
   options: Pick<RowsOptions, 'name' | 'encoding' | 'separator' | 'wholeRows'>,
 ): Promise<FormulaList> {
-  const found = new Map<string, { readonly line: number; readonly of: Omit<ImportedFormula, 'at'> }>();
+  const found = new Map<
+    string,
+    { readonly line: number; readonly of: Omit<ImportedFormula, 'importedAt'> }
+  >();
   const contradicted = new Set<string>();
   const read = { empty: 0, faulty: 0, faults: [] as string[] };
   const refuse = (line: number, fault: string) => {

@@ -7,6 +7,8 @@ export type CodeFunction = {
   readonly inputs: readonly FunctionInput[];
   readonly output: DeclaredType;
   readonly source: string;
+  /** (assumed) What it reads of the platform itself, which it gets after its inputs. */
+  readonly reads?: 'formulas' | undefined;
 };
 
 /** A version of a package. Only a released one can be run. */

@@ -11,6 +11,7 @@ function codeFunction(
   inputs: Readonly<Record<string, DeclaredType>>,
   output: DeclaredType,
   source: string,
+  reads?: 'formulas',
 ): CodeFunction {
   const [, name = ''] = /^(?:async )?function (\w+)/.exec(source) ?? [];
   return {
@@ -18,6 +19,7 @@ function codeFunction(
     inputs: Object.entries(inputs).map(([input, type]) => ({ name: input, ...type })),
     output,
     source,
+    reads,
   };
 }
 
@@ -158,7 +160,28 @@ const summarize = codeFunction(
   }`,
 );
 
-const second = [...first, forecast, growthRate, latestDate, startOfHour, timeBetween, addMinutes, summarize];
+const listFormulas = codeFunction(
+  { datasetId: orNull(one('text')) },
+  listOf('object'),
+  `function listFormulas(datasetId, formulas) {
+    const listed = formulas.filter((each) => datasetId === null || each.datasetId === datasetId);
+    console.log(listed.length + ' formulas');
+    return listed;
+  }`,
+  'formulas',
+);
+
+const second = [
+  ...first,
+  forecast,
+  growthRate,
+  latestDate,
+  startOfHour,
+  timeBetween,
+  addMinutes,
+  summarize,
+  listFormulas,
+];
 
 const seasonalForecast = codeFunction(
   { history: listOf('decimal'), periods: one('number'), season: one('number') },

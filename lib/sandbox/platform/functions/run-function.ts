@@ -92,8 +92,16 @@ export function createFunctionRunner(options: {
   readonly newId: () => string;
   readonly monotonicMs?: () => number;
   readonly packages?: readonly CodePackage[];
+  /** All formulas: `{id, name, expression, datasetId}`. Default: none. */
+  readonly formulas?: () => readonly object[];
 }): RunFunction {
-  const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
+  const {
+    now,
+    newId,
+    packages = codePackages,
+    formulas = () => [],
+    monotonicMs = () => performance.now(),
+  } = options;
   const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);
   const memoryLimitBytes = within(
     'memoryLimitBytes',
@@ -117,7 +125,9 @@ export function createFunctionRunner(options: {
 
     const startedOn = isoTime(now());
     const log = createCapturedLog();
-    const outcome = await interpret({ source: definition.source, values: bound.values, write: log.write });
+    const { source, reads } = definition;
+    const values = reads === undefined ? bound.values : [...bound.values, formulas()];
+    const outcome = await interpret({ source, values, write: log.write });
     const verdict = judgeOutcome(outcome, definition.output);
     const times = { executionId: newId(), startedOn, completedOn: isoTime(now()) };
     return { kind: 'executed', execution: recordOf({ ...request, packageId }, times, verdict, log) };

@@ -6,5 +6,5 @@ SELECT
   status,
   lag(expression) OVER (PARTITION BY calculation_id ORDER BY modified_at) AS formula_before,
   expression
-FROM formulas
+FROM formula_log
 ORDER BY calculation_id, modified_at
