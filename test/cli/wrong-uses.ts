@@ -90,7 +90,10 @@ export const wrongWords: readonly WrongUse[] = [
   ['formula export folder --at soon', "option '--at <date>' argument 'soon' is invalid"],
   ['formula rename-column a b', "required option '--output <file>' not specified"],
   ['formula rename-column a a --output c.csv', 'expected a column and another name for it, got ["a","a"]'],
-  ['formula rename-column a b --output c.ndjson', 'c.ndjson: expected a name that ends in .csv, got another one'],
+  [
+    'formula rename-column a b --output c.ndjson',
+    'c.ndjson: expected a name that ends in .csv, got another one',
+  ],
   ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got none'],
   ['formula log 7 --at yesterday', '--at: expected the time of an update of calculation 7'],
   ['tables calculation', 'did you mean calculations?'],
@@ -158,11 +161,7 @@ export const wrongWords: readonly WrongUse[] = [
   [`snapshot files --as ../x --resume ${RUN}`, 'Expected 1 to 64 letters, digits, _ or -'],
   ['snapshot calculations --name x', NARROWED],
   ['snapshot calculations --filter archived', NARROWED],
-  [
-    'snapshot calculations --filter nosuch:1 --as x',
-    '--filter: expected a filter of a field of calculations (active, archived, card, column, created, dataset, ',
-  ],
-  ['snapshot calculations --filter archvied --as x', 'before one of them), such as archived, got "archvied"'],
+  ['snapshot calculations --filter :1 --as x', '--filter: expected FIELD, or FIELD:VALUE, got ":1"'],
   [
     'snapshot calculations --filter owner:abc --as x',
     'expected owner:VALUE with the id of a user, which is digits',
@@ -178,11 +177,6 @@ export const wrongWords: readonly WrongUse[] = [
     'with the id of a dataset, which is a UUID, got "dataset:Sales"',
   ],
   ['snapshot calculations --filter card:a --as x', 'with the id of a card, which is digits'],
-  ['snapshot calculations --filter archived:yes --as x', 'expected archived:VALUE with true or false'],
-  [
-    'snapshot calculations --filter created:yesterday --as x',
-    'with a date such as 2026-11-21, or epoch milliseconds',
-  ],
   ['snapshot calculations --filter status: --as x', 'expected status:VALUE with a text'],
   ['snapshot calculations --resume last', '--resume last: expected a run of calculations in '],
   ['snapshot calculations --resume ../x', `${NO_RUN} "../x".`],

@@ -3,7 +3,12 @@ import { filledText, wholeNumber } from '../../base/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { calculationRow, isNothing, nullAsEmpty, recordIn } from '../records.ts';
 
-const filter = z.looseObject({ field: filledText });
+const filter = z.looseObject({
+  field: filledText,
+  /** The text that the field is to have; of a dataset, card or owner instead `idList`. */
+  value: z.optional(z.string({ error: 'text' })),
+  idList: z.optional(z.array(z.union([z.string(), z.int()], { error: 'an id' }), { error: 'a list of ids' })),
+});
 const sort = z.strictObject({ field: filledText, ascending: z.boolean({ error: 'true or false' }) });
 
 const body = z.strictObject({

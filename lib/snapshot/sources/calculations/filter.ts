@@ -1,80 +1,35 @@
 import * as z from 'zod/mini';
-import { filledText, nearestName, utcTime, uuid } from '../../../base/index.ts';
+import { filledText, uuid } from '../../../base/json/index.ts';
 
-/** The values of a field; of ids the platform takes a list. */
-type Kind = {
-  readonly expected: string;
-  readonly isValue: (text: string) => boolean;
-  readonly isId?: true;
-};
+/** Fields whose values are ids, of which the platform takes a list, and what an id is. The values of others are text. */
+const IDS: Readonly<Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>> =
+  {
+    dataset: {
+      expected: 'the id of a dataset, which is a UUID',
+      isId: (text) => uuid.safeParse(text).success,
+    },
+    card: {
+      expected: 'the id of a card, which is digits, also several with colons',
+      isId: (text) => /^\d+(?::\d+)*$/.test(text),
+    },
+    owner: { expected: 'the id of a user, which is digits', isId: (text) => /^\d+$/.test(text) },
+  };
 
-const flag: Kind = { expected: 'true or false', isValue: (text) => /^(?:true|false)$/i.test(text) };
-const text: Kind = { expected: 'a text', isValue: (value) => value.trim() !== '' };
-const time: Kind = {
-  expected: 'a date such as 2026-11-21, or epoch milliseconds',
-  isValue: (value) => /^\d{1,16}$/.test(value) || utcTime.safeParse(value).success,
-};
-const user: Kind = {
-  expected: 'the id of a user, which is digits',
-  isValue: (value) => /^\d+$/.test(value),
-  isId: true,
-};
-const dataset: Kind = {
-  expected: 'the id of a dataset, which is a UUID',
-  isValue: (value) => uuid.safeParse(value).success,
-  isId: true,
-};
-const card: Kind = {
-  expected: 'the id of a card, which is digits, also several with colons',
-  isValue: (value) => /^\d+(?::\d+)*$/.test(value),
-  isId: true,
-};
-
-/**
- * The fields by which the platform filters calculations, each also with `not` before it, and the kind of its values.
- */
-const FIELDS: Readonly<Record<string, Kind>> = {
-  active: flag,
-  archived: flag,
-  card,
-  column: text,
-  created: time,
-  dataset,
-  datatype: text,
-  function: text,
-  global: flag,
-  inactive: flag,
-  legacyid: text,
-  link: text,
-  locked: flag,
-  modified: time,
-  name: text,
-  nested: flag,
-  owner: user,
-  status: text,
-  variable: flag,
-};
-
-const names = Object.keys(FIELDS);
-
-/** The field and the value of a filter as written: `FIELD`, or `FIELD:VALUE`. */
+/** `FIELD`, or `FIELD:VALUE`, as it was written. */
 function parts(filter: string) {
   const [, written = '', value] = /^([^:]*)(?::(.*))?$/s.exec(filter) ?? [];
   const field = written.trim();
-  const name = field.toLowerCase();
-  return { field, value, kind: FIELDS[name] ?? FIELDS[name.replace(/^not[ _-]?/, '')] };
+  return { field, value, ids: IDS[field.toLowerCase().replace(/^not[ _-]?/, '')] };
 }
 
-/** What is expected instead of a filter; undefined for one that the platform takes. */
+/** What is expected of a filter instead. Only the platform knows which fields there are, and which values. */
 function fault(filter: string): string | undefined {
-  const { field, kind, value } = parts(filter);
-  if (kind === undefined) {
-    const nearest = nearestName(field.toLowerCase(), names);
-    const hint = nearest === undefined ? '' : `, such as ${nearest}`;
-    return `a filter of a field of calculations (${names.join(', ')}, or not before one of them)${hint}`;
-  }
-  const values = kind.isId ? value?.split(',') : value === undefined ? [] : [value];
-  return values?.every(kind.isValue) === false ? `${field}:VALUE with ${kind.expected}` : undefined;
+  const { field, value, ids } = parts(filter);
+  if (field === '') return 'FIELD, or FIELD:VALUE';
+  if (value === undefined) return undefined;
+  if (ids !== undefined)
+    return value.split(',').every(ids.isId) ? undefined : `${field}:VALUE with ${ids.expected}`;
+  return value.trim() === '' ? `${field}:VALUE with a text` : undefined;
 }
 
 /** A filter of a search of calculations: `FIELD`, or `FIELD:VALUE`; ids may be several with commas. */
@@ -84,7 +39,7 @@ export const filterSchema = filledText.check(
 
 /** A filter as the platform takes it: ids in a list, other values as text. */
 export function requestFilter(filter: string) {
-  const { field, kind, value } = parts(filter);
+  const { field, value, ids } = parts(filter);
   if (value === undefined) return { field };
-  return kind?.isId ? { field, idList: value.split(',') } : { field, value };
+  return ids === undefined ? { field, value } : { field, idList: value.split(',') };
 }

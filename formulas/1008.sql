@@ -1,0 +1,3 @@
+-- platform-sync formula 1008
+-- name: Latitude – label
+SUM(1)

@@ -1,0 +1,3 @@
+-- platform-sync formula 1285
+-- name: Währung
+'€'

@@ -1,0 +1,3 @@
+-- platform-sync formula 1448
+-- name: Discount rate
+10

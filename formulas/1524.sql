@@ -1,0 +1,3 @@
+-- platform-sync formula 1524
+-- name: Margin %
+TRIM(REPLACE(`Sales Rep`, '  ', ' '))

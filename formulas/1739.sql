@@ -1,0 +1,3 @@
+-- platform-sync formula 1739
+-- name: Days Open
+STDDEV_POP(`Latitude`) / AVG(`Impressions`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 1751
+-- name: Ø Umsatz (€) test
+-ABS(`Latitude`) + MOD(CEILING(`Latitude`), 7)

@@ -1,0 +1,3 @@
+-- platform-sync formula 1809
+-- name: Is Late
+DATEDIFF(CURRENT_DATE(), `Last Login`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 1822
+-- name: Fiscal Quarter - DO NOT USE
+SUM(`Score`) / COUNT(DISTINCT `Channel`)

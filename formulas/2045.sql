@@ -1,0 +1,3 @@
+-- platform-sync formula 2045
+-- name: Σ Cost OLD
+STDDEV_POP(`Net Price`) / AVG(`Umsatz (€)`)

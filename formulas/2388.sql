@@ -1,0 +1,3 @@
+-- platform-sync formula 2388
+-- name: 合計 Clicks test
+COUNT(DISTINCT `地域`)

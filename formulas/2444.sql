@@ -1,0 +1,3 @@
+-- platform-sync formula 2444
+-- name: Total Score
+-ABS(`Net Price`) + MOD(CEILING(`Net Price`), 7)

@@ -1,0 +1,3 @@
+-- platform-sync formula 2695
+-- name: Churn OLD
+SUM(SUM(`Amount`)) OVER (PARTITION BY `Region` ORDER BY `Region`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 2805
+-- name: Weighted Pipeline - DO NOT USE
+TRIM(REPLACE(`Customer Name`, '  ', ' '))

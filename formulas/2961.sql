@@ -1,0 +1,3 @@
+-- platform-sync formula 2961
+-- name: Sales Rep YTD OLD
+-ABS(`Umsatz (€)`) + MOD(CEILING(`Latitude`), 7)

@@ -1,0 +1,3 @@
+-- platform-sync formula 2988
+-- name: Distinct 売上 OLD
+COALESCE(`Store #`, `Store #`, 'n/a')

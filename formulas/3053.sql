@@ -1,0 +1,3 @@
+-- platform-sync formula 3053
+-- name: Churn v2
+-ABS(`Orders`) + MOD(CEILING(`Visits`), 7)

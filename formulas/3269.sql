@@ -1,0 +1,3 @@
+-- platform-sync formula 3269
+-- name: YoY Growth
+SUM(`Budget`

@@ -1,0 +1,3 @@
+-- platform-sync formula 3412
+-- name: Win Rate test
+LAST_DAY(`Created At`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 3452
+-- name: SLA breached?
+SUM(`Latitude`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 3487
+-- name: Σ Due Date (copy)
+COUNT(DISTINCT `Straße`)

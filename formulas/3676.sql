@@ -1,0 +1,3 @@
+-- platform-sync formula 3676
+-- name: Status by Rep (copy)
+COUNT(DISTINCT `地域`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 3745
+-- name: 🔥 Hot leads
+-ABS(`Impressions`) + MOD(CEILING(`Clicks`), 7)

@@ -1,0 +1,3 @@
+-- platform-sync formula 3834
+-- name: ARPU ·
+CASE WHEN DAYOFWEEK(CURDATE()) IN (1, 7) THEN 'weekend' ELSE 'weekday' END

@@ -1,0 +1,3 @@
+-- platform-sync formula 3932
+-- name: Distinct Discount
+SUM(`Score`) / COUNT(DISTINCT `Straße`)

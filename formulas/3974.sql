@@ -1,0 +1,3 @@
+-- platform-sync formula 3974
+-- name: Max Currency
+CONCAT(YEAR(`Hire Date`), '-Q', QUARTER(`Closed At`))

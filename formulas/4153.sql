@@ -1,0 +1,3 @@
+-- platform-sync formula 4153
+-- name: Win Rate (copy)
+DATE_FORMAT(NOW(), '%Y-%m-%d')

@@ -1,0 +1,3 @@
+-- platform-sync formula 4341
+-- name: Max Umsatz (€) OLD
+SUM(`Umsatz (€)`)

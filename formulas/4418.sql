@@ -1,0 +1,3 @@
+-- platform-sync formula 4418
+-- name: As-of date
+'€'

@@ -1,0 +1,3 @@
+-- platform-sync formula 4718
+-- name: Größe
+MAX(MAX(`Cost`) FIXED (REMOVE `Store #`))

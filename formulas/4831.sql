@@ -1,0 +1,3 @@
+-- platform-sync formula 4831
+-- name: Cohort
+DATEDIFF(CURRENT_DATE(), `Fälligkeit`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 4853
+-- name: Средний чек
+COALESCE(`Straße`, `Store #`, 'n/a')

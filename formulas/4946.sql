@@ -1,0 +1,3 @@
+-- platform-sync formula 4946
+-- name: Gross Profit test
+`Weight kg` * (1 + `Budget` / 100)

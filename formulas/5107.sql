@@ -1,0 +1,3 @@
+-- platform-sync formula 5107
+-- name: Store # bucket
+LAST_DAY(`Closed At`)

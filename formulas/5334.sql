@@ -1,0 +1,3 @@
+-- platform-sync formula 5334
+-- name: Campaign/Source by Rep
+RANK() OVER (ORDER BY SUM(`Cost`) DESC)

@@ -1,0 +1,3 @@
+-- platform-sync formula 5412
+-- name: Avg Segment
+IFNULL(`Channel`, 'Unbekannt')

@@ -1,0 +1,3 @@
+-- platform-sync formula 5464
+-- name: Budget (fixed) v2
+-ABS(`Visits`) + MOD(CEILING(`Weight kg`), 7)

@@ -1,0 +1,3 @@
+-- platform-sync formula 5575
+-- name: YoY Growth - DO NOT USE
+DATE_ADD(`Due Date`, INTERVAL 3 MONTH)

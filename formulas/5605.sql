@@ -1,0 +1,3 @@
+-- platform-sync formula 5605
+-- name: ARPU
+183 * 1.19

@@ -1,0 +1,3 @@
+-- platform-sync formula 5687
+-- name: Ø Visits test
+RANK() OVER (ORDER BY SUM(`Conversion Rate`) DESC)

@@ -1,0 +1,3 @@
+-- platform-sync formula 5879
+-- name: Total Net Price
+RANK() OVER (ORDER BY SUM(`Headcount`) DESC)

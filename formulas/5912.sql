@@ -1,0 +1,3 @@
+-- platform-sync formula 5912
+-- name: Churn
+(SUM(`Umsatz (€)`) - SUM(`Net Price`)) / NULLIF(SUM(`Revenue`), 0) * 100

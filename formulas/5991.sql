@@ -1,0 +1,3 @@
+-- platform-sync formula 5991
+-- name: SLA breached?
+AVG(SUM(`Impressions`) FIXED (ADD `Currency`, `Ship Date`))

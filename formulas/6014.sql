@@ -1,0 +1,3 @@
+-- platform-sync formula 6014
+-- name: Año fiscal v2
+`Score` * (1 + `Headcount` / 100)

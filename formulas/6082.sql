@@ -1,0 +1,3 @@
+-- platform-sync formula 6082
+-- name: Avg Last Login
+DATEDIFF(CURRENT_DATE(), `Last Login`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 6160
+-- name: ARPU test
+SUM(`Latitude`) - SUM(`Revenue`)

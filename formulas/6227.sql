@@ -1,0 +1,3 @@
+-- platform-sync formula 6227
+-- name: Score YTD
+COALESCE(`Segment`, `Store #`, 'n/a')

@@ -1,0 +1,3 @@
+-- platform-sync formula 6304
+-- name: Max Updated At
+SUM(`Discount`) / SUM(SUM(`Score`) FIXED ())

@@ -1,0 +1,3 @@
+-- platform-sync formula 6407
+-- name: Growth assumption
+0.075

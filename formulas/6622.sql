@@ -1,0 +1,3 @@
+-- platform-sync formula 6622
+-- name: Max Status
+COUNT(DISTINCT `Currency`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 6973
+-- name: Umsatz (€) bucket
+LENGTH(`Status`) - INSTR(`地域`, '@')

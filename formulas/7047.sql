@@ -1,0 +1,3 @@
+-- platform-sync formula 7047
+-- name: Währung
+'EMEA'

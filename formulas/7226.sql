@@ -1,0 +1,3 @@
+-- platform-sync formula 7226
+-- name: Total Straße v2
+SUM(`Discount`)

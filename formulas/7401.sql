@@ -1,0 +1,3 @@
+-- platform-sync formula 7401
+-- name: Cohort test
+DATE_SUB(`Ship Date`, INTERVAL 1 YEAR)

@@ -1,0 +1,3 @@
+-- platform-sync formula 7530
+-- name: Émissions
+SUM(`Weight kg`

@@ -1,0 +1,3 @@
+-- platform-sync formula 7613
+-- name: Σ Revenue test
+STDDEV_POP(`Budget`) / AVG(`Visits`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 7675
+-- name: Conversion Rate OLD
+RANK() OVER (ORDER BY SUM(`Budget`) DESC)

@@ -1,0 +1,3 @@
+-- platform-sync formula 7772
+-- name: Margin %
+DATE_ADD(`Due Date`, INTERVAL 3 MONTH)

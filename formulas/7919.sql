@@ -1,0 +1,3 @@
+-- platform-sync formula 7919
+-- name: Weight kg YTD
+LENGTH(`Country`) - INSTR(`Customer Name`, '@')

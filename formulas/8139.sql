@@ -1,0 +1,3 @@
+-- platform-sync formula 8139
+-- name: Avg Currency v2
+DATEDIFF(CURRENT_DATE(), `Due Date`)

@@ -1,0 +1,3 @@
+-- platform-sync formula 8248
+-- name: Avg Cost
+SUM(`Umsatz (€)`)
