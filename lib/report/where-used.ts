@@ -11,6 +11,7 @@ import {
   type UsesGraph,
 } from '../model/index.ts';
 import {
+  type Adjacency,
   adjacencyOf,
   canonicalId,
   IN_SNAPSHOT,
@@ -156,9 +157,13 @@ async function whereUsedInGraph(model: Model, search: Search): Promise<readonly 
     own !== undefined && (kind === undefined || kind === own.kind) ? (model.things.find(own) ?? []) : [],
   );
   const asked = [...named, ...(kind === undefined || kind === 'column' ? columnsNamed(search, model) : [])];
-  const found: UsedThing[] = [];
-  for (const node of asked) found.push(await usedNode(node, model, search));
-  return found;
+  const { things, graph } = model;
+  const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
+  const reached = asked.map((node) => reachedFrom(node, users, model, search));
+  // All at once: it reads every record.
+  const wanted = new Set(reached.flatMap(({ node, nodes }) => [node, ...nodes]));
+  const said = await describeNodes(model, search.columns, wanted);
+  return reached.map((each) => usedNode(each, said, model));
 }
 
 /** The nodes of the columns with a name, which may be in backticks, or with an id. */
@@ -190,21 +195,27 @@ function columnsRead(asked: number, { things, graph: { user, used } }: Model): r
   return [...found].sort();
 }
 
-/** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
-async function usedNode(
+function reachedFrom(
   node: number,
-  model: Model,
-  { hops = Number.POSITIVE_INFINITY, most, columns }: Search,
-): Promise<UsedThing> {
-  const { things, graph, flags } = model;
-  const users = adjacencyOf({ nodes: things.count, from: graph.used, to: graph.user });
+  users: Adjacency,
+  { things }: Model,
+  { hops = Number.POSITIVE_INFINITY, most }: Search,
+) {
   const kinds: Record<string, number> = {};
   const see = (each: number) => {
     const name = things.kindAt(each);
     kinds[name] = (kinds[name] ?? 0) + 1;
   };
-  const { counts, isCut, nodes, edges, hops: away } = reach(users, [node], { hops, most, see });
-  const said = await describeNodes(model, columns, new Set([node, ...nodes]));
+  return { node, kinds, ...reach(users, [node], { hops, most, see }) };
+}
+
+/** A thing, and what depends on it. Listed dependents are described by the columns of their records. */
+function usedNode(
+  { node, kinds, counts, isCut, nodes, edges, hops: away }: ReturnType<typeof reachedFrom>,
+  said: ReadonlyMap<number, Description>,
+  model: Model,
+): UsedThing {
+  const { things, graph, flags } = model;
   const shown = (each: number) => ({
     ...(said.get(each) ?? { name: null, type: null, owner: null }),
     // Only kinds that can be found here.

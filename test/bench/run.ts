@@ -6,6 +6,7 @@ import type { Bench, Row } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
 import { cost } from './cost.ts';
+import { formulas } from './formulas.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
 import { differences, withRows } from './page.ts';
@@ -30,6 +31,7 @@ const benches: readonly Bench[] = [
   cold,
   cost,
   report,
+  formulas,
 ];
 
 /** What these show must never happen: that it did once is enough. */

@@ -1,10 +1,9 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readAhead } from '../../base/index.ts';
 import { describedFormulas, openModel } from '../../model/index.ts';
 import { compareIds } from '../../platform/index.ts';
 import { errorCode, type Store } from '../../store/index.ts';
-import { writeTextFile } from '../../text/index.ts';
 import type { Run } from '../command.ts';
 import { fileError, UsageError } from '../errors/usage-error.ts';
 import { MAX_LINES } from '../formula/change-set.ts';
@@ -29,13 +28,9 @@ export default (async ([folder], { at }, terminal) => {
     if (there === text) found.unchanged += 1;
     else if (there !== undefined && !isOurs(there, id)) found.left.push(`${id}.sql`);
     else {
-      await writeTextFile(
-        file,
-        async function* () {
-          yield text;
-        },
-        { isGzipped: false },
-      );
+      // Not flushed, since it can be written again, but complete or not there.
+      await writeFile(`${file}.partial`, text);
+      await rename(`${file}.partial`, file);
       found.written += 1;
     }
   };
