@@ -126,14 +126,14 @@ export const modelTables = {
   formulas: {
     about: 'a calculation whose formula is known: from our updates, and from imports',
     columns: {
-      calculation_id: stored('string', 'the id of the calculation', { ...isId, guesses: ['id'] }),
+      calculation_id: storedId('the id of the calculation', 'id'),
       name: stored('string', 'its name, as the update or the import had it'),
       expression: stored('string', 'its formula', { guesses: ['formula', 'text'] }),
-      status: stored('string', oneOf('status', ['valid', 'invalid'], { more: ', as it is parsed here' })),
-      data_type: stored('string', word('data_type', 'the type of its result, in lower case')),
+      status: storedWord('status', ['valid', 'invalid'], { more: ', as it is parsed here' }),
+      data_type: storedWord('data_type', 'the type of its result, in lower case'),
       columns: stored('string', texts('columns', 'the columns that it names')),
       functions: stored('string', texts('functions', 'the functions that it calls, in upper case')),
-      source: stored('string', oneOf('source', ['update', 'import'])),
+      source: storedWord('source', ['update', 'import']),
       known_at: stored('bigint', moment(epochMoment('known_at'), 'when it was set or imported, in UTC')),
       as_of,
     },
