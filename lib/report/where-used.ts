@@ -1,3 +1,4 @@
+import { formulaOf } from '../model/formulas/index.ts';
 import {
   columnsOfRuns,
   type Described,
@@ -58,6 +59,8 @@ export type UsedThing = Description &
     readonly kinds: Readonly<Record<string, number>>;
     /** The columns that a calculation, or all calculations of a dataset, read, if their formulas are known; sorted. */
     readonly columns: readonly string[];
+    /** The formula of a calculation; null if its text is not known. */
+    readonly formula: string | null;
     /** True if `hops` excluded some that are further away. */
     readonly isCut: boolean;
     /** Nearest first, at most `most`. */
@@ -231,6 +234,7 @@ function usedNode(
     total: counts.reduce((sum, count) => sum + count, 0),
     hops: counts,
     columns: columnsRead(node, model),
+    formula: formulaOf(model.formulas, node)?.expression ?? null,
     kinds,
     isCut,
     dependents: Array.from(nodes, (each, place) => ({
@@ -341,6 +345,7 @@ const unused = () => ({
   hops: [],
   kinds: {},
   columns: [],
+  formula: null,
   isCut: false,
   dependents: [],
 });

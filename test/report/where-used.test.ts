@@ -319,7 +319,15 @@ describe('columns', () => {
     const [dataset, own] = [await find('d-1'), await find('1')];
 
     expect(dataset.found[0]).toMatchObject({ columns: ['order id', 'sales'] });
-    expect(own.found[0]).toMatchObject({ kind: 'calculation', columns: ['order id', 'sales'] });
+    expect(own.found[0]).toMatchObject({
+      kind: 'calculation',
+      columns: ['order id', 'sales'],
+      formula: 'SUM(`Sales`) / COUNT(`Order Id`)',
+    });
+    expect((await run('1')).out).toContain(
+      '\n  formula: SUM(`Sales`) / COUNT(`Order Id`)\n  columns: order id, sales\n',
+    );
+    expect(dataset.found[0]?.formula).toBeNull();
     expect((await find('2')).found[0]).toMatchObject({ columns: [] });
   });
 

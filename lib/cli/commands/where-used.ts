@@ -4,7 +4,7 @@ import type { Run } from '../command.ts';
 import { asUsage, UsageError } from '../errors/usage-error.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../options/options.ts';
-import { counted, duration, number } from '../terminal/terminal.ts';
+import { counted, duration, number, shown } from '../terminal/terminal.ts';
 
 /** Shows what depends on a thing or a column, by the last published runs. */
 export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal) => {
@@ -92,7 +92,7 @@ const MAX_NAME_LENGTH = 100;
 const SHOWN_COLUMNS = 50;
 
 function describeThing(thing: UsedThing): readonly string[] {
-  const { kind, id, name, type, owner, fileset, total, hops, columns, isCut, dependents } = thing;
+  const { kind, id, name, type, owner, fileset, total, hops, columns, formula, isCut, dependents } = thing;
   const facts = [
     ...(type === null ? [] : [type]),
     ...(owner === null ? [] : [`owner ${owner}`]),
@@ -102,6 +102,7 @@ function describeThing(thing: UsedThing): readonly string[] {
     `${kind} ${id}${quoted(name)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`,
     `  ${standing(thing)}`,
     `  ${summary(thing)}`,
+    ...(formula === null ? [] : [`  formula: ${shown(formula)}`]),
     ...(columns.length === 0 ? [] : [`  columns: ${listed(columns)}`]),
   ];
   for (const [at, count] of hops.entries()) {

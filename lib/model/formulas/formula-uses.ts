@@ -35,6 +35,16 @@ export type PackedFormulas = {
 export const formulasIn = ({ lines }: PackedFormulas): Generator<ReadFormula> =>
   valuesIn(Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength));
 
+/** The formula of the calculation that a node is; undefined if its text is not known. */
+export function formulaOf({ nodes, ...formulas }: PackedFormulas, node: number): ReadFormula | undefined {
+  const place = nodes.indexOf(node);
+  return place === -1
+    ? undefined
+    : formulasIn({ nodes, ...formulas })
+        .drop(place)
+        .next().value;
+}
+
 const NONE: PackedFormulas = {
   nodes: new Uint32Array(0),
   same: new Uint32Array(0),

@@ -8,5 +8,6 @@ export {
   timeName,
   timeOfEntry,
 } from './formula-log.ts';
+export { formulaOf } from './formula-uses.ts';
 export { type ImportedFormula, storeImport } from './imported-formulas.ts';
 export { listFormulas } from './known-formulas.ts';
