@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, uuid } from '../../../base/json/index.ts';
+import { filledText, uuid } from '../../../base/index.ts';
 
 /** Fields whose values are ids, of which the platform takes a list, and what an id is. The values of others are text. */
 const IDS: Readonly<Record<string, { readonly expected: string; readonly isId: (text: string) => boolean }>> =
