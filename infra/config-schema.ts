@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { gatesSchema, jobTypes, platformLink, tokenHeader } from '../lib/contract.ts';
+import { gatesSchema, jobTypes, platformLink, pricesSchema, tokenHeader } from '../lib/contract.ts';
 import { type EventRuleSchema, eventRuleSchema } from './config-events.ts';
 import {
   atSynth,
@@ -247,6 +247,8 @@ const instanceFields = {
   links: z.optional(links),
   /** By place, the share of the last run's records, 0 to 1, below which a run is refused as shrunk; null for never. Default: 0.5. */
   gates: z.optional(gatesSchema),
+  /** What a call costs you, in the form of PLATFORM_PRICES: commands with the stack's settings then say money. Default: none. */
+  prices: z.optional(pricesSchema),
   /** Requests a second that everything in the instance may send together. Default: 2. */
   rate: z._default(atSynth(number(0.001, 10_000)), 2),
   /** Requests a second up to which the instance may raise its rate while nothing is throttled; it settles below the limit that it learns. Default: none: `rate` is never exceeded. */

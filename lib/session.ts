@@ -40,6 +40,8 @@ export type Session = {
   readonly breaker: Breaker;
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
+  /** The calls of this process that have prices. */
+  readonly paid: ReturnType<typeof countCalls>['paid'];
   readonly logger: Logger;
   readonly inHand?: InHand | undefined;
   /** Throws unless the table is the one that the store names: then nothing is sent. */
@@ -76,7 +78,7 @@ export function openSession(given: SessionOptions): Session {
   const isAlone = given.isAlone === true && !environment['SYNC_TABLE'];
   if (!isAlone) warnOfThisHost(environment, err);
   const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
-  const { observe, counts } = countCalls();
+  const { observe, counts, paid } = countCalls();
   const stored = storedIn(settings, given);
   const budget = isAlone
     ? undefined
@@ -101,18 +103,8 @@ export function openSession(given: SessionOptions): Session {
   const callWith = openCalls(options);
   const call = callWith();
   const breaker = breakerOf(parts, call, given.onAway);
-  return {
-    environment,
-    settings,
-    call,
-    breaker,
-    callWith,
-    paceCounts: pace.counts,
-    callCounts: counts,
-    logger,
-    inHand: given.inHand,
-    ...stored,
-  };
+  const calls = { call, callWith, breaker, paid, callCounts: counts, paceCounts: pace.counts };
+  return { environment, settings, ...calls, logger, inHand: given.inHand, ...stored };
 }
 
 /** The store, and the check that it names this table. */

@@ -3,6 +3,7 @@ import { networkFaults } from './base/aws/index.ts';
 import { hideUser, preview } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
+import { pricesSchema } from './platform/index.ts';
 
 export { SettingsError };
 
@@ -78,9 +79,13 @@ function fault(issue: z.core.$ZodIssue, given: Environment): string {
   const got =
     value !== undefined && SECRET[name]?.(value)
       ? `${value.length} characters (not shown)`
-      : preview(value, hideUser);
+      : preview(issue.path.length > 1 ? memberAt(value, issue.path) : value, hideUser);
   return `${issue.path.join('.')}: expected ${issue.message}, got ${got}`;
 }
+
+/** A value within a setting that is JSON, as far as there is one at the path. */
+const memberAt = (text = '', [, ...path]: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((value, name) => Object(value)[name], jsonIn(text));
 
 function tokenFaults(given: Environment): readonly string[] {
   const names = ['PLATFORM_TOKEN', 'PLATFORM_TOKEN_SECRET'] as const satisfies readonly SettingName[];
@@ -197,6 +202,7 @@ const settingsSchema = z.object({
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
   PLATFORM_LINKS: z.optional(z.pipe(z.pipe(z.string(), z.transform(jsonIn)), platformLinks)),
+  PLATFORM_PRICES: z.optional(z.pipe(z.pipe(z.string(), z.transform(jsonIn)), pricesSchema)),
   SYNC_STORE: z._default(z.string(), DEFAULT_STORE),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
   SYNC_PART_SECONDS: number(1, 3_600, 30),
@@ -256,6 +262,7 @@ export type SettingName = keyof Settings;
 
 const syncSchema = z.pick(settingsSchema, {
   PLATFORM_LINKS: true,
+  PLATFORM_PRICES: true,
   SYNC_STORE: true,
   SYNC_TABLE: true,
   SYNC_QUEUE_URL: true,

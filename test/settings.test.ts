@@ -317,6 +317,7 @@ test('the contract names exactly the settings that are read', () => {
     SYNC_QUEUE_URL: 'https://sqs.example.com/1/jobs',
     SYNC_DEAD_LETTER_URL: 'https://sqs.example.com/1/dead-letters',
     PLATFORM_LINKS: '{}',
+    PLATFORM_PRICES: '{"unit":"credits"}',
     PLATFORM_RATE_CEILING: '20',
     SYNC_EVENT_BUS: 'default',
     SYNC_ALLOW: '{}',

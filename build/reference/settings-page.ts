@@ -38,6 +38,10 @@ const MEANINGS: Readonly<Record<SettingName, Meaning>> = {
     'JSON: the address of a `calculation`, `card`, `dataset` or `data-file` in the platform, with `{id}`, such as `{"card": "https://acme.example.com/cards/{id}"}`: report and digest link there',
     'none',
   ],
+  PLATFORM_PRICES: [
+    'JSON: what a call costs you, and in what: `{"unit": "credits", "score": 1, "run-function": 0.5, "update-formula": 0}`, each price optional: dry runs and summaries then say money',
+    'none',
+  ],
   SYNC_STORE: 'where snapshots go: `s3://bucket/prefix` or a directory',
   SYNC_COMPRESSION: 'of parts: `gzip` or `zstd` (suffix `.zst`)',
   SYNC_ENCRYPTION: [

@@ -187,7 +187,13 @@ async function complete(row: EndedJobRow, body: string, { store, batches }: Work
  * How many jobs of a file had ended before, by outcome, and when the first and the last of them did, in epoch
  * milliseconds.
  */
-export type EndedBefore = Record<'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent', number>;
+export type EndedBefore = Record<
+  'ended' | Outcome['status'] | 'firstMs' | 'lastMs' | 'otherContent',
+  number
+> & {
+  /** The maximum calls of jobs of these types that need none any more. */
+  readonly calls: Record<string, number>;
+};
 
 const noneBefore = (): EndedBefore => ({
   ended: 0,
@@ -197,6 +203,7 @@ const noneBefore = (): EndedBefore => ({
   otherContent: 0,
   firstMs: Number.POSITIVE_INFINITY,
   lastMs: 0,
+  calls: {},
 });
 
 /** Counts a job that had ended. */
@@ -232,14 +239,16 @@ const AT_ONCE = 16;
 /** Reads the ledger's row of each job of a file. */
 async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise<EndedBefore> {
   const before = noneBefore();
-  const read = async ({ id, contentHash }: FileRow) => ({
-    row: await ledger.read(id),
-    contentHash,
-  });
-  for await (const { row, contentHash } of readListed(jobs.rows(), { read, concurrency: AT_ONCE })) {
+  const read = async (asked: FileRow) => ({ ...asked, row: await ledger.read(asked.id) });
+  for await (const { row, contentHash, type, calls } of readListed(jobs.rows(), {
+    read,
+    concurrency: AT_ONCE,
+  })) {
     if (row === undefined) continue;
-    if (row.contentHash !== undefined && row.contentHash !== contentHash) before.otherContent += 1;
+    const isOther = row.contentHash !== undefined && row.contentHash !== contentHash;
+    if (isOther) before.otherContent += 1;
     else if (hasEnded(row)) addEnded(before, row);
+    if (isOther || hasEnded(row)) before.calls[type] = (before.calls[type] ?? 0) + calls;
   }
   return before;
 }

@@ -1,4 +1,5 @@
 import type { PlatformFailure } from './failure.ts';
+import { type PricedCalls, paidFor } from './prices.ts';
 
 /** An event of a call, reported as it happens: the source of logs, progress and metrics. */
 export type PlatformEvent = {
@@ -39,11 +40,17 @@ export type CallCounts = {
 };
 
 /** Counts calls: pass `observe` to the client and read `counts()` at any time. */
-export function countCalls(): { readonly observe: Observe; readonly counts: () => CallCounts } {
+export function countCalls() {
+  const paid = { calls: {} as Record<string, number>, unknown: {} as Record<string, number> };
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
     counts: () => counts,
-    observe: (event) => {
+    /** The calls that cost something, and of these the ones with an unknown outcome, by the names of their prices. */
+    paid: paid as Readonly<Record<keyof typeof paid, PricedCalls>>,
+    observe: (event: PlatformEvent) => {
+      const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};
+      if (name !== undefined) paid.calls[name] = (paid.calls[name] ?? 0) + 1;
+      if (name !== undefined && !isCertain) paid.unknown[name] = (paid.unknown[name] ?? 0) + 1;
       const { waitedMs } = counts;
       if (event.kind === 'waited') counts = { ...counts, waitedMs: waitedMs + Math.round(event.waitedMs) };
       else if (event.kind !== 'odd')

@@ -20,6 +20,7 @@ export const full = {
   tokenHeader: 'X-Token',
   links: { card: 'https://acme.example.com/cards/{id}' },
   gates: { calculations: { shrunk: 0.8 }, 'cards.few': { shrunk: null } },
+  prices: { unit: 'credits', score: 1, 'run-function': 0.5 },
   rate: 20,
   rateCeiling: 25,
   concurrency: 4,

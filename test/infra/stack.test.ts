@@ -422,6 +422,7 @@ test('the outputs that are settings, as `env --stack` finds them, are those of a
     'PLATFORM_BASE_URL',
     'PLATFORM_CONCURRENCY',
     'PLATFORM_LINKS',
+    'PLATFORM_PRICES',
     'PLATFORM_RATE',
     'PLATFORM_RATE_CEILING',
     'PLATFORM_TIMEOUT_MS',

@@ -3,8 +3,8 @@ import { printJson } from '../../base/json/index.ts';
 import { analyzeFormula, judgeFormula } from '../../formula/index.ts';
 import { columnsOfRuns, describedRecords, describeNodes, lastRuns, openModel } from '../../model/index.ts';
 import { adjacencyOf, lowerCase, reach, thing } from '../../model/rules/index.ts';
-import { idDigits } from '../../platform/index.ts';
-import { readSettings } from '../../settings.ts';
+import { idDigits, type Money, moneyFor, mostWords } from '../../platform/index.ts';
+import { readSettings, readSyncSettings } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
 import { type OddRows, openTableFile, type TableOptions } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
@@ -103,7 +103,9 @@ export default (async ([file], flags, terminal) => {
   const isAsked = flags.dryRun || flags.maxAffected !== undefined;
   const affected = isAsked ? await affectedBy(store, ids, terminal.signal) : undefined;
   const isTooMuch = flags.maxAffected !== undefined && (affected?.total ?? Infinity) > flags.maxAffected;
-  const dryRun = flags.dryRun && described(set, affected, { ...flags, odd: read.odd, unchecked });
+  const { PLATFORM_PRICES: prices } = readSyncSettings(terminal.environment);
+  const cost = moneyFor(prices, { 'update-formula': rows.length });
+  const dryRun = flags.dryRun && described(set, affected, { ...flags, odd: read.odd, unchecked, cost });
   if (isTooMuch) {
     const got = affected === undefined ? 'an unknown number: no calculations are published' : affected.total;
     terminal.err(
@@ -162,9 +164,11 @@ function described(
     markdown,
     odd,
     unchecked,
+    cost,
   }: Pick<FlagsOf<'formula apply'>, 'markdown'> & {
     readonly odd: OddRows;
     readonly unchecked: ReadonlyMap<string, readonly string[]>;
+    readonly cost: Money | undefined;
   },
 ): Found {
   const all = rows.map((row) => ({
@@ -193,9 +197,10 @@ function described(
       ]
     : inColumns(heads, cells);
   return {
-    json: { set: name, dryRun: true, rows: all, ...odd, affected: affected?.total ?? null },
+    json: { set: name, dryRun: true, rows: all, ...odd, affected: affected?.total ?? null, cost },
     words: [
       `${name}: ${counted(rows.length, 'formula')} would be set; nothing was sent. ${total}`,
+      ...mostWords(cost),
       ...table,
       ...firstOf(open, MAX_LINES),
     ],

@@ -1,7 +1,17 @@
 import { endedBeforeHere, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
-import { readSettings } from '../../settings.ts';
+import { costWords, moneyFor, mostWords } from '../../platform/index.ts';
+import type { Session } from '../../session.ts';
+import { readSettings, type Settings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { checkedJobs, dryRunWords, endedFacts, endedWords, fileOfJobs, setWords } from '../jobs/job-files.ts';
+import {
+  checkedJobs,
+  dryRunWords,
+  endedFacts,
+  endedWords,
+  fileOfJobs,
+  mostCost,
+  setWords,
+} from '../jobs/job-files.ts';
 import { runJobsHere } from '../jobs/work-here.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { checkedOutput, checkFile, otherEncoding } from '../options/files.ts';
@@ -17,10 +27,12 @@ export default (async ([given], typed, terminal) => {
   if (flags.dryRun) {
     const first = flags.template === undefined ? [] : jobs.first;
     const before = await endedBeforeHere(jobs, terminal.environment);
+    const cost = mostCost(jobs, before, terminal);
     return {
-      json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), dryRun: true },
+      json: { file, rows: jobs.count, ...jobs.odd, ...endedFacts(before), cost, dryRun: true },
       words: [
         ...dryRunWords(jobs.count - (before?.ended ?? 0), first, 'row', 'run'),
+        ...mostWords(cost),
         ...setWords(flags.name, before),
       ],
     };
@@ -78,6 +90,7 @@ export async function runAll(
     notDone,
     back: before,
     worker,
+    paid,
     tokenRefusal,
     isInvalid,
   } = await runJobsHere(
@@ -106,12 +119,19 @@ export async function runAll(
       `the platform stored ${toRun.maxInvalid} formulas in a row as INVALID: look at them before you set the rest`,
     );
   if (tokenRefusal !== undefined) terminal.err(shown(tokenRefusal));
+  const cost = costNow(settings.PLATFORM_PRICES, jobs, paid);
   const ended = done === rows ? 'done' : 'incomplete';
   return {
-    json: { ...facts, rows, done, doneNow, ...endedFacts(before), failed, unknown, left, notDone },
-    words: [words, ...notDoneLines(notDone), ...written],
+    json: { ...facts, rows, done, doneNow, ...endedFacts(before), failed, unknown, left, cost, notDone },
+    words: [words, ...costWords(cost), ...notDoneLines(notDone), ...written],
     ended: tokenRefusal === undefined ? ended : 'failed',
   };
+}
+
+/** What the calls of this process cost; 0 if none of the jobs needed one. */
+function costNow(prices: Settings['PLATFORM_PRICES'], { calls }: JobFile, paid: Session['paid']) {
+  const none = Object.fromEntries(Object.keys(calls).map((type) => [type, 0]));
+  return moneyFor(prices, { ...none, ...paid.calls }, paid.unknown);
 }
 
 /** The first of the jobs that are not done, and what to do about the first of each kind. */

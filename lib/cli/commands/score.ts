@@ -13,6 +13,7 @@ import {
   summaryKey,
 } from '../../jobs/texts/index.ts';
 import { bulkRequestChecks } from '../../jobs/types/index.ts';
+import { costWords, type Money, moneyFor, mostWords } from '../../platform/index.ts';
 import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';
@@ -56,7 +57,7 @@ export default (async ([file], typed, terminal) => {
   });
   try {
     return await (flags.dryRun
-      ? foundPreview(await scoring.preview())
+      ? foundPreview(await scoring.preview(), session.settings.PLATFORM_PRICES)
       : score(batch, { scoring, session }, flags, terminal));
   } catch (error) {
     throw asUsageOf(error);
@@ -121,7 +122,7 @@ async function score(
     progress.end();
     if (scored.kind === 'refused') return foundRefusal(scored, terminal);
     const output = await writeOutput(scored.summary, scoring, flags, terminal);
-    return foundSummary(scored.summary, scoring.store, output);
+    return foundSummary(scored.summary, scoring.store, output, session.settings.PLATFORM_PRICES);
   } catch (error) {
     progress.end();
     if (error instanceof TextError || error instanceof BatchConflictError) throw error;
@@ -129,6 +130,8 @@ async function score(
     err(
       `calls of this run: ${number(calls)}; ${number(scored)} of them scored a text, which used ${number(tokens)} tokens`,
     );
+    const { calls: paid, unknown } = session.paid;
+    for (const line of costWords(moneyFor(session.settings.PLATFORM_PRICES, paid, unknown))) err(line);
     err(`stopped; to resume: ${resumeCommand}`);
     throw error;
   }
@@ -197,21 +200,42 @@ const foundSummary = (
   summary: Summary,
   store: Pick<Store, 'location'>,
   output: { readonly file: string; readonly rows: number; readonly about: string } | undefined,
+  prices?: Prices,
 ): Found => ({
-  json: { ...summary, output: output && { file: output.file, rows: output.rows } },
+  json: {
+    ...summary,
+    cost: costOfBatch(summary, prices),
+    output: output && { file: output.file, rows: output.rows },
+  },
   words: [
-    ...describeSummary(summary, store),
+    ...describeSummary(summary, store, costOfBatch(summary, prices)),
     ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows${output.about}`]),
   ],
   ended: summary.failed + summary.bad === 0 ? 'done' : 'incomplete',
 });
 
-function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>): readonly string[] {
+type Prices = Parameters<typeof moneyFor>[0];
+
+/** What a batch has cost in all. What every call but the one that scored a text came to is unknown. */
+function costOfBatch(
+  { calls, scored, cached }: Pick<Summary, 'calls' | 'scored' | 'cached'>,
+  prices: Prices,
+) {
+  const unknown = Math.max(0, calls - Math.max(0, scored - cached));
+  return moneyFor(prices, { score: calls }, { score: unknown });
+}
+
+function describeSummary(
+  summary: Summary,
+  { location }: Pick<Store, 'location'>,
+  cost: Money | undefined,
+): readonly string[] {
   const { batch, rows, scored, failed, bad, erased, cached, calls, paidAgain, tokens, sentiments } = summary;
   const reasoning = tokens.reasoning === 0 ? '' : `, ${number(tokens.reasoning)} for reasoning`;
   return [
     `batch ${batch}: ${number(rows)} rows: ${number(scored)} scored, ${number(failed)} failed, ${number(bad)} bad${erased === 0 ? '' : `, ${number(erased)} erased`}`,
     `calls: ${number(calls)}, ${number(paidAgain)} of them paid again after a lost response; rows from the cache: ${number(cached)}`,
+    ...costWords(cost),
     `tokens: ${number(tokens.input)} in, ${number(tokens.output)} out, ${number(tokens.total)} in total${reasoning}`,
     ...sentimentLines({ overall: sentiments.overall }),
     ...sentimentLines(sentiments.topics),
@@ -260,8 +284,10 @@ function foundPreview(
     /** Requests a second. */
     readonly rate: number;
   },
+  prices?: Prices,
 ): Found {
   const { reasons, input, ...preview } = options;
+  const cost = moneyFor(prices, { score: preview.calls });
   const { rows, badRows, bad, texts, cached, calls, seconds, rate, inBatch } = preview;
   const named = bad.map(({ isEmpty: _, ...row }) => row);
   const words = [
@@ -273,11 +299,12 @@ function foundPreview(
       : [`${counted(inBatch, 'row')} in the batch already, ${number(rows - inBatch)} added`]),
     `${number(texts)} distinct texts, ${number(cached)} of them cached`,
     `${number(calls)} calls to make, which take ${duration(seconds)} at ${rate} a second`,
+    ...mostWords(cost),
     ...reasons.map((reason) => `would be refused: ${reason}`),
     'nothing was sent',
   ];
   return {
-    json: { dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons },
+    json: { dryRun: true, ...forMachines(preview), badRows: named, input, cost, refused: reasons },
     words,
     ended: reasons.length === 0 && badRows === 0 ? 'done' : 'incomplete',
   };

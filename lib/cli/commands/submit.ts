@@ -1,11 +1,12 @@
 import { parseJson } from '../../base/json/index.ts';
 import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
 import { warnOfThisHost } from '../../places.ts';
+import { type Money, mostWords } from '../../platform/index.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';
 import type { FlagsOf, Run } from '../command.ts';
-import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, setWords } from '../jobs/job-files.ts';
+import { checkedJobs, dryRunWords, endedFacts, fileOfJobs, mostCost, setWords } from '../jobs/job-files.ts';
 import { checkFile, readText } from '../options/files.ts';
 import { counted, type Found, printFound, shown, type Terminal } from '../terminal/terminal.ts';
 
@@ -20,7 +21,8 @@ export default (async ([given], flags, terminal) => {
   const before =
     isBuilt || flags.name !== undefined ? await endedBeforeHere(checked, environment) : undefined;
   const about = before === undefined ? [] : setWords(flags.name, before);
-  if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about });
+  const cost = mostCost(checked, before, terminal);
+  if (flags.dryRun) return dryRun(jobs, { odd: checked.odd, isBuilt, before, about, cost });
   for (const line of about) err(shown(`${file}: ${line}`));
   warnOfThisHost(environment, err);
   return sendAll(jobs, { ...flags, odd: checked.odd }, terminal);
@@ -49,15 +51,16 @@ function dryRun(
     readonly isBuilt: boolean;
     readonly before: EndedBefore | undefined;
     readonly about: readonly string[];
+    readonly cost: Money | undefined;
   },
 ): Found {
-  const { odd, isBuilt, before, about } = options;
+  const { odd, isBuilt, before, about, cost } = options;
   const ids = all.map(({ id }) => id);
   const bodies = all.slice(0, SHOWN).map(({ body }) => body);
   const first = bodies.map((body) => parseJson(body));
   return {
-    json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), first },
-    words: [...dryRunWords(all.length, isBuilt ? bodies : [], 'job', 'sent'), ...about],
+    json: { dryRun: true, sent: 0, ids, ...odd, ...endedFacts(before), cost, first },
+    words: [...dryRunWords(all.length, isBuilt ? bodies : [], 'job', 'sent'), ...mostWords(cost), ...about],
   };
 }
 

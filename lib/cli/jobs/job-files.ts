@@ -1,5 +1,6 @@
 import { checkJobFile, type EndedBefore, type JobFile, OTHER_CONTENT } from '../../jobs/index.ts';
 import { readAllow } from '../../jobs/types/index.ts';
+import { moneyFor } from '../../platform/index.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';
@@ -117,6 +118,12 @@ export const endedFacts = (before: EndedBefore | undefined) => ({
     ? {}
     : { endedFrom: new Date(before.firstMs).toISOString(), endedTo: new Date(before.lastMs).toISOString() }),
 });
+
+/** What the jobs of a file that have not ended cost at most. */
+export function mostCost({ calls }: JobFile, before: EndedBefore | undefined, { environment }: Terminal) {
+  const left = Object.entries(calls).map(([type, of]) => [type, of - (before?.calls[type] ?? 0)]);
+  return moneyFor(readSyncSettings(environment).PLATFORM_PRICES, Object.fromEntries(left));
+}
 
 /** The words of a dry run: the first jobs, if they were made of rows, and how many there are. */
 export const dryRunWords = (count: number, first: readonly string[], noun: string, done: string) => [

@@ -59,7 +59,16 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
   using view = createView(jobs, session.callCounts, terminal);
   const { counts, notDone } = view;
   const back = await jobs.work(worker);
-  return { counts, notDone, back, worker, tokenRefusal: token.refusal(), isInvalid: invalid.signal.aborted };
+  const { paid } = session;
+  return {
+    counts,
+    notDone,
+    back,
+    worker,
+    paid,
+    tokenRefusal: token.refusal(),
+    isInvalid: invalid.signal.aborted,
+  };
 }
 
 /**

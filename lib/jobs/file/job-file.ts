@@ -45,6 +45,9 @@ export type FileRow = {
   readonly line: number;
   readonly id: string;
   readonly contentHash: string;
+  readonly type: Job['type'];
+  /** Maximum calls that it takes, 0 where that is not known. */
+  readonly calls: number;
   readonly body: string;
   readonly fields?: readonly string[] | undefined;
 };
@@ -56,6 +59,8 @@ type CsvOfJobs = Partial<Pick<TextForm, 'encoding' | 'isMarked'>> & {
 
 export type JobFile = CsvOfJobs & {
   readonly count: number;
+  /** Maximum calls of its jobs, by type. */
+  readonly calls: Readonly<Record<string, number>>;
   readonly first: readonly string[];
   readonly odd: OddRows;
   /** Warnings about rows: of more than 50, the last one says how many others there are. */
@@ -86,6 +91,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
   const faults = createLines();
   const warnings = createLines();
   const replaced = new Set<string>();
+  const calls: Record<string, number> = {};
   let count = 0;
   let found: Found = { odd: { blank: 0, short: 0 } };
   for await (const read of readJobs(options)) {
@@ -100,6 +106,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
     const judged = 'faults' in read ? { faults: read.faults, warnings: [] } : judge(read);
     faults.add(read.line, judged.faults);
     warnings.add(read.line, judged.warnings);
+    if ('job' in read) calls[read.job.type] = (calls[read.job.type] ?? 0) + callsOf(read.job);
     count += 1;
     if ('text' in read && first.length < SHOWN) first.push(read.text);
   }
@@ -107,7 +114,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
   const wrong = faults.all();
   if (wrong.length > 0) return { in: 'rows', faults: wrong };
   const rows = () => checkedRows(stamp, options);
-  return { ...found, count, first, warnings: warnings.all(), replaced, rows };
+  return { ...found, count, calls, first, warnings: warnings.all(), replaced, rows };
 }
 
 /** The first texts about lines, and how many more there are. */
@@ -151,7 +158,15 @@ async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenera
     if (!('text' in row)) continue;
     const { line, job, contentHash, hasExplicitId, text, fields } = row;
     // The queue would assign a new id to each copy: a repeated send would run a function twice.
-    yield { line, id: job.id, contentHash, body: hasExplicitId ? text : withId(text, job.id), fields };
+    yield {
+      line,
+      id: job.id,
+      contentHash,
+      type: job.type,
+      calls: callsOf(job),
+      body: hasExplicitId ? text : withId(text, job.id),
+      fields,
+    };
   }
 }
 
@@ -162,7 +177,7 @@ async function stampOf({ file, text }: JobFileOptions): Promise<string> {
 }
 
 /** A row, its message as compact JSON, and its job. `isUnique`: no other row can have its id. */
-type JobRow = Omit<FileRow, 'id' | 'body'> & {
+type JobRow = Omit<FileRow, 'id' | 'body' | 'type' | 'calls'> & {
   readonly text: string;
   readonly job: Job;
   readonly hasExplicitId: boolean;
@@ -217,6 +232,8 @@ async function* readJobs(
   }
   yield { encoding: table.encoding, isMarked: table.isMarked, csv: table, odd: table.odd() };
 }
+
+const callsOf = (job: Job): number => definitionOf(job).mostCalls(job) ?? 0;
 
 async function* linesOfJson({ file, text: given, encoding }: JobFileOptions) {
   const bytes =

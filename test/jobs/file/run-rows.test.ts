@@ -14,7 +14,7 @@ const rowOf = (id: string, functionName = 'add'): FileRow => {
   const body = JSON.stringify({ ...runFunctionJob, id, functionName });
   const read = parseMessage(body, { messageId: '', allow: {} });
   if (read.kind === 'refused') throw new Error(read.faults.join());
-  return { line: 1, id, contentHash: read.contentHash, body };
+  return { line: 1, id, contentHash: read.contentHash, type: 'run-function', calls: 1, body };
 };
 
 /** Runs rows with a runner, on a ledger whose methods may be replaced. */

@@ -44,6 +44,7 @@ const GOOD: Readonly<Partial<Record<string, readonly string[]>>> = {
   PLATFORM_RATE: ['2', '0.5', '10000'],
   PLATFORM_TIMEOUT_MS: ['1', '60000'],
   PLATFORM_LINKS: ['{"card":"https://acme.example.com/cards/{id}"}', '{"card":"/cards/{id}"}'],
+  PLATFORM_PRICES: ['{"unit":"credits","score":1}', '{"unit":"credits","score":"1"}'],
   SYNC_STORE: ['s3://bucket/prefix', './data'],
   SYNC_TABLE: ['platform-sync'],
   SYNC_QUEUE_URL: [

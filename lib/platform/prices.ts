@@ -1,0 +1,85 @@
+import * as z from 'zod/mini';
+import { type PlatformFailure, wasSent } from './failure.ts';
+
+const PRICE = { error: 'a price of one call: a number from 0 to 1,000,000' };
+const UNIT = { error: 'what is paid with: 1 to 20 visible characters, such as credits' };
+const price = z.optional(z.number(PRICE).check(z.minimum(0, PRICE), z.maximum(1_000_000, PRICE)));
+
+/** What a call costs the user, by what it is for. */
+export const pricesFields = {
+  /** What the prices are in, such as credits. Required. */
+  unit: z.string(UNIT).check(z.regex(/^[^\s\p{C}](?:[^\p{C}]{0,18}[^\s\p{C}])?$/u, UNIT)),
+  /** The price of scoring one text; those from the cache cost nothing. Default: none. */
+  score: price,
+  /** The price of one run of a code function. Default: none. */
+  'run-function': price,
+  /** The price of one update of a formula. Default: none. */
+  'update-formula': price,
+};
+
+/** Schema of the setting PLATFORM_PRICES. */
+export const pricesSchema = z.strictObject(pricesFields, {
+  error: 'an object of unit, score, run-function and update-formula',
+});
+
+type Prices = z.infer<typeof pricesSchema>;
+
+/** How many calls, by what they are for: names of prices. Others cost nothing. */
+export type PricedCalls = Readonly<Record<string, number>>;
+
+/** `amount` includes what was possibly paid: for calls whose outcome is unknown. */
+export type Money = { readonly unit: string; readonly amount: number; readonly possibly: number };
+
+/** What calls cost. `unknown`: how many of them have an unknown outcome. Undefined where none of them has a price. */
+export function moneyFor(
+  prices: Prices | undefined,
+  calls: PricedCalls,
+  unknown: PricedCalls = {},
+): Money | undefined {
+  if (prices === undefined) return undefined;
+  const { unit, ...each } = prices;
+  const priced = Object.entries(each).filter(([name]) => Object.hasOwn(calls, name));
+  // A sum of tenths may have more digits than any price.
+  const sum = (counts: PricedCalls) =>
+    Number(priced.reduce((all, [name, of = 0]) => all + of * (counts[name] ?? 0), 0).toFixed(6));
+  return priced.length === 0 ? undefined : { unit, amount: sum(calls), possibly: sum(unknown) };
+}
+
+/** `12.5 credits, 2 of them possibly: for calls whose outcome is unknown`. */
+export function moneyWords({ unit, amount, possibly }: Money): string {
+  const shown = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 6 });
+  const open =
+    possibly === 0 ? '' : `, ${shown(possibly)} of them possibly: for calls whose outcome is unknown`;
+  return `${shown(amount)} ${unit}${open}`;
+}
+
+/** The line of a dry run: a call is paid again if it is repeated after a lost response. None without a price. */
+export const mostWords = (money: Money | undefined): readonly string[] =>
+  money === undefined ? [] : [`would cost at most ${moneyWords(money)}, if no call is repeated`];
+
+/** The line of a summary. None without a price. */
+export const costWords = (money: Money | undefined): readonly string[] =>
+  money === undefined ? [] : [`cost: ${moneyWords(money)}`];
+
+const PRICED_AS: Readonly<Record<string, string>> = {
+  analyzeSentiment: 'score',
+  runFunction: 'run-function',
+  updateFormula: 'update-formula',
+};
+
+/** What a call that ended is paid as, and whether that is certain; undefined if it was not executed, or has no price. */
+export function paidFor({
+  operation,
+  status = 0,
+  failure,
+}: {
+  readonly operation: string;
+  readonly status: number | undefined;
+  readonly failure?: PlatformFailure;
+}) {
+  const name = PRICED_AS[operation];
+  const isRefused = status >= 400 && status < 500;
+  if (name === undefined || (failure !== undefined && (isRefused || !wasSent(failure)))) return undefined;
+  const isCertain = failure === undefined || failure.kind === 'shape' || failure.kind === 'too-large';
+  return { name, isCertain };
+}

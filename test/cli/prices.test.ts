@@ -1,0 +1,163 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { costOfBatch } from '../../lib/cli/texts/show-score.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { folderOfEach } from '../folder-of-each.ts';
+import { json, type Reply, startServer } from '../platform/scripted-server.ts';
+import { runCommand, settingsOf } from './run-command.ts';
+
+const folder = folderOfEach();
+const sandbox = await startPlatform({
+  calculations: 20,
+  datasets: 1,
+  cards: 0,
+  fileSets: 0,
+  dataFiles: 0,
+});
+
+afterAll(() => sandbox.close());
+
+const PRICES = '{"unit":"credits","score":1.5,"run-function":0.5,"update-formula":2}';
+
+const run = (line: string, more: Readonly<Record<string, string>> = { PLATFORM_PRICES: PRICES }) =>
+  runCommand(
+    line.split(' ').map((word) => word.replace('FOLDER', folder.path)),
+    { ...settingsOf(sandbox, join(folder.path, 'store')), LOG_LEVEL: 'silent', ...more },
+  );
+
+async function write(name: string, text: string): Promise<void> {
+  await mkdir(folder.path, { recursive: true });
+  await writeFile(join(folder.path, name), text);
+}
+
+const add = (id: string, second = 2) => ({
+  version: 1,
+  type: 'run-function',
+  id,
+  packageId: codePackages[0]?.id,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+  inputVariables: { first: 1, second },
+});
+
+const texts = (id: string, ...all: readonly string[]) => ({
+  version: 1,
+  type: 'score',
+  id,
+  texts: all.map((text, at) => ({ id: String(at), text })),
+});
+
+const lines = (...jobs: readonly object[]) => jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
+
+describe('score', () => {
+  test('says what it costs at most, what it cost, and that texts from the cache cost nothing', async () => {
+    await write('a.csv', 'text\ngood\nbad\ngood\n');
+
+    const before = await run('score FOLDER/a.csv --text text --dry-run');
+    const done = await run('score FOLDER/a.csv --text text --batch a --json');
+    const again = await run('score FOLDER/a.csv --text text --batch b');
+    const after = await run('score FOLDER/a.csv --text text --dry-run --json');
+
+    expect(before.out).toContain('\nwould cost at most 3 credits, if no call is repeated\n');
+    expect(JSON.parse(done.out)).toMatchObject({ cost: { unit: 'credits', amount: 3, possibly: 0 } });
+    expect(again.out).toContain('\ncost: 0 credits\n');
+    expect(JSON.parse(after.out)).toMatchObject({ cost: { unit: 'credits', amount: 0, possibly: 0 } });
+  });
+
+  test('counts calls that scored no text as possibly paid', () => {
+    const prices = { unit: 'credits', score: 2 };
+
+    expect(costOfBatch({ calls: 5, scored: 4, cached: 1 }, prices)).toEqual({
+      unit: 'credits',
+      amount: 10,
+      possibly: 4,
+    });
+  });
+
+  test('says nothing of money without prices', async () => {
+    await write('a.csv', 'text\ngood\n');
+
+    const { out } = await run('score FOLDER/a.csv --text text --dry-run', {});
+
+    expect(out).not.toContain('cost');
+  });
+});
+
+describe('jobs', () => {
+  test('say what they cost at most, without those that have ended, and run what it cost', async () => {
+    await write('jobs.ndjson', lines(add('a'), add('b', 3), texts('c', 'fine', 'so so')));
+    await write('first.ndjson', lines(add('a')));
+
+    const queued = await run('submit FOLDER/jobs.ndjson --dry-run');
+    const first = await run('run FOLDER/first.ndjson');
+    const left = await run('run FOLDER/jobs.ndjson --dry-run --json');
+    const all = await run('run FOLDER/jobs.ndjson --json');
+    const none = await run('run FOLDER/jobs.ndjson');
+
+    expect(queued.out).toContain('would cost at most 4 credits, if no call is repeated');
+    expect(first.out).toContain('\ncost: 0.5 credits');
+    expect(JSON.parse(left.out)).toMatchObject({ cost: { unit: 'credits', amount: 3.5, possibly: 0 } });
+    expect(JSON.parse(all.out)).toMatchObject({ done: 3, cost: { amount: 3.5, possibly: 0 } });
+    expect(none.out).toContain('\ncost: 0 credits');
+  });
+
+  test('with an unknown outcome are counted as possibly paid', async () => {
+    const cut: Reply = (response, { method }) =>
+      method === 'POST' ? response.destroy() : json([])(response, {} as never);
+    await using server = await startServer(cut);
+    await write('jobs.ndjson', lines(add('a')));
+
+    const { out } = await run('run FOLDER/jobs.ndjson', {
+      PLATFORM_BASE_URL: server.url,
+      PLATFORM_PRICES: PRICES,
+    });
+
+    expect(out).toContain('1 unknown');
+    expect(out).toContain('\ncost: 0.5 credits, 0.5 of them possibly: for calls whose outcome is unknown');
+  });
+
+  test('that update formulas say it before they are applied', async () => {
+    const [first = '{}', second = '{}'] = [...sandbox.calculations()];
+    const rows = [first, second].map((row) => `${JSON.parse(row).id},,1,SUM(1)\n`);
+    await write('changes.csv', `id,name,expression,was\n${rows.join('')}`);
+
+    const { out } = await run('formula apply FOLDER/changes.csv --name may --dry-run');
+
+    expect(out).toContain('would cost at most 4 credits, if no call is repeated');
+  });
+});
+
+describe('wrong prices exit 2, with what was expected and what came:', () => {
+  const commands = [
+    'score FOLDER/a.csv --text text --dry-run',
+    'run FOLDER/jobs.ndjson --dry-run',
+    'submit FOLDER/jobs.ndjson --dry-run',
+    'formula apply FOLDER/changes.csv --name may --dry-run',
+  ];
+  const PRICE = 'expected a price of one call: a number from 0 to 1,000,000, got';
+  const ALL = 'PLATFORM_PRICES: expected an object of unit, score, run-function and update-formula, got';
+
+  test.each([
+    ['{"unit":"credits","score":"1"}', `PLATFORM_PRICES.score: ${PRICE} "1"`],
+    ['{"unit":"credits","score":-1}', `PLATFORM_PRICES.score: ${PRICE} -1`],
+    ['{"unit":"credits","run-function":{"a":1}}', `PLATFORM_PRICES.run-function: ${PRICE} an object`],
+    ['{"unit":"credits","search":1}', ALL],
+    ['{"score":1}', 'PLATFORM_PRICES.unit: expected what is paid with: 1 to 20 visible characters, such as'],
+    ['{"unit":"","score":1}', 'such as credits, got ""'],
+    ['7', ALL],
+    ['{', ALL],
+  ])('%s', async (prices, fault) => {
+    await write('a.csv', 'text\ngood\n');
+    await write('jobs.ndjson', lines(add('a')));
+    await write('changes.csv', 'id,expression\n1,1\n');
+
+    for (const command of commands) {
+      const { code, err } = await run(command, { PLATFORM_PRICES: prices });
+
+      expect({ command, code }).toEqual({ command, code: 2 });
+      expect(err).toContain(fault);
+    }
+  });
+});
