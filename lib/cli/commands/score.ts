@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import {
   type BadRow,
   BatchConflictError,
+  type ComparedLabels,
   type InputFound,
   NAMED_BAD_ROWS,
   openScoring,
@@ -30,6 +31,7 @@ import {
   counted,
   duration,
   type Found,
+  inColumns,
   number,
   oddLines,
   shown,
@@ -46,7 +48,7 @@ export default (async ([file], typed, terminal) => {
   const batch = typed.batch ?? batchNameOf(file, Date.now());
   needed(session.settings, 'SYNC_TABLE');
   const encoding = await sureEncoding(file, typed.encoding, terminal);
-  const flags = { ...typed, encoding, file, outputFormat };
+  const flags = { ...typed, encoding, file, outputFormat, labels: labelsOf(typed) };
   const scoring = await openScoring(session, {
     batch,
     request: requestOf(flags),
@@ -56,6 +58,7 @@ export default (async ([file], typed, terminal) => {
     signal: terminal.signal,
   });
   try {
+    if (flags.labels !== undefined) await scoring.checkLabels(flags.labels);
     return await (flags.dryRun
       ? foundPreview(await scoring.preview(), session.settings.PLATFORM_PRICES)
       : score(batch, { scoring, session }, flags, terminal));
@@ -63,6 +66,17 @@ export default (async ([file], typed, terminal) => {
     throw asUsageOf(error);
   }
 }) satisfies Run<'score'>;
+
+/** The labels to compare with. Throws `UsageError` for those of several topics: one column says nothing of all of them. */
+function labelsOf({ label: column, topic = [] }: ScoreFlags) {
+  if (column === undefined) return undefined;
+  const names = topic.map(({ topic: name }) => name);
+  if (names.length > 1)
+    throw new UsageError(
+      `--label ${column}: expected at most one --topic, whose sentiments it labels, got ${names.join(', ')}`,
+    );
+  return { column, topic: names[0] ?? null };
+}
 
 /** Characters of a file's name in a batch's name, at most; the time takes another 17. */
 const MAX_OF_FILE = 80;
@@ -97,7 +111,11 @@ function requestOf({ topic: topics, instructions, model }: ScoreFlags) {
 /** The options that set the fields of a bulk request. */
 const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--model' };
 
-type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };
+type ScoredFlags = ScoreFlags & {
+  readonly file: string;
+  readonly outputFormat: OutputFormat | undefined;
+  readonly labels: ReturnType<typeof labelsOf>;
+};
 
 type Parts = { readonly scoring: Awaited<ReturnType<typeof openScoring>>; readonly session: Session };
 
@@ -122,7 +140,11 @@ async function score(
     progress.end();
     if (scored.kind === 'refused') return foundRefusal(scored, terminal);
     const output = await writeOutput(scored.summary, scoring, flags, terminal);
-    return foundSummary(scored.summary, scoring.store, output, session.settings.PLATFORM_PRICES);
+    const labels = flags.labels && (await scoring.compareLabels(scored.summary, flags.labels));
+    return foundSummary(scored.summary, scoring.store, output, {
+      prices: session.settings.PLATFORM_PRICES,
+      labels,
+    });
   } catch (error) {
     progress.end();
     if (error instanceof TextError || error instanceof BatchConflictError) throw error;
@@ -140,7 +162,7 @@ async function score(
 /** The command line that resumes the batch: what has been scored is not paid for again. */
 function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string {
   const { skipEmpty, text, id, instructions, model, maxCalls, separator, wholeRows } = flags;
-  const { output, csvFor, csvSafe } = flags;
+  const { output, csvFor, csvSafe, label } = flags;
   // A detected encoding needs no option.
   const encoding = flags.encoding === 'utf-8' ? undefined : flags.encoding;
   const topic = flags.topic?.map(({ topic: name, description }) =>
@@ -152,6 +174,7 @@ function resumeCommandOf({ file, ...flags }: ScoredFlags, batch: string): string
     text,
     id,
     topic,
+    label,
     instructions,
     model,
     columns,
@@ -200,19 +223,49 @@ const foundSummary = (
   summary: Summary,
   store: Pick<Store, 'location'>,
   output: { readonly file: string; readonly rows: number; readonly about: string } | undefined,
-  prices?: Prices,
+  { prices, labels }: { readonly prices: Prices; readonly labels: ComparedLabels | undefined },
 ): Found => ({
   json: {
     ...summary,
     cost: costOfBatch(summary, prices),
+    labels,
     output: output && { file: output.file, rows: output.rows },
   },
   words: [
     ...describeSummary(summary, store, costOfBatch(summary, prices)),
+    ...labelWords(labels),
     ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows${output.about}`]),
   ],
   ended: summary.failed + summary.bad === 0 ? 'done' : 'incomplete',
 });
+
+/** How many labels agree with the scores, and a table: a row a label, a column a value that rows with it got. */
+function labelWords(labels: ComparedLabels | undefined): readonly string[] {
+  if (labels === undefined) return [];
+  const { column, topic, compared, agreed, withoutLabel, withoutScore, otherLabel, otherLabels } = labels;
+  const share = compared === 0 ? '' : ` (${Math.round((1_000 * agreed) / compared) / 10}%)`;
+  const others = otherLabels.map((label) => JSON.stringify(shown(label)));
+  const apart = [
+    ...(withoutLabel === 0 ? [] : [`${counted(withoutLabel, 'row')} without a label`]),
+    ...(withoutScore === 0 ? [] : [`${counted(withoutScore, 'row')} without a score`]),
+    ...(otherLabel === 0 ? [] : [`${counted(otherLabel, 'row')} with another label: ${others.join(', ')}`]),
+  ];
+  const values = [
+    ...new Set(Object.values(labels.confusion).flatMap((counts) => Object.keys(counts))),
+  ].sort();
+  const rows = Object.entries(labels.confusion).map(([label, counts]) => [
+    label,
+    ...values.map((value) => number(counts[value] ?? 0)),
+  ]);
+  const of = topic === null ? '' : ` of ${shown(topic)}`;
+  return [
+    [
+      `labels${of} in ${shown(column)}: ${number(agreed)} of ${number(compared)} agree${share}`,
+      ...apart,
+    ].join('; '),
+    ...(rows.length === 0 ? [] : inColumns(['LABEL', ...values], rows)),
+  ];
+}
 
 type Prices = Parameters<typeof moneyFor>[0];
 

@@ -39,6 +39,11 @@ export const scores = {
       ['--instructions <text>', 'additional instructions for the model'],
       ['--model <model>', 'the model (default: the platform’s own)'],
       ['--columns <a,b>', 'columns to copy into the scores', columnsOption],
+      [
+        '--label <column>',
+        'compare the scores with the labels in this column; of several topics, score one',
+        filledOption,
+      ],
       ['--max-calls <n>', 'send nothing if more calls than this are needed', numberOption(0, 1_000_000_000)],
       ['--dry-run', 'report what it would take, but send nothing'],
       ['--batch <name>', 'its name; the same name again resumes a batch that was stopped', batchOption],

@@ -11,6 +11,7 @@ import { type BatchRequest, previewBatch, refusals } from './batch/check-batch.t
 import type { Summary } from './batch/finish-batch.ts';
 import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
+import { checkLabels, compareLabels, type Labels } from './output/compare-labels.ts';
 import { writeScoredFile } from './output/scored-file.ts';
 import { createInput, type InputFound, type InputOptions } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
@@ -70,6 +71,11 @@ export async function openScoring(
       const options = { ...storage, rate, signal, maxCalls, analyze: counting(call, paid), progress };
       return scoreFile({ ...given, rows: reportedOnce(given, onInput) }, { ...options, ...ownOf(session) });
     },
+    /** Throws `TextError` unless the source may have labels in this column: before anything is sent. */
+    checkLabels: ({ column }: Labels) => checkLabels({ open, rows, column }),
+    /** Compares the scores with the labels of the source. */
+    compareLabels: (summary: Summary, labels: Labels) =>
+      compareLabels(summary, { ...labels, open, rows, store, signal }),
     /** Writes the rows of the source with their scores. */
     writeOutput: (
       summary: Summary,

@@ -15,7 +15,7 @@ import { textHashOf } from '../cache/score-cache.ts';
 import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 
-type ScoredFileOptions = CsvWishes & {
+export type ScoredFileOptions = CsvWishes & {
   readonly file: string;
   /** The file of the rows. */
   readonly parquetIdOf?: string | undefined;
@@ -75,7 +75,7 @@ const changed = (line: number, got: string) =>
   new Error(`line ${line}: expected the row that was scored, got ${got}: the file has changed since then`);
 
 /** Rows with their scores, which are in the same order; undefined for a row that was left out. Each pair is checked. */
-async function* joinedRows(
+export async function* joinedRows(
   rows: AsyncIterable<RowOfSource>,
   scores: AsyncIterator<ScoredRow>,
   skipEmpty: boolean | undefined,
@@ -103,7 +103,7 @@ function checkPair(row: RowOfSource['row'], { line, id, textHash }: ScoredRow): 
 
 const AHEAD = 8;
 
-async function* scoresOf(
+export async function* scoresOf(
   { parts }: Summary,
   { store, signal }: Pick<ScoredFileOptions, 'store' | 'signal'>,
 ): AsyncGenerator<ScoredRow> {
