@@ -26,11 +26,13 @@ const ready = once(open);
 await openAtStart(ready);
 
 async function open() {
-  const { SYNC_STORE, SYNC_STACK: service, PLATFORM_LINKS: links, LOG_LEVEL } = readSettings(process.env);
+  const settings = readSettings(process.env);
+  const { SYNC_STORE, SYNC_STACK: service, PLATFORM_LINKS: links, LOG_LEVEL } = settings;
   const logger = createLogger(LOG_LEVEL, writeLine);
   const follow = await followPublications({
     store: await openStore(SYNC_STORE, { s3: process.env }),
     links,
+    prices: settings.PLATFORM_PRICES,
     now: Date.now,
     environment: process.env,
     warn: (what, fields) => logger.warn(fields, what),

@@ -27,7 +27,7 @@ const MAX_FAULTS = 20;
 
 /** Returns a function that does what follows a publication: see `afterPublishing`. It is called with the event, every ten minutes. */
 export function followPublications(
-  parts: Pick<ReportToWrite, 'store' | 'links' | 'now'> & {
+  parts: Pick<ReportToWrite, 'store' | 'links' | 'prices' | 'now'> & {
     /** The credentials and regions of the topics. */
     readonly environment: AwsEnvironment;
     readonly warn: (what: string, fields: object) => void;
@@ -35,7 +35,7 @@ export function followPublications(
     readonly onOftenFailed: (times: number) => void;
   },
 ) {
-  const { store, links, now, environment, warn, onOftenFailed } = parts;
+  const { store, links, prices, now, environment, warn, onOftenFailed } = parts;
   const failures = createFailures({ store, now, onOften: onOftenFailed });
   const warnOf = (what: string, err: unknown) => warn(what, { err });
   function warnOfFaults(what: string, faults: readonly string[]) {
@@ -51,7 +51,7 @@ export function followPublications(
       signal,
       warn: warnOf,
       async write(options) {
-        const faults = await failures.during(() => writeReport(options));
+        const faults = await failures.during(() => writeReport({ ...options, prices }));
         warnOfFaults('report written with faults', faults);
       },
       async renew(options) {

@@ -67,6 +67,8 @@ export type ReportFacts = {
   readonly formulas: readonly FormulaUpdate[];
   readonly batches: readonly BatchFacts[];
   readonly jobs: JobFacts;
+  /** Undefined if no prices are set. */
+  readonly cost?: MonthCost | undefined;
   /** The operations that the platform throttles individually, in words; empty if the budget was not read. */
   readonly throttled: readonly string[];
 };
@@ -283,6 +285,10 @@ export type BatchFacts = BatchCounts & {
   /** At most 100. */
   readonly failures: readonly { readonly id: string; readonly reason: string }[];
 };
+
+/** What the jobs and batches of a month cost so far, in `words` too. `isCut`: not all results were read. */
+export type MonthCost = Readonly<Record<'month' | 'unit' | 'words', string>> &
+  Numbers<'amount' | 'possibly'> & { readonly isCut: boolean };
 
 export type JobFacts = {
   /** Results are of this time and later. */

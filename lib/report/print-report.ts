@@ -10,6 +10,7 @@ import { parseOwnJson } from '../base/json/index.ts';
 import { flagBits } from '../model/rules/index.ts';
 import { printStored, type Store } from '../store/index.ts';
 import { collectFacts } from './collect/collect-facts.ts';
+import type { Prices } from './collect/month-cost.ts';
 import { calculationFlags, cardFlags, MAX_LISTED, type PlatformLinks, type ReportFacts } from './facts.ts';
 import { REPORT_KEY, REPORT_PAGE_KEY, type StoredReport } from './stored-report.ts';
 
@@ -19,6 +20,8 @@ export type ReportToWrite = {
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
+  /** What calls cost. Default: nothing is said of money. */
+  readonly prices?: Prices | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** True if the store, and `now`, are as of a moment. Default: false. */
@@ -147,6 +150,7 @@ export function figuresOf(facts: ReportFacts) {
     files: files ? { total: files.total, bytes: files.bytes, filesets: files.filesets } : null,
     data_files: dataFiles ? { total: dataFiles.total } : null,
     jobs: jobs.types,
+    cost: facts.cost,
   };
 }
 

@@ -158,5 +158,10 @@ async function* listOne(root: string, key: string): AsyncGenerator<ListedObject>
   if (!stats?.isFile()) return;
   // Each object is a file of its own that was renamed to its key.
   const { size, mtimeNs, ino } = stats;
-  yield { key, sizeBytes: Number(size), mark: `${mtimeNs}-${ino}-${size}` };
+  yield {
+    key,
+    sizeBytes: Number(size),
+    mark: `${mtimeNs}-${ino}-${size}`,
+    storedMs: Number(mtimeNs / 1_000_000n),
+  };
 }

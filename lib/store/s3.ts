@@ -159,9 +159,9 @@ async function* pagesOf(
 /** Keys that no store could have written, such as the console's folder markers, are left out. */
 async function* listObjects(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<ListedObject> {
   for await (const { Contents = [] } of pagesOf(own, under, signal))
-    for (const { Key = '', Size = 0, ETag = '' } of Contents) {
+    for (const { Key = '', Size = 0, ETag = '', LastModified } of Contents) {
       const key = Key.slice(own.folder.length);
-      if (isKey(key)) yield { key, sizeBytes: Size, mark: ETag };
+      if (isKey(key)) yield { key, sizeBytes: Size, mark: ETag, storedMs: LastModified?.getTime() };
     }
 }
 

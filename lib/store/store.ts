@@ -25,6 +25,8 @@ export type ListedObject = {
   readonly sizeBytes: number;
   /** Another one once other content was stored. In S3 it is the etag that `get` and `put` return; opaque to the caller. */
   readonly mark: string;
+  /** When it was stored last, in epoch milliseconds, by the clock of the disk or of S3; absent where that is not known. */
+  readonly storedMs?: number | undefined;
 };
 
 /**

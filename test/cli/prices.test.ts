@@ -1,9 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { costOfBatch } from '../../lib/cli/texts/show-score.ts';
+import { readMonthCost } from '../../lib/report/collect/month-cost.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { folderOfEach } from '../folder-of-each.ts';
 import { json, type Reply, startServer } from '../platform/scripted-server.ts';
 import { runCommand, settingsOf } from './run-command.ts';
@@ -129,12 +131,57 @@ describe('jobs', () => {
   });
 });
 
+describe('a month', () => {
+  const month = new Date().toISOString().slice(0, 7);
+
+  test('is in digest and report: jobs, texts of jobs, and batches, with what was possibly paid', async () => {
+    const cut: Reply = (response) => void response.destroy();
+    await using server = await startServer(cut);
+    await write('jobs.ndjson', lines(add('a'), add('b', 3), texts('c', 'fine', 'so so')));
+    await write('lost.ndjson', lines(add('lost')));
+    await write('a.csv', 'text\ngood\nbad\n');
+
+    await run('snapshot calculations');
+    await run('run FOLDER/jobs.ndjson');
+    await run('run FOLDER/lost.ndjson', { PLATFORM_BASE_URL: server.url, PLATFORM_PRICES: PRICES });
+    await run('score FOLDER/a.csv --text text --batch a');
+    const digest = await run('digest');
+    const json = await run('digest --json');
+    const report = await run('report --output FOLDER/report.html --json');
+    const without = await run('digest --json', {});
+
+    // Two functions, two texts of a job and two of a batch, and one function of which nothing is known.
+    const cost = { month, unit: 'credits', amount: 7.5, possibly: 0.5, isCut: false };
+    expect(digest.out).toContain(`Cost in ${month} so far: 7.5 credits, 0.5 of them possibly`);
+    expect(JSON.parse(json.out)).toMatchObject({ cost });
+    expect(JSON.parse(report.out)).toMatchObject({ cost });
+    expect(JSON.parse(without.out)).not.toHaveProperty('cost');
+  });
+
+  test('has neither what ended before it nor batches whose summary is older', async () => {
+    await write('a.csv', 'text\ngood\nbad\n');
+    await run('score FOLDER/a.csv --text text --batch a');
+    const old = new Date('2020-01-31T00:00:00Z');
+    await utimes(join(folder.path, 'store/scores/a/_summary.json'), old, old);
+
+    const store = createDirectoryStore(join(folder.path, 'store'));
+    const read = { store, addFault: expect.fail, signal: new AbortController().signal };
+    const now = await readMonthCost({ unit: 'credits', score: 1 }, { ...read, nowMs: Date.now() });
+    const then = await readMonthCost({ unit: 'credits', score: 1 }, { ...read, nowMs: old.getTime() });
+
+    expect(now).toMatchObject({ amount: 0 });
+    expect(then).toMatchObject({ month: '2020-01', amount: 2 });
+  });
+});
+
 describe('wrong prices exit 2, with what was expected and what came:', () => {
   const commands = [
     'score FOLDER/a.csv --text text --dry-run',
     'run FOLDER/jobs.ndjson --dry-run',
     'submit FOLDER/jobs.ndjson --dry-run',
     'formula apply FOLDER/changes.csv --name may --dry-run',
+    'digest',
+    'report',
   ];
   const PRICE = 'expected a price of one call: a number from 0 to 1,000,000, got';
   const ALL = 'PLATFORM_PRICES: expected an object of unit, score, run-function and update-formula, got';
@@ -149,6 +196,7 @@ describe('wrong prices exit 2, with what was expected and what came:', () => {
     ['7', ALL],
     ['{', ALL],
   ])('%s', async (prices, fault) => {
+    await mkdir(join(folder.path, 'store'));
     await write('a.csv', 'text\ngood\n');
     await write('jobs.ndjson', lines(add('a')));
     await write('changes.csv', 'id,expression\n1,1\n');

@@ -15,12 +15,13 @@ const DAY_MS = 86_400_000;
 export default (async (_, { since, to }, terminal) => {
   const url = to === undefined ? undefined : webhookUrl(terminal);
   const { environment, signal, err } = terminal;
-  const { PLATFORM_LINKS: links } = readSyncSettings(environment);
+  const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   const faults: string[] = [];
   const digest = await digestSince({
     store: await openStoreOf(terminal),
     sinceMs: since ?? Date.now() - DAY_MS,
     links,
+    prices,
     addFault: (fault) => faults.push(fault),
     signal,
   });

@@ -40,7 +40,7 @@ export async function writeReport(
     );
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal, at);
-  const { PLATFORM_LINKS: links } = readSyncSettings(environment);
+  const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   // The report is about the store, so it can be written without the table.
   const throttled = () =>
     at === undefined
@@ -50,7 +50,15 @@ export async function writeReport(
         })
       : Promise.resolve([]);
   const now = () => at ?? Date.now();
-  const report = await printReport({ store, links, now, isPast: at !== undefined, signal, throttled });
+  const report = await printReport({
+    store,
+    links,
+    prices: at === undefined ? prices : undefined,
+    now,
+    isPast: at !== undefined,
+    signal,
+    throttled,
+  });
   const { page, facts } = report;
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));

@@ -12,6 +12,7 @@ import {
   type Summary,
   scoresFolder,
   summaryKey,
+  unknownCalls,
 } from '../../jobs/texts/index.ts';
 import { bulkRequestChecks } from '../../jobs/types/index.ts';
 import { costWords, type Money, moneyFor, mostWords } from '../../platform/index.ts';
@@ -269,14 +270,9 @@ function labelWords(labels: ComparedLabels | undefined): readonly string[] {
 
 type Prices = Parameters<typeof moneyFor>[0];
 
-/** What a batch has cost in all. What every call but the one that scored a text came to is unknown. */
-function costOfBatch(
-  { calls, scored, cached }: Pick<Summary, 'calls' | 'scored' | 'cached'>,
-  prices: Prices,
-) {
-  const unknown = Math.max(0, calls - Math.max(0, scored - cached));
-  return moneyFor(prices, { score: calls }, { score: unknown });
-}
+/** What a batch has cost in all. */
+const costOfBatch = (counts: Pick<Summary, 'calls' | 'scored' | 'cached'>, prices: Prices) =>
+  moneyFor(prices, { score: counts.calls }, { score: unknownCalls(counts) });
 
 function describeSummary(
   summary: Summary,

@@ -9,6 +9,7 @@ export {
   SCORES_FOLDER,
   scoresFolder,
   summaryKey,
+  unknownCalls,
 } from './batch/batch.ts';
 export type { BatchStatus, FailedRow } from './batch/batch-status.ts';
 export type { BadRow, Preview, Refusal } from './batch/check-batch.ts';

@@ -22,6 +22,7 @@ import {
 } from '../facts.ts';
 import { readBatches } from './batches.ts';
 import { readFormulas, readJobs } from './jobs.ts';
+import { type Prices, readMonthCost } from './month-cost.ts';
 import {
   chosenRows,
   columnsOf,
@@ -48,6 +49,8 @@ type FactsToCollect = {
   readonly signal: AbortSignal;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
+  /** What calls cost. Default: nothing is said of money. */
+  readonly prices?: Prices | undefined;
   /** The operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** Default: `MAX_WHOLE` and `MAX_LISTED`. */
@@ -72,6 +75,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const snapshots = await readSnapshots(reading);
   const things = await readThings(options, addFault);
   const { jobs, batchEnds } = await readJobs({ ...reading, nowMs: now() });
+  const cost = await readMonthCost(options.prices, { ...reading, nowMs: now() });
   const formulas = await readFormulas(reading);
   const batches = await readBatches({ ...reading, ends: batchEnds });
   const newest = snapshots.toSorted((a, b) => b.facts.startedAt - a.facts.startedAt)[0];
@@ -85,6 +89,7 @@ async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
     formulas,
     batches,
     jobs,
+    cost,
     throttled: (await options.throttled?.()) ?? [],
     faults: [...faults],
   };

@@ -2,6 +2,7 @@ import { placesIn, publishedRuns, readAgain } from '../../snapshot/history/index
 import { type Place, runOfId } from '../../snapshot/sources/index.ts';
 import { type Store, StoredObjectError, unlessDamaged } from '../../store/index.ts';
 import { readJobs } from '../collect/jobs.ts';
+import { type Prices, readMonthCost } from '../collect/month-cost.ts';
 import type { JobFacts, PlatformLinks } from '../facts.ts';
 import { findReport } from '../stored-report.ts';
 import { collectDigest, counted, type Digest, type PrintedDigest, printDigest, safeLine } from './digest.ts';
@@ -12,6 +13,8 @@ type SinceOptions = {
   readonly sinceMs: number;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
+  /** What calls cost. Default: nothing is said of money. */
+  readonly prices?: Prices | undefined;
   /** Receives what is missing or damaged, in words; the digest is of the rest. */
   readonly addFault: (fault: string) => void;
   readonly signal: AbortSignal;
@@ -24,11 +27,22 @@ type SinceOptions = {
 export async function digestSince(options: SinceOptions) {
   const { store, sinceMs, addFault } = options;
   const digests = await newsOfPlaces(options);
-  const { jobs } = await readJobs({ ...options, nowMs: Date.now() });
+  const reading = { ...options, nowMs: Date.now() };
+  const { jobs } = await readJobs(reading);
+  const cost = await readMonthCost(options.prices, reading);
   const failed = jobs.attention.filter(({ finishedAt }) => finishedAt >= sinceMs);
   const hasReport = (await findReport(store).catch(unlessDamaged(addFault))) !== undefined;
   const printed = digests.map((each) => printDigest(each, { location: store.location, hasReport }));
-  return { ...oneMessage(printed, failed, sinceMs), places: digests.map(figuresOfPlace), jobs: failed };
+  const { text, ...message } = oneMessage(printed, failed, sinceMs);
+  // What a month costs is no news of its own.
+  const withCost = [text, ...(cost === undefined || text === '' ? [] : [safeLine(cost.words)])];
+  return {
+    ...message,
+    text: withCost.join(BETWEEN),
+    cost,
+    places: digests.map(figuresOfPlace),
+    jobs: failed,
+  };
 }
 
 /** The digest of each place with a run since, if it has news. */

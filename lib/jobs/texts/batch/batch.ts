@@ -34,6 +34,10 @@ export class BatchConflictError extends Error {
 /** How many bad rows of a batch are named. */
 export const NAMED_BAD_ROWS = 20;
 
+/** The calls of a batch that scored no text: whether the platform executed them is unknown. */
+export const unknownCalls = (counts: Readonly<Record<'calls' | 'scored' | 'cached', number>>): number =>
+  Math.max(0, counts.calls - Math.max(0, counts.scored - counts.cached));
+
 /** The number of a chunk as it appears in names: five digits, or more if needed. */
 export const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 

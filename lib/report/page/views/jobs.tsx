@@ -26,6 +26,11 @@ export function JobsView() {
           <Types jobs={jobs} />
         </>
       )}
+      {facts.cost && (
+        <p class="lead">
+          <Text of={facts.cost.words} />.
+        </p>
+      )}
       <h3>Requests</h3>
       {withRequests.length === 0 ? (
         <Empty command="platform-sync snapshot calculations">No run has been published yet.</Empty>
