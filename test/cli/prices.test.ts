@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { costOfBatch } from '../../lib/cli/texts/show-score.ts';
+import { costOfBatch } from '../../lib/cli/commands/score.ts';
 import { readMonthCost } from '../../lib/report/collect/month-cost.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';

@@ -271,7 +271,7 @@ function labelWords(labels: ComparedLabels | undefined): readonly string[] {
 type Prices = Parameters<typeof moneyFor>[0];
 
 /** What a batch has cost in all. */
-const costOfBatch = (counts: Pick<Summary, 'calls' | 'scored' | 'cached'>, prices: Prices) =>
+export const costOfBatch = (counts: Pick<Summary, 'calls' | 'scored' | 'cached'>, prices: Prices) =>
   moneyFor(prices, { score: counts.calls }, { score: unknownCalls(counts) });
 
 function describeSummary(
