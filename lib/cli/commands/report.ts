@@ -40,25 +40,7 @@ export async function writeReport(
     );
   if (!isPrinted) await checkWritable(output);
   const store = await openStoreOf(terminal, at);
-  const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
-  // The report is about the store, so it can be written without the table.
-  const throttled = () =>
-    at === undefined
-      ? throttledNow(environment).catch((error: unknown) => {
-          err(shown(`platform-sync: whether calls are throttled is not known: ${errorText(error)}`));
-          return [];
-        })
-      : Promise.resolve([]);
-  const now = () => at ?? Date.now();
-  const report = await printReport({
-    store,
-    links,
-    prices: at === undefined ? prices : undefined,
-    now,
-    isPast: at !== undefined,
-    signal,
-    throttled,
-  });
+  const report = await printFor(store, at, terminal);
   const { page, facts } = report;
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));
@@ -80,6 +62,20 @@ export async function writeReport(
     words: describe(output, report),
     ended,
   };
+}
+
+/** As of a day nothing is said of throttling and of money, which are of today. */
+function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
+  const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
+  if (at !== undefined)
+    return printReport({ store, links, now: () => at, isPast: true, signal, throttled: async () => [] });
+  // The report is about the store, so it can be written without the table.
+  const throttled = () =>
+    throttledNow(environment).catch((error: unknown) => {
+      err(shown(`platform-sync: whether calls are throttled is not known: ${errorText(error)}`));
+      return [];
+    });
+  return printReport({ store, links, prices, now: Date.now, isPast: false, signal, throttled });
 }
 
 async function* linesOf(page: Buffer): AsyncGenerator<string> {
