@@ -5,7 +5,7 @@ import { createInHand, type InHand, traced } from '../lib/base/aws/index.ts';
 import { createLogger } from '../lib/logger.ts';
 import { writeLine } from './log-lines.ts';
 
-/** What every function does around its work. */
+/** What each function does around its work. */
 export type Invocations = {
   /** The work in progress, for the log line when time is up. */
   readonly inHand: InHand;

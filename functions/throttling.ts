@@ -40,15 +40,15 @@ function createShare(now: () => number) {
 
 /**
  * How much the platform throttles, in percent of the requests, and by how much the fleet's rate is below the configured
- * one, in requests a second, while calls wait for it: a platform that allows half of it refuses less than 1 % of the
- * calls. All processes share one budget, so each sees the share that all see.
+ * one, in requests a second, while calls wait for it: a platform that allows half of the rate refuses less than 1 % of
+ * the calls. All processes share one budget, so each sees the share that all see.
  */
 export function createThrottling(configuredRate: number, now: () => number) {
   const throttled = createShare(now);
   const reduced = createShare(now);
   let effectiveRate = () => configuredRate;
   return {
-    /** The rate from now on. */
+    /** Updates the rate. */
     followRate(follow: () => number): void {
       effectiveRate = follow;
     },

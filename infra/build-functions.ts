@@ -13,7 +13,7 @@ const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);
 const maps = join(dirname(to), 'maps');
 
 for (const name of functionNames()) {
-  // A chunk of an earlier build has another name: it would stay.
+  // A chunk of an earlier build has another name, and would stay.
   rmSync(join(to, name), { recursive: true, force: true });
   writeBundle(name, join(to, name));
   rmSync(join(maps, name), { recursive: true, force: true });

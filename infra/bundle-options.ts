@@ -24,11 +24,11 @@ export const bundleOptions = {
   sourcemap: false,
   legalComments: 'none',
   alias: {
-    // Profiles, single sign-on and STS, none of which a function uses.
+    // Profiles, single sign-on and STS: no function uses them.
     '@aws-sdk/credential-provider-node': join(root, 'functions', 'environment-credentials.ts'),
-    // The SDK uses it in browsers alone, but it cannot be shaken out: 34 KB.
+    // The SDK uses it in browsers alone, but tree shaking keeps it: 34 KB.
     bowser: 'node:os',
-    // Locks of directory stores: the deployed store is in S3, where none is taken: 11 KB.
+    // Locks of directory stores: the deployed store is in S3, without locks: 11 KB.
     'graceful-fs': 'node:fs',
   },
   banner: { js: REQUIRE },

@@ -25,12 +25,12 @@ const unusedTypes: Plugin = {
 /** The definition of one type: a list, to its end. */
 const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm;
 
-/** What registers the class of one error, and so keeps it in the bundle. */
+/** Registers the class of one error, and so keeps it in the bundle. */
 const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
 /**
- * The errors that are recognized by their class, are repeated for its sake, or have another name than the service's code,
- * which is the name of all others: 40 KB of run-jobs.
+ * The errors that are recognized by their class, are repeated because of it, or have another name than the service's
+ * code, which is the name of all others: 40 KB of run-jobs.
  */
 const ERRORS: readonly string[] = [
   'ConditionalCheckFailedException',
@@ -39,10 +39,12 @@ const ERRORS: readonly string[] = [
   'ReplicatedWriteConflictException',
 ];
 
-/** What the SDK of durable executions uses of the Lambda client, which it imports as a whole, and for each event. */
+/**
+ * The parts of the Lambda client that the SDK of durable executions uses for each event; it imports all of the client.
+ */
 const LAMBDA = 'LambdaClient, CheckpointDurableExecutionCommand, GetDurableExecutionStateCommand';
 
-/** What it makes for an execution that does more than steps and waits: 30 KB. */
+/** The parts for executions with more than steps and waits: 30 KB. */
 const OTHER_OPERATIONS =
   /^(?:const|class) (?:create(?:\w*Callback|ConcurrentExecution|Invoke|Map|Parallel|Promise|RunInChildContext|WaitFor\w+)(?:Handler)?|ConcurrencyController|BatchResultImpl|executeChildContext|handleCompletedChildContext)\b[\s\S]*?^\}.*$/gm;
 
@@ -79,30 +81,30 @@ const builtins: Plugin = {
   },
 };
 
-/** A module that has these names, and does nothing. */
+/** A module with these names that does nothing. */
 const nothing = (...names: readonly string[]) =>
   names.map((name) => `export const ${name} = () => {};`).join('\n');
 
-/** What no function does, by the end of its module's path, and what stands in its place. */
+/** Modules that no function needs, by the end of their paths, and their replacements. */
 const UNUSED: Readonly<Record<string, string>> = {
-  // Streams of events, as of queries on an object of S3, and the discovery of a table's endpoint.
+  // Streams of events, as of queries on an S3 object, and the discovery of a table's endpoint.
   'submodules/event-streams/index.js': `export const resolveEventStreamSerdeConfig = (config) => config;
     export const eventStreamSerdeProvider = () => undefined;`,
   'endpoint-cache/dist-es/EndpointCache.js': 'export class EndpointCache { has() { return false; } }',
-  // Hashes for where Node was built without its own.
+  // Hashes for a Node that was built without its own.
   'md5/Md5Js.js': nothing('Md5Js'),
   'sha1/Sha1Js.js': nothing('Sha1Js'),
   'sha256/Sha256Js.js': nothing('Sha256Js'),
   // Profiles: a function has no files of them.
   'shared-ini-file-loader/loadSharedConfigFiles.js': `export const CONFIG_PREFIX_SEPARATOR = '.';
     export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} });`,
-  // The destinations of pino: it is given one.
+  // The destinations of pino: it gets its own.
   'sonic-boom/index.js': 'module.exports = function SonicBoom() {};',
   'on-exit-leak-free/index.js': 'module.exports = {};',
   'pino/lib/multistream.js': 'module.exports = () => {};',
   'pino/lib/transport.js': 'module.exports = () => {};',
   '@pinojs/redact/index.js': 'module.exports = () => {};',
-  // What the Parquet writer has for columns and options that no table of ours has. `bloom` is written after all columns.
+  // The Parquet writer's code for columns and options that no table of ours has. `bloom` is written after all columns.
   'hyparquet-writer/src/bloom.js': nothing('BloomBuilder', 'writeBlooms'),
   'hyparquet-writer/src/delta.js': nothing('deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'),
   'hyparquet-writer/src/geospatial.js': nothing('geospatialStatistics'),
@@ -122,19 +124,19 @@ const unused: Plugin = {
     build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { external: true } : undefined,
     );
-    // SQL, which no function has: its verb is beside those that build tables.
+    // SQL, which no function runs: its verb is beside those that build tables.
     build.onResolve({ filter: /^@duckdb\// }, () => ({ external: true }));
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
 };
 
-/** What functions import only when something asks for it; everything else they need for each event, or at their start. */
+/** Modules that functions import only on request; everything else they need for each event, or at their start. */
 const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
 
 /**
- * What functions leave out, and the one that needs it: a stack gives the others no use for it, and their roles no right.
- * The one that writes the report compares runs in a folder.
+ * Modules that functions leave out, and the one function that needs them: a stack gives the others no use for them, and
+ * their roles no right. The function that writes the report compares runs in a folder.
  */
 const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],
@@ -142,10 +144,10 @@ const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
   [/\/table\/sqlite-(file|table)\.ts$/, 'none'],
 ];
 
-/** What an import is called that is not known to be needed. */
+/** The label of an import that is not known to be needed. */
 const PENDING = 'pending:';
 
-/** The files whose imports are left in this code as not known to be needed: what remains of them is needed. */
+/** The files whose imports are left in this code as not known to be needed: the rest is needed. */
 export const pendingIn = (code: string): readonly string[] =>
   [...code.matchAll(/\bimport\("pending:([^"]+)"\)/g)].map(([, path = '']) => path);
 
@@ -168,7 +170,7 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
         if (LATER.test(file) || isLeftOut(target)) return whole;
         if (!needed.has(target)) return `import('${PENDING}${target}')`;
         const module = `imported${before.length}`;
-        // In the first line: the lines of the sources stay what they are.
+        // In the first line, so that the lines of the sources keep their numbers.
         before.push(`import * as ${module} from '${file}';`);
         return `Promise.resolve(${module})`;
       });
@@ -179,10 +181,10 @@ const importsOf = (name: string, needed: ReadonlySet<string>): Plugin => ({
 
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
-/** What makes a schema does nothing else: the schemas that a function does not use go. */
+/** Creating a schema has no other effect: schemas that a function does not use are left out. */
 const SCHEMA = /\b(?:z\.\w+|anyRecord|recordOf)\(/g;
 
-/** What esbuild cannot see of a function. */
+/** Side effects that esbuild cannot see in a function. */
 export const bundlePlugins = (name: string, needed: ReadonlySet<string>): Plugin[] => [
   unusedTypes,
   durableExecutions,

@@ -26,10 +26,10 @@ export const functionNames = (): readonly string[] =>
     .filter((each) => each.isDirectory())
     .map(({ name }) => name);
 
-/** What Lambda loads of a bundle. */
+/** The files of a bundle that Lambda loads. */
 const ENTRY = 'index.mjs';
 
-/** What Lambda calls in a bundle, whose file is `index.mjs`. */
+/** The handler that Lambda calls in a bundle, whose file is `index.mjs`. */
 export const HANDLER = 'index.handler';
 
 /**
@@ -60,12 +60,12 @@ export function bundled(name: string, folder = FUNCTIONS): Code {
 /** The bytes of each file by its name. */
 export type Bundle = Readonly<Record<string, Uint8Array>>;
 
-/** The same for the same sources. Made once in a process, for any number of stacks. */
+/** The same for the same sources. Built once in a process, for any number of stacks. */
 export const bundleOf = (name: string): Bundle => built(name).code;
 
 /**
- * The source map of each file of a bundle, by the file's name: not deployed, but made again from the same sources. Paths
- * in them start at the folder `bundle`.
+ * The source map of each file of a bundle, by the file's name: not deployed, but built again from the same sources.
+ * Paths in them start at the folder `bundle`.
  */
 export const mapsOf = (name: string): Bundle => built(name).maps;
 
@@ -82,7 +82,7 @@ function built(name: string): Built {
 /** Writes a bundle into a folder, which is created if it does not exist. */
 export const writeBundle = (name: string, to: string): void => writeFiles(bundleOf(name), to);
 
-/** The same of its source maps: `index.mjs.map` of `index.mjs`. */
+/** Writes the source maps of a bundle into a folder: `index.mjs.map` for `index.mjs`. */
 export const writeMaps = (name: string, to: string): void =>
   writeFiles(
     Object.fromEntries(Object.entries(mapsOf(name)).map(([file, bytes]) => [`${file}${MAP}`, bytes])),

@@ -16,7 +16,7 @@ const CONFIGS = {
 const ALIAS = 'live';
 
 /**
- * An alias of a function, through which a new version gets a tenth of the invocations for so many minutes. If one of them
+ * An alias of a function, through which a new version gets a tenth of the invocations for this many minutes. If one of them
  * fails, function and stack are rolled back: CloudFormation waits for it. The alarm watches only the new version, so that
  * earlier failures do not stop a deployment that fixes them.
  */

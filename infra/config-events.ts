@@ -9,7 +9,7 @@ const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
 const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
 
-/** What cannot stand in a template of EventBridge as it was written. */
+/** Text that a template of EventBridge cannot contain as written. */
 function templateFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (isToken(value)) return [];
   if (typeof value === 'string') return /[<>]/.test(value) ? [{ path, expected: NO_BRACKETS }] : [];
@@ -40,7 +40,7 @@ const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
 const EXPECTED_FIELDS = 'an object of fields, each ending in a list of what matches';
 
-/** The form of a pattern: what stands in its lists is checked by EventBridge, which refuses the rule. */
+/** The form of a pattern; EventBridge checks the contents of its lists, and refuses the rule. */
 function shapeFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
   if (Array.isArray(value))
     return value.length > 0 && path.length > 0 ? [] : [{ path, expected: EXPECTED_FIELDS }];

@@ -2,8 +2,8 @@ import { Token } from 'aws-cdk-lib';
 import * as z from 'zod/mini';
 
 /*
- * What the fields of the configuration look like. An error's text says what was expected. A token, which stands for a
- * value that is known only at deployment, passes where AWS takes it: only literals are checked.
+ * The forms of the configuration's fields. An error's text says what was expected. A token, which stands for a value
+ * that is known only at deployment, passes where AWS accepts it: only literals are checked.
  */
 
 /** Whether a value is known only at deployment, all of it or a part; also the one item that stands for such a list. */
@@ -13,7 +13,7 @@ export const isToken = (value: unknown): boolean => Token.isUnresolved(value) ||
 export const orToken = <T extends z.core.$ZodType>(field: T, error: string) =>
   z.union([field, z.custom<z.output<T>>(isToken)], { error });
 
-/** Refuses tokens: what is deployed depends on the value, or is computed from it. */
+/** Refuses tokens: the template depends on the value, or is computed from it. */
 export const atSynth = <T extends z.ZodMiniType>(field: T): T =>
   field.check(z.refine((value) => !isToken(value), { error: 'a value that is known at synth' }));
 
@@ -43,7 +43,7 @@ export const fixedAddress = z.union([z.boolean(), text(FIXED_ADDRESS, /^eipalloc
 
 export const uuid = (of: string) => text(`the UUID of ${of}`, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 
-/** What names a resource within its stack. */
+/** The name of a resource within its stack. */
 export const name = text(
   'a name: a lower-case letter, then up to 40 lower-case letters, digits or -',
   /^[a-z][a-z0-9-]{0,40}$/,
@@ -98,7 +98,7 @@ export const bucketName = text(
 
 export const tableName = text('the name of a table', /^[\w.-]{3,255}$/);
 
-/** Folders of a bucket: nothing that a pattern of keys, in a policy or of events, would take for something else. */
+/** Folders of a bucket, without characters that a pattern of keys, in a policy or of events, would interpret. */
 export const folders = text(
   "folders of letters, digits and !-_.'()",
   /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/,
@@ -122,11 +122,11 @@ export const proxyUrl = atSynth(
   ),
 );
 
-/** The id of something of a network, such as `vpc-0a1b2c3d4e5f60718`. */
+/** The id of a network resource, such as `vpc-0a1b2c3d4e5f60718`. */
 export const networkId = (kind: 'vpc' | 'subnet' | 'sg') =>
   text(`an id such as ${kind}-0a1b2c3d4e5f60718`, new RegExp(`^${kind}-[0-9a-f]{8,17}$`));
 
-/** Who may read from outside of the account. */
+/** The readers outside of the account. */
 export const reader = text(
   'an AWS account, 12 digits as text, or the ARN of a role',
   /^(\d{12}|arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)$/,

@@ -2,7 +2,7 @@ import type { RuleFault } from './config-schedules.ts';
 import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
-/** An account and a region, undefined where those of the deployment count, and the name of a bucket that is given. */
+/** An account and a region, undefined for those of the deployment, and the name of a given bucket. */
 export type Home = {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
@@ -21,7 +21,7 @@ const NAMED = [
   ...severities.map((severity) => ({ path: ['alarms', 'topics', severity], what: 'a topic' })),
 ];
 
-/** Where an instance is deployed: where it says, or else where what it names is. */
+/** Where an instance is deployed: as its settings say, or else where the resources are that they name. */
 export function homeOf(instance: Given & Home): Home {
   const places = placesIn(instance);
   const [account, ...others] = new Set(places.map((each) => each.account));
@@ -31,13 +31,13 @@ export function homeOf(instance: Given & Home): Home {
   };
 }
 
-/** What a region's ARNs begin with: AWS in China and GovCloud are apart from everything else. */
+/** The start of a region's ARNs: AWS in China and GovCloud are separate from everything else. */
 export const partitionOf = (region: string): string =>
   /^(cn|us-gov)-/.exec(region)?.[1]?.replace(/^/, 'aws-') ?? 'aws';
 
 /**
- * What an instance names must be in its region: functions and alarms cannot use it elsewhere. It may be of another
- * account, such as a central one, which must let this one use it.
+ * Everything that an instance names must be in its region: functions and alarms cannot use it elsewhere. It may belong
+ * to another account, such as a central one, which must let this one use it.
  */
 export function placeFaults(instance: Given): readonly RuleFault[] {
   const { region } = homeOf(instance);
@@ -46,7 +46,7 @@ export function placeFaults(instance: Given): readonly RuleFault[] {
     ...placesIn(instance)
       .filter((each) => each.region !== region)
       .map(({ path, what }) => ({ path, expected: `${what} in ${region}, like the rest of the instance` })),
-    // A construct has that of its stack.
+    // A construct has the account and the region of its stack.
     ...(accounts.size > 1 && textAt(instance, 'account') === undefined && !('account' in instance)
       ? [{ path: ['account'], expected: `where it is deployed: it names ${[...accounts].join(' and ')}` }]
       : []),
@@ -55,7 +55,7 @@ export function placeFaults(instance: Given): readonly RuleFault[] {
   ];
 }
 
-/** The fields that name something of another account than that of the instance, as far as that is known. */
+/** The fields that name a resource of another account than the instance's, as far as that is known. */
 export function foreignFields(instance: Given): readonly string[] {
   const { account } = homeOf(instance);
   return placesIn(instance)
@@ -63,7 +63,7 @@ export function foreignFields(instance: Given): readonly string[] {
     .map(({ path }) => path.join('.'));
 }
 
-/** Nothing of one partition can reach what is in another, and not every service is in each. */
+/** Resources of one partition cannot reach another one, and not every service is in each. */
 function partitionFaults(instance: Given, partition: string): readonly RuleFault[] {
   const readers = instance['readers'];
   const named = [
@@ -88,7 +88,7 @@ function partitionFaults(instance: Given, partition: string): readonly RuleFault
   ];
 }
 
-/** The token is in one place, and only what is named has a key that must be named. */
+/** The token is in one place, and only a named resource has a key that must be named. */
 function tokenFaults(instance: Given): readonly RuleFault[] {
   const { tokenParameter, tokenSecretArn, tokenKeyArn } = instance;
   if (

@@ -41,7 +41,7 @@ const GRACE_HOURS = 2;
 
 /** When a snapshot is taken, how late it may be, and whether a digest follows. */
 const timing = {
-  /** Hours: an alarm goes off if none of the schedule's runs is published for so long. Default: the longest time between two runs, plus 2. */
+  /** Hours: an alarm goes off if none of the schedule's runs is published for this long. Default: the longest time between two runs, plus 2. */
   publishedWithinHours: z.optional(atSynth(whole(1, MAX_HOURS))),
   /** When to take it: a cron expression of EventBridge Scheduler, six fields. Required, except for a source that follows each run of another source. */
   cron: z.optional(cron),
@@ -57,7 +57,7 @@ const OF_VALUES: readonly string[] = ['invalid_type', 'invalid_value', 'invalid_
 function asGiven(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) =>
     (z.core.safeParse(field, value).error?.issues ?? []).filter(
-      // A token is only known to be a text.
+      // All that is known of a token is that it is a text.
       ({ path, code }) => OF_VALUES.includes(code) || !isToken(at(value, ...path.map(String))),
     );
   const checked = z.unknown().check(({ value, issues }) => {
@@ -92,7 +92,7 @@ export const scheduleSchema = z.discriminatedUnion(
   { error: `a schedule of ${LISTED}` },
 );
 
-/** A schedule as one writes it. */
+/** A schedule as written in the configuration. */
 export type ScheduleSettings = { [S in Source]: SettingsOf<ReturnType<typeof requestFields<S>>> }[Source];
 
 type SettingsOf<Fields> = Fields extends z.core.$ZodShape
@@ -177,7 +177,7 @@ function cronRules(source: Source): readonly ScheduleRule[] {
 export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
   {
-    // Alarms and tables have its name.
+    // Alarms and tables use its name.
     at: 'as',
     expected: 'a place of its own, since the schedule takes less than there is',
     holds: (schedule) => {
@@ -189,10 +189,10 @@ export const scheduleRules: readonly ScheduleRule[] = [
   ...sources.flatMap(cronRules),
 ];
 
-/** Those of a source that demand a place themselves. */
+/** The rules of a source that requires a place of its own. */
 const OWN_RULES = requestRules.filter(({ at }) => at === 'as');
 
-/** What follows a source that no schedule takes would never be taken. */
+/** A snapshot that follows a source without a schedule would never be taken. */
 export const followFaults = (schedules: readonly Raw[]): readonly RuleFault[] =>
   schedules.flatMap((schedule, index) => {
     const source = sources.find((each) => each === schedule['source']);

@@ -52,7 +52,7 @@ export class Dashboard extends Construct {
       });
     for (const [name, { title, lines }] of Object.entries(logQueries))
       new CfnQueryDefinition(this, `Query-${name}`, {
-        // A slash makes a folder of what is before it.
+        // A slash turns the text before it into a folder.
         name: `${props.serviceName}/${title}`,
         queryString: lines.join('\n| '),
         logGroupNames: logGroupNamesOf(props),

@@ -145,7 +145,7 @@ export class Network extends Construct {
     return address;
   }
 
-  /** What Lambda does on behalf of a function to connect it; AWS accepts no narrower resource for it. */
+  /** The acts of Lambda on behalf of a function to connect it; AWS accepts no narrower resource for them. */
   grantConnect(role: IRole): void {
     Grant.addToPrincipal({
       grantee: role,

@@ -211,7 +211,7 @@ export class PlatformSync extends Construct {
     return { jobs, texts, snapshot, expected, tables, reports, idle, group, rareDeadLetters };
   }
 
-  /** The settings, checked; what the stack knows of its place counts in these checks. */
+  /** The settings, checked together with what the stack knows of its place. */
   private read(props: AnyProps, serviceName: string): CompleteSettings {
     const where = `PlatformSync ${this.node.path}`;
     const faults = [...resourceFaults(props, this), ...this.sharedFaults(props)];
@@ -239,7 +239,7 @@ export class PlatformSync extends Construct {
     throw new ConfigError(faults, where);
   }
 
-  /** What another instance of the app has already: each would prune and overwrite what the other stores. */
+  /** Resources that another instance of the app has already: each would prune and overwrite the other's objects. */
   private sharedFaults(props: AnyProps): readonly string[] {
     const { bucket, prefix } = partsOf(props).resources.storage;
     const location = bucket && locationOf(bucket, prefix);
@@ -292,7 +292,7 @@ export class PlatformSync extends Construct {
       deadLetters,
       workers: Object.values(functions),
     });
-    // What sends digests is watched, and needs the topics of what watches it.
+    // Functions that send digests are watched, and need the topics of the watcher.
     reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
       dashboard: instance.dashboard ?? instance.rate > SMALL_RATE,
@@ -418,7 +418,7 @@ const tagOf = (serviceName: string) =>
     .slice(-41)
     .replace(/^[^a-z]+/, '');
 
-/** What CDK puts beside the construct, such as what empties buckets: to CDK, its resources have no tags. */
+/** Resources that CDK adds beside the construct, such as a function that empties buckets: to CDK, they have no tags. */
 function tagHelpers(helpers: readonly IConstruct[], tags: Readonly<Record<string, string>>): void {
   const list = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   for (const each of helpers.flatMap((helper) => helper.node.findAll()))

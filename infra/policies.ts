@@ -71,11 +71,11 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
   catalog.grantQuery(policy);
   // Where the workgroup puts what a query found.
   storage.grantRead(policy, ['athena-results/*']);
-  // What a check found: the next one says which violations are new.
+  // The outcome of a check: the next one says which violations are new.
   storage.grantWrite(policy, ['athena-results/*', 'checks/*']);
   Grant.addToPrincipal({
     grantee: policy,
-    // Athena asks where its results go, and `doctor` what is kept for how long.
+    // Athena looks up the location of its results, and `doctor` the lifetimes.
     actions: ['s3:GetBucketLocation', 's3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
     resourceArns: [storage.bucket.bucketArn],
   });
@@ -113,7 +113,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  // What was erased is an old version of its object, which can be read until it is erased too.
+  // Erased content is an old version of its object, readable until it is erased too.
   storage.grantEverything(policy, ['scores/*', 'work/*']);
   storage.grantRead(policy, ['results/*', 'table.json']);
   storage.grantWrite(policy, ['results/*', 'formulas/*', 'table.json']);
@@ -132,7 +132,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
   Grant.addToPrincipal({
     grantee: policy,
-    // A person looks at what is rare, and deletes what has been dealt with.
+    // A person looks at rare dead letters, and deletes them once dealt with.
     actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
     resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
@@ -146,7 +146,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   });
 }
 
-/** What the runbook asks of alarms. */
+/** The requests of the runbook about alarms. */
 function grantAlarms(policy: ManagedPolicy): void {
   Grant.addToPrincipal({
     grantee: policy,
@@ -161,8 +161,8 @@ function grantAlarms(policy: ManagedPolicy): void {
 }
 
 /**
- * Publishing a run that was refused: what the snapshot function may do, in fewer patterns, since a managed policy has at
- * most 6,144 characters.
+ * Publishing a refused run: the rights of the snapshot function, in fewer patterns, since a managed policy has at most
+ * 6,144 characters.
  */
 function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
   const places = sources.map((source) => `${source}*`);

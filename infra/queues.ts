@@ -26,5 +26,5 @@ export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   return queue;
 }
 
-/** What must be looked into by a person, whatever it is: requests, events and inputs that could not be delivered or handled. */
+/** Requests, events and inputs that could not be delivered or handled: a person must look into each. */
 export type RareDeadLetters = { readonly rareDeadLetters: Queue };

@@ -85,7 +85,7 @@ export class Snapshots extends Construct {
     });
   }
 
-  /** What AWS starts in some regions comes to the others later, or never. */
+  /** Features that AWS starts in some regions reach the others later, or never. */
   private warnOfRegion(): void {
     const { region } = Stack.of(this);
     if (Token.isUnresolved(region) || DURABLE.includes(region)) return;

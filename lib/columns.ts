@@ -68,7 +68,7 @@ export const shownColumns = (columns: TableColumns): Readonly<Record<string, Col
     ),
   );
 
-/** A column as it is stored; `shown`: its line of meaning, or how SQL shows it. Default: it does not. */
+/** A column as it is stored; `shown`: its line of meaning, or how SQL shows it. Default: not shown. */
 export function stored<const Type extends HiveType>(
   type: Type,
   shown: string | Column = '',

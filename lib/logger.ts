@@ -21,7 +21,7 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
     { write: (line: string) => write(boundedLine(line.trimEnd())) },
   );
 
-/** Names the part in a line about a lasting failure, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
+/** The name of the part in a line about a lasting failure, for alarms: `PartMissing-table`, `PartRefused-event-bus`. */
 function withProblem(line: Record<string, unknown>): Record<string, unknown> {
   const failure = lastingFailure(line['err']);
   return failure === undefined ? line : { ...line, problem: `${failure.problem}-${failure.part}` };

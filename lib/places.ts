@@ -52,13 +52,16 @@ const fileIn = (place = '') => (sqlitePath(place) === undefined ? undefined : pl
 
 export const DEFAULT_STORE = './platform-sync-data';
 
-/** Where the store is: an address in S3 or a folder. Throws `SettingsError` if `~` is used and there is no home folder. */
+/**
+ * The location of the store: an address in S3 or a folder. Throws `SettingsError` if `~` is used and there is no home
+ * folder.
+ */
 export const storePlace = (given: Places): string =>
   pathOf('SYNC_STORE', given.SYNC_STORE || DEFAULT_STORE, given);
 
 /**
- * A path with the home folder for `~`, which a shell replaces at the beginning of a word alone, and never in a file. Throws
- * `SettingsError` for that of another user, whose folder only a shell knows.
+ * A path with the home folder for `~`, which a shell replaces only at the beginning of a word, and never in a file.
+ * Throws `SettingsError` for another user's home folder, which only a shell knows.
  */
 export function pathOf(name: string, path: string, given: Home): string {
   const [, of, rest = ''] = /^~([^/\\]*)(.*)$/s.exec(path) ?? [];
@@ -86,9 +89,9 @@ function systemHome(): string | undefined {
 }
 
 /**
- * The settings with defaults for the places: a file in the store, or, for a store in S3, a file of this host. The
- * queues are in the table's file. A queue in SQS has other workers, which would not share the file: then there is no default.
- * Throws `SettingsError` if a default needs a home folder and there is none.
+ * The settings with default places: a file in the store, or, for a store in S3, a file of this host. The queues are in
+ * the table's file. A queue in SQS has other workers, which would not share the file: then there is no default. Throws
+ * `SettingsError` if a default needs a home folder and there is none.
  */
 export function withPlaces(set: Places): Places {
   const store = storePlace(set);

@@ -44,24 +44,24 @@ export type Session = {
   readonly paid: ReturnType<typeof countCalls>['paid'];
   readonly logger: Logger;
   readonly inHand?: InHand | undefined;
-  /** Throws unless the table is the one that the store names: then nothing is sent. */
+  /** Throws unless the store names this table: then nothing is sent. */
   readonly checkTable: CheckTable;
   readonly store: () => Promise<Store>;
 };
 
 type SessionOptions = {
   readonly environment: Environment;
-  /** Receives the lines of the log, unless `log` does. */
+  /** Receives the lines of the log, unless `log` is given. */
   readonly err: (line: string) => void;
   readonly log?: ((line: string) => void) | undefined;
-  /** Anything if a person watches at a terminal. Default: none does. */
+  /** Set if a person watches at a terminal. Default: unset. */
   readonly screen?: object | undefined;
   /** How many slots of the fleet's budget are reserved at once: `single` by callers that can wait, such as a snapshot. */
   readonly reserve?: 'single' | 'batch';
   readonly inHand?: InHand;
   /** Without SYNC_TABLE, the pace is this process's own. Default: it is that of all commands over the store. */
   readonly isAlone?: boolean;
-  /** Holds each sent call that a stop does not cancel. Default: none is held. */
+  /** Registers each sent call that a stop does not cancel. Default: not registered. */
   readonly holdLeft?: HoldLeft;
   readonly observe?: Observe;
   /** Called when jobs are stopped because the platform is unavailable or refuses the token. */
@@ -170,7 +170,7 @@ function paceOf(
     budget,
     reserve,
     onTableUnavailable: (err) =>
-      logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table away: nothing is sent'),
+      logger.warn({ err, problem: 'TableAway' satisfies ProblemName }, 'table unavailable: nothing is sent'),
     onTableAvailable: () => logger.info('table back'),
     onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
     onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),

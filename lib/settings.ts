@@ -13,7 +13,7 @@ export type Environment = Readonly<Partial<Record<string, string>>>;
 /** The validated settings of a process: one field for each variable. Times in milliseconds, sizes in bytes. */
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** The settings that say where jobs and snapshots store things, and which jobs are allowed. */
+/** The settings for where jobs and snapshots store things, and which jobs are allowed. */
 export type SyncSettings = z.infer<typeof syncSchema>;
 
 /** The settings that identify the budget of a fleet. */
@@ -66,7 +66,10 @@ export function needed<Given extends Partial<Settings>, Name extends keyof Setti
   return value as Exclude<Given[Name], undefined>;
 }
 
-/** Settings whose values are never shown: of a header, unless it is a well-known one, since it may be a token by mistake. */
+/**
+ * Settings whose values are never shown: also of a header, unless it is a well-known one, since it may be a token by
+ * mistake.
+ */
 const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
   PLATFORM_TOKEN: () => true,
   SYNC_DIGEST_URL: () => true,
@@ -137,7 +140,7 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
-/** The id never decides on the host, and no password is in a page. */
+/** The host does not depend on the id, and no password is in a page. */
 const LINK = /^[a-z]+:\/\/[^/?#{@]+[/?#].*\{id\}/i;
 const LINK_EXPECTED = 'an address with {id} over https (or http on loopback)';
 

@@ -33,6 +33,33 @@ test('a sentence of a docstring has at most 35 words; a shorter one after it beg
   expect(rulesOf(`// ${sentence}\nconst a = 1;`)).toEqual([]);
 });
 
+test('a docstring names what it is about', () => {
+  const nameless = ['docstring without a subject: Of a …, Those that …, The same of …'].map(
+    (rule) => `1: ${rule}`,
+  );
+
+  expect(rulesOf('/** Of a card its title. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** Those that failed. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** The same of a list. */\nconst a = 1;')).toEqual(nameless);
+  expect(rulesOf('/** The title of a card. */\nconst a = 1;')).toEqual([]);
+});
+
+test.each([
+  'Uses what it is given.',
+  'The number of the name, and 1 more.',
+  'Opens the table that is set.',
+  'What is said of a run.',
+  'Called at the end. Default: nothing does.',
+  'Waits for so long.',
+  'Makes a function that reads.',
+])('a riddle is found: %s', (words) => {
+  expect(rulesOf(`// ${words}\n`)).toHaveLength(1);
+});
+
+test('plain words are no riddle', () => {
+  expect(rulesOf('// It has so many rows that none is read. Default: false.\n')).toEqual([]);
+});
+
 test('a docstring says more than the name below it', () => {
   expect(rulesOf('/** The key of the part. */\nexport const partKey = 1;')).toEqual([
     '1: docstring that only repeats the name',

@@ -40,6 +40,16 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   'make tables: build tables':
     /\btables? (?:is|are|was|were|be|been) made\b|\bma(?:de|ke|kes|king) (?:the |its |their )?tables\b/gi,
   'make go: delete': /\bma(?:de|ke|kes) (?:\w+ )?go\b|\bso that none is left\b/gi,
+  'what it is given: name the argument': /\b(?:what|whatever) (?:it|they) (?:is|are|was|were) given\b/gi,
+  'and 1 more: plus 1': /\band 1 more\b/gi,
+  'the table that is set: the configured table':
+    /\b(?:table|queue|store|ledger|bus|platform) that is set\b/gi,
+  'is said of: name what is said': /\b(?:is|are|was|were) said (?:of|about)\b/gi,
+  'Default: nothing does: not called, false, none':
+    /\bDefault: (?:nothing|none|it|they|all|there) (?:is|are|does|do|can)(?: not| none)?[.,;]/g,
+  'so many, so long: this many, this long':
+    /\b[Ss]o (?:many|much|long|often)\b(?! (?:as|that)\b)(?=[^.;]{0,12}[.;,\n]| (?:bytes|bits|characters|digits|hours|items|lines|milliseconds|minutes|places|rows|texts)\b(?! that))/g,
+  'makes a function: creates': /\bMakes (?:a|the) (?:function|clock|pace|schema|client|reader)\b/g,
 };
 
 const NAMES = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_\w+/g;
@@ -48,9 +58,10 @@ const NAMES = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_\w+/g;
 const MAX_SENTENCE_WORDS = 35;
 const LONG_SENTENCE = `sentence of a docstring over ${MAX_SENTENCE_WORDS} words`;
 const REPEATED_NAME = 'docstring that only repeats the name';
+const NAMELESS = 'docstring without a subject: Of a …, Those that …, The same of …';
 const OLD_NAME = 'MOST_, LEAST_, LONGEST_: MAX_, MIN_';
 
-const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME];
+const rules: readonly string[] = [...Object.keys(WORDS), OLD_NAME, LONG_SENTENCE, REPEATED_NAME, NAMELESS];
 
 /** Comments and strings of a source. A template within another ends the outer one early: it is counted in pieces. */
 const TOKENS =
@@ -95,6 +106,10 @@ const DECLARED =
 const FILLERS = new Set('a an the of to its it this that is are each for in as and with'.split(' '));
 const stem = (word: string): string => word.toLowerCase().replace(/(?:ies|es|s|ed|ing|e)$/, '');
 
+/** A docstring that begins with what it leaves to be guessed. */
+const BEGINS_NAMELESS =
+  /^\s*(?:Of (?:an?|each|the|th[eo]se|them|it|one|all)|Those (?:that|of|with)|The same (?:of|as))\b/;
+
 /** Whether all words of a docstring are in the name below it: `The key of the part.` above `partKey`. */
 function repeatsName(docstring: string, below: string): boolean {
   const name = DECLARED.exec(below)?.groups?.['name'];
@@ -128,6 +143,9 @@ export function findingsInSource(file: string, source: string): readonly Finding
     ...docstrings
       .filter(({ text, end }) => repeatsName(text, source.slice(end)))
       .map(({ text, at }) => found(REPEATED_NAME, at, text)),
+    ...docstrings
+      .filter(({ text }) => BEGINS_NAMELESS.test(text))
+      .map(({ text, at }) => found(NAMELESS, at, text)),
   ];
 }
 

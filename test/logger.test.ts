@@ -70,7 +70,7 @@ test.each<[string, Error]>([
   expect(Object.keys(err)).not.toContain('isRefusal');
 });
 
-test('a failure that nobody can name has its stack', () => {
+test('a failure of unknown kind has its stack', () => {
   const unnamed = new StoreError('get a', { kind: 'other', code: 'EIO' }, { cause: new Error('c') });
 
   expect(lineOf((logger) => logger.warn({ err: unnamed }, 'm')).err.stack).toContain('caused by');

@@ -7,7 +7,7 @@ export type StepsOptions = {
   readonly random?: () => number;
   /** Called for each failed attempt of a step. Default: not called. */
   readonly onFailed?: (failed: FailedStep) => void;
-  /** Holds each step. Default: nothing does. */
+  /** Records each step as work in progress. Default: not recorded. */
   readonly inHand?: InHand;
 };
 

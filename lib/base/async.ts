@@ -65,7 +65,7 @@ export async function* readAhead<Item, Result>({
   const ended = new AbortController();
   const signal = given === undefined ? ended.signal : AbortSignal.any([given, ended.signal]);
   let failed: { readonly error: unknown } | undefined;
-  /** Never rejects: the consumer may be gone. */
+  /** Never rejects, since the consumer may be gone. */
   const start = async (item: Item) => {
     try {
       return { result: await read(item, signal) };

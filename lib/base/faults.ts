@@ -45,17 +45,17 @@ const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
 /** A message with all faults of a hostile input would be as long as the input. */
 const MAX_FAULTS = 50;
 const MAX_PLACE_LENGTH = 300;
-/** So much of a text is looked through for what must not be shown. */
+/** Maximum characters of a text that are searched for secrets. */
 export const MAX_READ = 4_000;
 
-/** A text of at most so many characters, and a mark if some are left out. */
+/** A text of at most this many characters, with a mark if it was cut. */
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
-/** What an error says; whatever else was thrown, as text. */
+/** The message of an error; any other thrown value as text. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** At most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results and rows. */
+/** At most 4,000 characters: it may quote foreign text, and goes into logs, results and rows. */
 export const messageOf = (text: string): string => shortened(text, MAX_MESSAGE_LENGTH);
 
 const MAX_MESSAGE_LENGTH = 4_000;
@@ -73,7 +73,7 @@ export function listed(names: readonly string[]): string {
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 60;
 
-/** Removes from a text what must not be shown: of at most `MAX_READ` characters, since it takes time. */
+/** Removes secrets from a text: from at most `MAX_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
 /** A value in a few words: texts quoted and shortened, lists by their size. */
@@ -85,7 +85,9 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
   return shortened(text, 60);
 }
 
-/** A message that the schema does not give itself. Zod adds to it in a program that also loads one of its languages. */
+/**
+ * The message of a fault for which the schema has none. Zod adds its own in a program that loads one of its languages.
+ */
 const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
 
 function expectationOf(issue: z.core.$ZodIssue): string {
@@ -119,7 +121,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 /** Makes text from outside safe to show: one line of at most `most` characters, without terminal control characters. */
 export function shownText(given: string, most: number): string {
   const text = shortened(given, most);
-  // What is left of a sequence, and every other control character, could still move the cursor.
+  // The rest of a sequence, and any other control character, could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
@@ -134,13 +136,13 @@ export const shownJson = (json: string, mark = '\\'): string =>
     (character) => `${mark}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Hides the user information of a URL, with or without its scheme, and a query. Any other scheme may be a user’s name. */
+/** Hides the user and the query of a URL, with or without a scheme. Any other scheme may be a user’s name. */
 export const hideUser = (location: string): string =>
   location.replace(/^((?:https?|s3|ftp|socks\w?):\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
 /**
- * A word as a shell reads it back: in quotes if it needs them, where they will do in double ones, which POSIX shells, cmd and
- * PowerShell take alike. On Windows, what they do not is a placeholder.
+ * A word quoted for a shell if necessary, in double quotes if they suffice, which POSIX shells, cmd and PowerShell read
+ * alike. On Windows, a word that they do not suffice for becomes a placeholder.
  */
 export function quoted(word: string): string {
   if (/^[\w./:,=@%+-]+$/.test(word)) return word;
@@ -148,7 +150,7 @@ export function quoted(word: string): string {
   return process.platform === 'win32' ? '"…"' : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Why the system refused something, in words: `no such file or directory`. Of other errors, their message. */
+/** The system's reason in words: `no such file or directory`. For other errors, their message. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, code, message } = error as NodeJS.ErrnoException;

@@ -4,15 +4,18 @@ type RetryOptions = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  /** Until when it is retried, in epoch milliseconds; asked again before each wait. Default: without end. */
+  /** When to give up, in epoch milliseconds; read again before each wait. Default: never. */
   readonly untilMs?: () => number;
   /** Whether a retry may succeed after this error. Default: it may. */
   readonly mayPass?: (error: unknown) => boolean;
   /** Milliseconds before retry `retry` (1 is the first). Default: a backoff of up to 5 s. */
   readonly waitMs?: (retry: number, random: number) => number;
-  /** A try that takes longer counts as trouble, and is abandoned when the time is over. Default: no try is watched. */
+  /**
+   * Milliseconds after which a try counts as trouble; it is abandoned when the time is over. Default: no try is
+   * watched.
+   */
   readonly slowMs?: number;
-  /** Called after try `tries` has failed, and while one takes long: with what went wrong. */
+  /** Called after try `tries` has failed, and while one takes long, with the error. */
   readonly onTrouble?: (error: unknown, tries: number) => void;
 };
 
@@ -20,10 +23,10 @@ class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
-/** The longest wait bounds how long after the end of an outage the work is done. */
+/** The longest wait: after an outage, work continues within it. */
 const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 
-/** Tries at least once, until it succeeds, cannot succeed, or the time is over; `work` gets the number of the try, from 1. */
+/** Tries at least once, until it succeeds, cannot succeed, or time is up; `work` gets the number of the try, from 1. */
 export async function retryUntil<T>(work: (tries: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { untilMs = () => Number.POSITIVE_INFINITY, mayPass = () => true, onTrouble } = options;
   const { now, sleep, random, waitMs = (retry, chance) => backoffMs(retry, chance, BACKOFF) } = options;
@@ -44,7 +47,7 @@ export async function retryUntil<T>(work: (tries: number) => Promise<T>, options
 /** A reason avoids allocating an error with a stack. */
 const SETTLED = 'settled';
 
-/** Waits for a try, but not beyond the time: one that hangs must not keep an invocation from responding. */
+/** Waits for a try until time is up: a try that hangs must not keep an invocation from responding. */
 async function withWatchdog<T>(
   trying: Promise<T>,
   tries: number,
@@ -61,7 +64,7 @@ async function withWatchdog<T>(
       if (now() >= untilMs()) throw error;
     }
   };
-  // Once the try has settled, the watch ends with an abort that nothing waits for.
+  // Once the try has settled, the watch is ended by an abort whose rejection is ignored.
   return Promise.race([
     tried,
     watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),

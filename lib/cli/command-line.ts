@@ -65,13 +65,13 @@ export async function runCommandLine(
     given.err(shortened(hide(toPaste(text.slice(0, 2 * MAX_MESSAGE_LENGTH))), MAX_MESSAGE_LENGTH));
   const terminal: Terminal = {
     ...given,
-    // After a command begins, with its settings file.
+    // Once a command begins, and its settings file is read.
     get environment() {
       return environment;
     },
     err,
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
-    // What is printed as JSON is made safe to show here, for all commands.
+    // JSON is made safe to show here, for all commands.
     out: (text) => {
       hasPrinted = true;
       given.out(isJson ? shownJson(text) : hasHints ? toPaste(text) : text);
@@ -101,7 +101,7 @@ export async function runCommandLine(
   } catch (error) {
     const explained = explain(error, terminal);
     ended = explained.ended;
-    // Exactly one JSON value: an error is not added to results, whose exit code says enough.
+    // Exactly one JSON value: no error is added to results; the exit code says enough.
     if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
       terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
@@ -109,19 +109,19 @@ export async function runCommandLine(
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : exitCodes[ended];
 }
 
-/** Throws a `bad-location` StoreError in the wrong folder, before anything is made there. */
+/** Throws a `bad-location` StoreError in the wrong folder, before anything is created there. */
 async function checkStoreOf(command: Command, { environment, openStore }: Terminal): Promise<void> {
   const { needsStore }: CommandDefinition = commands[pathOf(command) as CommandPath];
   if (needsStore !== false && openStore === undefined) await checkStoreExists(storePlace(environment));
 }
 
-/** Whether the output of a command is for people and may have lines to paste, unlike rows, formulas or files. */
+/** Whether the output of a command is for people, with lines to paste, unlike rows, formulas or files. */
 const printsHints = (path: string): boolean =>
   /^(init|doctor|run|work|jobs|redrive|publish|prune|score|batches|tables|snapshot|formula (apply|undo))\b/.test(
     path,
   );
 
-/** A word that is shortened where commander repeats it. */
+/** A word, shortened where commander repeats it. */
 const LONG_WORD = /(\S{200})\S{100,}/g;
 
 const OPTIONS = [
@@ -151,12 +151,12 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
     .showHelpAfterError('(see --help)')
     // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions()
-    // These two are those of each command below it, too: it throws instead of ending the process.
+    // Each command below inherits these two: it throws instead of ending the process.
     .exitOverride()
     .configureOutput({
-      // Help has lines to paste, and is printed before the hook of a command.
+      // Help has lines to paste, and is printed before the hook of a command runs.
       writeOut: (text) => terminal.out(pasted(terminal.environment, {})(text.trimEnd())),
-      // What was typed may come from elsewhere, such as a list of names in a script.
+      // Typed words may come from elsewhere, such as a list of names in a script.
       writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
       outputError: (text, write) => write(`${text}${meantBy(text, program)}`),
     });
@@ -179,14 +179,16 @@ export function createProgram(terminal: Terminal, finish: (ended: Ended) => void
 
 /** The version of the package that this file is in. */
 export function packageVersion(): string {
-  // By its own name, since the sources and the built package are in different folders.
+  // Found by its own name, since the sources and the built package are in different folders.
   const { version }: { readonly version: string } = createRequire(import.meta.url)(
     'platform-sync/package.json',
   );
   return version;
 }
 
-/** `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, whose nearest commander names. */
+/**
+ * Runs `help jobs cancel` as `jobs cancel --help`, and `help jbos` as `jbos`, for which commander suggests the nearest.
+ */
 function helpOf([first, ...words]: readonly string[], program: Command): readonly string[] {
   const given = first === undefined ? [] : [first, ...words];
   if (first !== 'help') return given;
@@ -197,13 +199,13 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** For a command that only has others below it: their names. */
+/** For a command that only groups others: their names. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
     : '';
 
-/** For a command that takes an argument and has others below it: `jobs canel ID` has one argument too many. */
+/** For a command with an argument and subcommands: `jobs canel ID` has one argument too many. */
 function meantBy(error: string, program: Command): string {
   const [, name, first = ''] =
     /^error: too many arguments for '(.*)'\. .* but got \d+: ([^,]+),/.exec(error) ?? [];

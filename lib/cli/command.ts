@@ -1,10 +1,10 @@
 import { Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 import type { Ended, Found, Terminal } from './terminal/terminal.ts';
 
-/** Reads what was typed; `before`: what an option that is repeated had before. */
+/** Parses what was typed; `before`: the earlier value of an option that is repeated. */
 type Read = (text: string, before: never) => unknown;
 
-/** An argument or option: how it is typed, its help, how it is read or the words it may be, and its default. */
+/** An argument or option: how it is typed, its help, how it is parsed or its possible words, and its default. */
 type ParameterSpec = readonly [
   typed: string,
   help: string,
@@ -12,23 +12,25 @@ type ParameterSpec = readonly [
   fallback?: unknown,
 ];
 
-/** A command: its help, completion and examples are made of it. */
+/** A command: its help, completion and examples are built from it. */
 export type CommandDefinition = {
   /** What the command does, in one or two sentences. */
   readonly description: string;
   readonly arguments?: readonly ParameterSpec[];
-  /** Options that must be given. */
+  /** Required options. */
   readonly required?: readonly ParameterSpec[];
   readonly options?: readonly ParameterSpec[];
-  /** False: the command starts a store, or needs none. Default: a folder that does not exist is an error. */
+  /** False: the command creates a store, or needs none. Default: a missing folder is an error. */
   readonly needsStore?: false;
   /** False: the command has no option --json. */
   readonly json?: false;
-  /** Creates options that help lists before `options`. Called for each command, since an option belongs to one command. */
+  /**
+   * Creates options that help lists before `options`. Called for each command, since an option belongs to one command.
+   */
   readonly extraOptions?: () => readonly Option[];
   /** Command lines without `platform-sync`, shown by its help. */
   readonly examples: readonly string[];
-  /** Loads the module whose default export runs the command. Absent: the command only has others below it. */
+  /** Loads the module whose default export runs the command. Absent: the command only groups others. */
   readonly load?: () => Promise<unknown>;
 };
 
@@ -67,7 +69,7 @@ type WithFallback<Options extends readonly ParameterSpec[]> = Extract<
   readonly [string, unknown, unknown, unknown]
 >;
 
-/** The values of options by their names: those that must be given or have a value without it, and the others. */
+/** The values of options by their names: required ones and those with a default, and the others. */
 type Flags<Required extends readonly ParameterSpec[], Options extends readonly ParameterSpec[]> = {
   readonly [Each in Required[number] | WithFallback<Options> as NameOf<Each[0]>]: ValueOf<Each>;
 } & {
@@ -107,7 +109,7 @@ type Parameters<Path extends CommandPath, Name extends string> =
     ? Value
     : readonly [];
 
-/** The options of a command by their names, as they are read. */
+/** The parsed options of a command, by name. */
 export type FlagsOf<Path extends CommandPath> = Flags<
   Parameters<Path, 'required'>,
   Parameters<Path, 'options'>
@@ -115,7 +117,7 @@ export type FlagsOf<Path extends CommandPath> = Flags<
   readonly json?: true;
 };
 
-/** Runs a command with its arguments and options as they were read. Returns what to print, or only how it ended. */
+/** Runs a command with its parsed arguments and options. Returns what to print, or only how it ended. */
 export type Run<Path extends CommandPath> = (
   given: Given<Parameters<Path, 'arguments'>>,
   flags: FlagsOf<Path>,
@@ -123,7 +125,7 @@ export type Run<Path extends CommandPath> = (
   command: Command,
 ) => Promise<Ended | Found> | Ended | Found;
 
-/** Adds a command below the words that lead to it; `heading`: the one under which the program's help lists it. */
+/** Adds a command below the words that lead to it; `heading`: its section in the program's help. */
 export function addCommand(
   program: Command,
   path: string,
@@ -148,7 +150,7 @@ export function addCommand(
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'));
 }
 
-/** Lets no option of the command be the value of another one: that was left out. */
+/** Refuses an option of the command as the value of another option: that value was left out. */
 function refuseOptions(option: Option, command: Command): void {
   const { parseArg: read } = option;
   option.argParser((text, before: unknown) => {
@@ -158,7 +160,7 @@ function refuseOptions(option: Option, command: Command): void {
   });
 }
 
-/** As the types of commander have it. */
+/** With the types of commander. */
 const asCommander = (spec: ParameterSpec) =>
   spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 

@@ -407,7 +407,7 @@ function createReader(tokens: readonly Token[], text: string) {
   let position = 0;
   let nesting = 0;
 
-  /** The token so many places ahead; past the last one, the end token. */
+  /** The token this many places ahead; past the last one, the end token. */
   function peek(ahead = 0): Token {
     const token = tokens[Math.min(position + ahead, tokens.length - 1)];
     if (token === undefined) throw new Error('expected tokens that end, got none');

@@ -33,23 +33,23 @@ export function adviceFor(
     return { say: 'This is not the id of a job, so no command takes it. Find out what stored it' };
   if (status === 'unknown')
     return {
-      say: 'Look on the platform whether it took effect, and record it as done, or as failed, after which redrive runs it again',
+      say: 'Check on the platform whether it took effect, and record it as done, or as failed, after which redrive runs it again',
       command: 'jobs resolve',
       id,
     };
   if (wasExecuted(error))
     return {
-      say: 'The platform executed it, so that its effects are there. If it is to be done again all the same, name it',
+      say: 'The platform executed it, so it has taken effect. To run it again anyway, name it',
       command: 'redrive',
       id,
     };
   const batch = batchOfJob(id);
   return batch === undefined
-    ? { say: 'Once its cause is gone, run it again', command: 'redrive', id }
-    : { say: 'Once its cause is gone, score what has no score', command: 'redrive', batch };
+    ? { say: 'Fix the cause, then run it again', command: 'redrive', id }
+    : { say: 'Fix the cause, then score the rest', command: 'redrive', batch };
 }
 
-/** The same as a sentence, with the command line for a POSIX shell: no character of a job's id needs quotes. */
+/** The advice as a sentence, with the command line for a POSIX shell: no character of a job's id needs quotes. */
 export function adviceWords(jobsId: string, status: 'failed' | 'unknown', error?: unknown): string {
   const { say, command, id, batch } = adviceFor(jobsId, status, error);
   if (command === undefined) return `${say}.`;

@@ -213,7 +213,7 @@ export async function openInvocationWorker(session: Session, hooks: WorkerHooks)
   const worker = await openWorker(session, storage, hooks);
   const { ledger, table } = storage;
   return {
-    /** Handles the messages of an invocation with so much time left; returns the ids of those that must come back. */
+    /** Handles the messages of an invocation with this much time left; returns the ids of those that must come back. */
     run(messages: readonly QueueMessage[], remainingMs: number): Promise<readonly string[]> {
       const lease = leaseOf(remainingMs, ledger);
       return runBatch(messages, { worker, lease, queue, concurrency: settings.PLATFORM_CONCURRENCY });

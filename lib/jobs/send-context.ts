@@ -22,7 +22,7 @@ export type SendContext = {
   readonly isPlatformAway?: (() => Promise<boolean>) | undefined;
   /** To be called when a part of the job's work is stored that need not be repeated. Default: not recorded. */
   readonly onProgress?: (() => Promise<void>) | undefined;
-  /** Registers a callback that runs when this worker is finished with the job. Default: nothing is held. */
+  /** Registers a callback that runs when this worker is finished with the job. Default: not registered. */
   readonly hold?: ((release: () => void) => void) | undefined;
   /** After this time (epoch milliseconds) no send may start, since it could outlast the deadline. */
   readonly lastSendMs?: number | undefined;

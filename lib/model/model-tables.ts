@@ -15,7 +15,7 @@ import { type Flag, flagMeanings, flagsOf, relations } from './rules/index.ts';
 
 const as_of = stored(
   'bigint',
-  moment(epochMoment('as_of'), 'when the runs that the flags are of were the latest, in UTC'),
+  moment(epochMoment('as_of'), 'when the runs behind the flags were the latest, in UTC'),
 );
 
 /** Joins records to things: `record_id` is the id as it was sent, `thing_id` is canonical, as all other ids are. */
@@ -104,7 +104,7 @@ export const modelTables = {
           guesses: ['valid', 'status'],
         },
       ),
-      broken: stored('boolean', 'whether that makes it a broken link'),
+      broken: stored('boolean', 'whether the link is broken: its validity is not valid'),
       stated_by: stored('string', 'the field that states it first'),
       stater_kind: storedWord('stater_kind', 'the kind of the thing whose record states it'),
       stater_id: storedId('the id of that thing'),
@@ -153,7 +153,7 @@ export const modelTables = {
       locked: stored('bigint', 'how many of the calculations are locked'),
       oldest_modified_at: moment(
         epochMoment('oldest_modified'),
-        'when the calculation that was not touched for longest was last changed, in UTC',
+        'the last change of the calculation that has been unchanged for longest, in UTC',
       ),
       oldest_modified: stored('bigint'),
       broken_links: stored('bigint', 'how many of the calculations and cards have broken links'),

@@ -7,7 +7,7 @@ export type Clock = {
   readonly steady?: (() => number) | undefined;
   /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: 0. */
   readonly clockErrorMs?: () => number;
-  /** How often it was set so far, if a correction can hide that. Default: none can. */
+  /** How often it was set so far, if a correction can hide that. Default: corrections hide nothing. */
   readonly steps?: () => number;
 };
 
@@ -23,7 +23,7 @@ export function trackTime(clock: Clock, atMs = clock.now()): AdjustedTime {
 /** A clock that moves by more than this beside a steady one was set, or its process was stopped. */
 const STEP_MS = 50;
 
-/** Makes the function that returns whether the clock was set since its last call. */
+/** Creates the function that returns whether the clock was set since its last call. */
 export function watchSteps(clock: Pick<Clock, 'now' | 'steady' | 'steps'>): () => boolean {
   // The time first: reading it is what notices a step.
   const look = () => ({ atMs: apartMs(clock), steps: clock.steps?.() });

@@ -206,7 +206,7 @@ async function untilQuiet(worker: Worker, signal: AbortSignal | undefined): Prom
 
 const RETRY_MS = 1_000;
 
-/** Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait so long, and any other error. */
+/** Runs `act` once the table responds. Throws `PaceWaitError` if the call may not wait that long, and any other error. */
 async function whenTableAvailable(
   worker: Worker,
   { calledAt, signal }: SlotRequest,

@@ -35,7 +35,7 @@ export type RunOptions<T> = {
   readonly priority?: Priority | undefined;
   /** The name of the operation: one that is throttled while others are accepted waits alone. Default: none. */
   readonly operation?: string | undefined;
-  /** Whether the call's result shows that the platform accepts calls. Default: it does, unless it was throttled. */
+  /** Whether the call's result shows that the platform accepts calls. Default: true, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**
    * Work that must be finished before the call leaves. Awaited shortly before its slot, which is taken last: however

@@ -140,7 +140,7 @@ function yieldMs({ operations = {}, throttle }: Budget, operation = ''): number 
   return isLast ? YIELD_MS : 0;
 }
 
-/** Waits and returns the budget to try next. Throws `PaceWaitError` if the call may not wait so long. */
+/** Waits and returns the budget to try next. Throws `PaceWaitError` if the call may not wait that long. */
 async function overcome(
   obstacle: Obstacle,
   budget: Budget,

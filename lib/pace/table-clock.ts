@@ -103,7 +103,7 @@ export function createTableClock(
 }
 
 /**
- * Makes the function that reads the table until a second begins there, and then once a second in the background until
+ * Creates the function that reads the table until a second begins there, and then once a second in the background until
  * its time is known well. Where responses have no `Date`, it gives up. Throws what `look` throws twice in a row, and
  * the abort.
  */

@@ -65,7 +65,7 @@ export function openCalls(options: PlatformOptions): (retry?: Partial<RetryLimit
 }
 
 /**
- * Makes a client. Opens no connection until the first call. The operations throw `PlatformError`.
+ * Creates a client. Opens no connection until the first call. The operations throw `PlatformError`.
  *
  * ```ts
  * const platform = createPlatform({

@@ -64,7 +64,7 @@ export const calculation = {
     TYPES.list,
   /** Unique names of functions in upper case, in no order. */ functions: TYPES.list,
   /** The ids of the calculations that the formula names. */ functionTemplateDependencies: TYPES.list,
-  /** As in a row of a search; null where there is none. */ activeLinks: TYPES.maybeObject,
+  /** As in a row of a search; null without links. */ activeLinks: TYPES.maybeObject,
 } as const satisfies Members;
 
 /** A complete calculation: a named formula over the columns of a dataset. Members besides `id` are as received. */
@@ -77,7 +77,7 @@ export const file = {
   /** When it was created: ISO text or epoch milliseconds. */ created: TYPES.idOrTime,
   /** The media type, such as text/csv; null for a directory. */ contentType: TYPES.maybeText,
   /** The hash of the content; null for a directory. */ hash: TYPES.maybeText,
-  /** Of the hash: SHA_1, SHA_256_HEX, MD5 or UNKNOWN. */ hashAlgorithm: TYPES.maybeText,
+  /** The algorithm of the hash: SHA_1, SHA_256_HEX, MD5 or UNKNOWN. */ hashAlgorithm: TYPES.maybeText,
   /** An address that is valid for a short time. */ downloadUrl: TYPES.maybeText,
   /** The connector that delivered it; null for an upload. */ connectorKey: TYPES.maybeText,
   /** PENDING, QUEUED, IN_PROGRESS, RAG_RECEIVED, COMPLETED, FAILED, SKIPPED or UNKNOWN. */ indexStatus:

@@ -85,7 +85,7 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   }
 }
 
-/** Those that a gateway uses for a while, such as to its login. The others are permanent, or no redirects (304). */
+/** Redirects that a gateway uses for a while, such as to its login. The others are permanent, or no redirects (304). */
 const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
 
 /** A proxy that is overloaded, not one that refuses: it would refuse the same request again. */

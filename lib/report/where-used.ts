@@ -280,7 +280,7 @@ function waysTo(edges: Uint32Array, graph: UsesGraph, shown: (node: number) => N
 /** A thing whose dependents are being collected. */
 type Found = { -readonly [Name in keyof UsedThing]: UsedThing[Name] } & { readonly dependents: Dependent[] };
 
-/** Of these the model knows what uses them. */
+/** The kinds of which the model knows what uses them. */
 const IN_GRAPH: ReadonlySet<Source> = new Set(['calculations', 'cards']);
 
 /**

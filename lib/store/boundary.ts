@@ -1,7 +1,10 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
 export type Boundary = {
-  /** `doing` is the action and its object, `get latest.json`. `work` is given it with the location, for failures of its own. */
+  /**
+   * `doing` is the action and its object, `get latest.json`. `work` receives it with the location, for its own
+   * failures.
+   */
   run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
 };
@@ -37,7 +40,10 @@ export function createBoundary(location: string, explain: (error: unknown) => St
   };
 }
 
-/** Runs what stores a caller's pieces. If they throw, it throws the same: the boundary would take that for its own failure. */
+/**
+ * Stores a caller's pieces. If they throw, it throws the same error: otherwise the boundary would report it as its own
+ * failure.
+ */
 export async function withPieces<T>(
   pieces: AsyncIterable<Uint8Array>,
   store: (watched: AsyncIterable<Uint8Array>) => Promise<T>,

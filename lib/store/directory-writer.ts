@@ -95,11 +95,14 @@ function createPreparation(
   };
 }
 
-/** Has git ignore a store that is begun here. A folder that holds anything else belongs to the user, and stays as it is. */
+/**
+ * Makes git ignore a store that is begun here. A folder with anything else in it belongs to the user, and is left
+ * alone.
+ */
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
   if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
-  // It may hold customers' texts.
+  // It may contain customers' texts.
   await makeFolder(root, (path) => mkdir(path, path === root ? { mode: 0o700 } : {}));
   await writeFile(join(root, IGNORE_FILE), '*\n', { flag: 'wx' }).catch(unlessCode(['EEXIST'], undefined));
 }
@@ -192,8 +195,8 @@ export const writeTemporary = (
   });
 
 /**
- * A second name in `folder` for the file at `source`, which is on disk: no file of a store is ever written again, a new
- * one takes its name. A copy where a file has only one name, or is another user's.
+ * A hard link in `folder` to the file at `source`, which is on disk: no file of a store is ever rewritten, a new one
+ * takes its name. A copy if the file system has no hard links, or the file is another user's.
  */
 const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
@@ -201,7 +204,7 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
       () => true,
       () => false,
     );
-    // An old file would be taken for an abandoned one.
+    // A file with an old date would count as abandoned.
     if (isLinked) return utimes(path, new Date(), new Date()).catch(unlessCode(['EPERM'], undefined));
     await copyFile(source, path, constants.COPYFILE_EXCL);
     await using file = await open(path, 'r+');
@@ -393,7 +396,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
     try {
       renew();
     } catch {
-      // It shows when the lock is used.
+      // It records when the lock is used.
     }
   }
   const timer = setInterval(beatOn, BEAT_MS).unref();
@@ -402,7 +405,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
     renew,
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
-      // Both fail where the file was moved out and another holder's lock may be there.
+      // Both fail if the file was moved out and another holder's lock may be there.
       await rename(at(beat), file).catch(() => undefined);
       await rmdir(path).catch(() => undefined);
     },
@@ -415,8 +418,8 @@ const MAX_ATTEMPTS = 10;
 const SET_GROUP = 0o2000;
 
 /**
- * Who may use what is made in a folder: its owner, since it may hold customers' texts; its group too in a folder whose
- * files are the group's (`chmod g+s`), as far as the umask lets it.
+ * The permissions of what is created in a folder: for its owner, since it may contain customers' texts; for its group
+ * too in a folder with `chmod g+s`, as far as the umask allows.
  */
 async function modeIn(folder: string): Promise<number> {
   return ((await stat(folder)).mode & SET_GROUP) === 0 ? 0o700 : 0o770;
@@ -431,7 +434,7 @@ export async function makeFolder(
     try {
       return await make(folder);
     } catch (error) {
-      // A file in the place of the folder shows when something is put into it.
+      // A file in place of the folder is reported when something is stored in it.
       if (errorCode(error) === 'EEXIST') return;
       const parent = dirname(folder);
       if (errorCode(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS || parent === folder) throw error;

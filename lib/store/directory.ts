@@ -86,7 +86,7 @@ export function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
-      // Where nothing can be made, nothing is missing.
+      // Where nothing can be created, nothing is missing.
       return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
     case 'EACCES':
     case 'EPERM':

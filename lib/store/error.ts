@@ -12,7 +12,7 @@ export type StoreFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
-  /** Of a directory: its file system takes no writes, or has no room for more. */
+  /** For a directory: its file system is read-only, or full. */
   | { readonly kind: 'read-only' | 'full'; readonly code: string }
   /** Others wrote to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }

@@ -1,9 +1,9 @@
 import { StoreError } from './error.ts';
 
-/** The folder for a directory store's locks and half-written files; no key begins with it. */
+/** The folder for a directory store's locks and temporary files; no key begins with it. */
 export const RESERVED_FOLDER = '.store';
 
-/** The file that keeps a directory store out of git; no key is this. */
+/** The file that keeps a directory store out of git; no key has this name. */
 export const IGNORE_FILE = '.gitignore';
 
 /** Throws a `bad-key` StoreError unless every store can hold an object under `key`. */
@@ -65,7 +65,7 @@ export const keySegment = (id: string): string =>
     .replace(/\.$/, '.!0')
     .replace(RESERVED_BY_WINDOWS, '!0$&');
 
-/** The id that a segment stands for; undefined if `keySegment` gives no such segment. */
+/** The id of a segment; undefined if `keySegment` returns no such segment. */
 export function idOfSegment(segment: string): string | undefined {
   // From left to right: what looks like `!0` may be the end of a run and a digit.
   const id = segment.replace(
@@ -79,7 +79,7 @@ export function idOfSegment(segment: string): string | undefined {
 const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 
-/** From so many on, one escape of all capitals and colons is shorter than one of each. */
+/** From this number on, one escape for all capitals and colons is shorter than one for each. */
 const MIN_IN_RUN = 4;
 
 function shifted(run: string): string {

@@ -28,7 +28,7 @@ export async function openStore(
   return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
 }
 
-/** What the bucket of a store does by itself to what is stored (see `examineBucket`); undefined for a directory. */
+/** How the bucket of a store changes stored objects by itself (see `examineBucket`); undefined for a directory. */
 export async function examineStore(location: string, environment: AwsEnvironment, signal?: AbortSignal) {
   const place = parseLocation(location);
   if (place.kind === 'directory') return undefined;
@@ -39,13 +39,13 @@ export async function examineStore(location: string, environment: AwsEnvironment
 
 const statsOf = (location: string) => stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
 
-/** Throws a `bad-location` StoreError for a directory that does not exist. A bucket is asked by whatever uses it. */
+/** Throws a `bad-location` StoreError for a missing directory. A missing bucket is reported at its first use. */
 export async function checkStoreExists(location: string): Promise<void> {
   if (parseLocation(location).kind === 's3' || (await statsOf(location)) !== undefined) return;
   throw badLocation('a directory that exists', resolve(location));
 }
 
-/** What a location names. Throws a `bad-location` StoreError. */
+/** Parses a location. Throws a `bad-location` StoreError. */
 function parseLocation(
   location: string,
 ):

@@ -4,21 +4,22 @@ import { once } from '../base/index.ts';
 import { errorCode, unlessCode } from './error.ts';
 
 /*
- * Room that is taken while there is some, and given up when the disk is full: for what makes room, since deleting needs
- * a lock and a mark, and for what was paid for. Files of several blocks, since inodes run out as well as bytes.
+ * Space that is reserved while there is plenty, and released when the disk is full: for acts that free space, since
+ * deleting needs a lock and a mark, and for what was paid for. It consists of files of several blocks, since inodes run
+ * out as well as bytes.
  */
 
 const FILES = 8;
 const FILE_BYTES = 16 * 1024;
 
-/** A disk with less room than this many reserves has none. */
+/** A disk has no room if it has less than this many reserves. */
 const MIN_ROOM = 8;
 
-/** A reserve in a folder of its own, the parent of which exists. */
+/** A reserve in a folder of its own, whose parent exists. */
 export function createReserve(folder: string) {
   const spend = () => rm(folder, { force: true, recursive: true });
   return {
-    /** Takes the room, once in a process, if there is plenty. Never throws. */
+    /** Reserves the space, once in a process, if there is plenty. Never throws. */
     take: once(async (): Promise<void> => {
       try {
         const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
@@ -29,11 +30,11 @@ export function createReserve(folder: string) {
         for (let index = 0; index < FILES; index += 1)
           await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
       } catch {
-        // Less than a whole one would keep others from room that does not suffice.
+        // Less than a whole reserve would only take space from others.
         await spend().catch(() => undefined);
       }
     }),
-    /** Does something, and if the disk is full for it, once more with the room of the reserve. */
+    /** Does something, and if the disk is full, once more with the space of the reserve. */
     async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {
       try {
         return await work();

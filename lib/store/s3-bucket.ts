@@ -8,8 +8,8 @@ import {
 import { readAwsFault } from '../base/aws/index.ts';
 
 /**
- * Reads the region, versions and lifecycle of a bucket. What these credentials may not read is a fact that says so.
- * `faults`: what it does by itself to what is stored that breaks a promise, a line each.
+ * Reads the region, versions and lifecycle of a bucket. What these credentials may not read is reported as such.
+ * `faults`: how its rules break a promise, a line each.
  */
 export async function examineBucket(
   client: S3Client,
@@ -50,7 +50,7 @@ export async function examineBucket(
 
 const unknown = (error: unknown) => ({ code: readAwsFault(error).code });
 
-/** S3 names the region of a bucket in the head of a refusal, too. */
+/** S3 also names the region of a bucket in the headers of a refusal. */
 async function regionsOf(client: S3Client, bucket: string, abort: { readonly abortSignal?: AbortSignal }) {
   const found = await client.send(new HeadBucketCommand({ Bucket: bucket }), abort).then(
     ({ BucketRegion }) => BucketRegion,
@@ -60,13 +60,16 @@ async function regionsOf(client: S3Client, bucket: string, abort: { readonly abo
   return { found, set: await client.config.region() };
 }
 
-/** What expires by plan: what works, results and texts leave behind, by `lifetimes` of the template. */
+/** What expires by plan: work folders, results and texts, by `lifetimes` of the template. */
 const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as const;
 
-/** Of these, an object must be restored for hours before it can be read. */
+/** Storage classes whose objects must be restored for hours before they can be read. */
 const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
 
-/** The rules that delete or archive what is to stay under `root`, in words. One for tagged objects is its author's plan. */
+/**
+ * The rules that delete or archive objects under `root` that should stay, in words. A rule for tagged objects is taken
+ * as intended.
+ */
 export function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
   return rules.flatMap(({ ID = 'without a name', Status, Filter, Prefix, Expiration, Transitions = [] }) => {
     const under = Filter?.And?.Prefix ?? Filter?.Prefix ?? Prefix ?? '';

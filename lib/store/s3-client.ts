@@ -21,7 +21,7 @@ export function createS3Client(environment: AwsEnvironment): S3Client {
   return client;
 }
 
-/** What makes an object: parts of an upload are encrypted as the upload was begun. */
+/** The requests that create an object: parts of an upload have the encryption of the upload. */
 const WRITES = new Set(['PutObjectCommand', 'CopyObjectCommand', 'CreateMultipartUploadCommand']);
 
 /** SYNC_ENCRYPTION as S3 is asked for it: `AES256`, `aws:kms`, or `aws:kms:KEY`. */

@@ -12,7 +12,10 @@ export async function signLink(options: {
   readonly environment: AwsEnvironment;
 }): Promise<{
   readonly url: string;
-  /** When the credentials end that signed it, and the link with them; undefined if they do not end, or do not say when. */
+  /**
+   * When the credentials that signed it expire, and the link with them; undefined if they do not expire, or it is
+   * unknown.
+   */
   readonly credentialsEnd: Date | undefined;
   readonly isTemporary: boolean;
 }> {

@@ -208,7 +208,7 @@ async function* listOldVersions(
 
 const TAGGED_AT_ONCE = 8;
 
-/** Gives objects of the folder this tag in place of all others. One that is gone is left out. */
+/** Sets this tag on objects of the folder, in place of all others. A missing object is skipped. */
 async function tagObjects(
   own: OwnFolder,
   under: string,
@@ -290,7 +290,7 @@ async function wholeBody(
 
 type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
 
-/** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
+/** Undefined rather than an empty object: without options the client reuses its prepared middleware. */
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
 /**
@@ -349,7 +349,7 @@ const conditionHeaders = (condition: PutCondition) =>
  */
 function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);
-  // After a lost response, completing the parts again finds no upload to complete.
+  // After a lost response, completing the upload again finds no upload.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   if (condition === undefined) return 'throw';
   // S3 may have begun a response of 200 before it checked: then only the code shows the refusal.
@@ -402,13 +402,13 @@ async function sendParts(client: S3Client, input: PutObjectCommandInput, signal:
     params: input,
     partSize: PART_BYTES,
     abortController,
-    // It would abort only some failed uploads, and throw what that said in place of the first error.
+    // It would abort only some failed uploads, and throw that error instead of the first one.
     leavePartsOnError: true,
   });
   try {
     return await upload.done();
   } catch (error) {
-    // Parts that are left cost money. No error here may hide the first one.
+    // Leftover parts cost money. No error here may hide the first one.
     const { Bucket, Key } = input;
     const parts = { Bucket, Key, UploadId: upload.uploadId };
     if (upload.uploadId !== undefined)

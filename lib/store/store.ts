@@ -1,7 +1,7 @@
-/** What a key holds. `etag` changes whenever the content does; opaque to the caller. */
+/** The content of a key. `etag` changes whenever the content does; opaque to the caller. */
 export type StoredObject = { readonly body: Buffer; readonly etag: string };
 
-/** A condition on the object now under the key: there must be none, or it must still have this etag. */
+/** A condition on the object under the key: it must not exist, or must still have this etag. */
 export type PutCondition = { readonly ifAbsent: true } | { readonly ifMatch: string };
 
 type Abortable = { readonly signal?: AbortSignal | undefined };
@@ -9,11 +9,14 @@ type Abortable = { readonly signal?: AbortSignal | undefined };
 export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
-  /** The SHA-256 of the body in hex, where the caller knows it: a directory need not compute it again, for the etag. */
+  /** The SHA-256 of the body in hex, if the caller knows it: a directory need not compute it again, for the etag. */
   readonly sha256?: string;
-  /** The tag that the object has from the start, if objects of the store have tags. Default: none. */
+  /** The tag of the object from the start, if objects of the store have tags. Default: none. */
   readonly tag?: Tag | undefined;
-  /** What makes room, or was paid for, may use the room that a directory keeps for a full disk. Default: false. */
+  /**
+   * Whether the space that a directory reserves for a full disk may be used: to free space, or for what was paid for.
+   * Default: false.
+   */
   readonly mayUseReserve?: boolean | undefined;
 };
 
@@ -23,7 +26,7 @@ export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Another one once other content was stored. In S3 it is the etag that `get` and `put` return; opaque to the caller. */
+  /** Changes when other content is stored. In S3 it is the etag that `get` and `put` return; opaque to the caller. */
   readonly mark: string;
   /** When it was stored last, in epoch milliseconds, by the clock of the disk or of S3; absent where that is not known. */
   readonly storedMs?: number | undefined;
@@ -38,7 +41,7 @@ export type ListedObject = {
  * control characters (`checkKey`). No key should be the folder of another (`a` and `a/b`): a directory refuses that.
  */
 export type Store = {
-  /** Where it is, for people to read: `s3://bucket/prefix` or the absolute path of the directory. */
+  /** Its location, for people: `s3://bucket/prefix` or the absolute path of the directory. */
   readonly location: string;
   /** The whole object, or undefined if there is none. For small objects: manifests, `latest.json`. */
   get(
@@ -68,9 +71,9 @@ export type Store = {
   folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
   /** Deletes the object; it is not an error if there is none. */
   delete(key: string, options?: Abortable): Promise<void>;
-  /** The file that an object is, which must not be changed. Absent if the store's objects are no files. */
+  /** The file that is the object; it must not be changed. Absent if the store's objects are no files. */
   fileOf?(key: string): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined>;
-  /** What was overwritten or deleted, as far as it can still be read. Absent if the store never holds such a thing. */
+  /** Overwritten or deleted content that can still be read. Absent if the store never keeps any. */
   oldVersions?(prefix: string, options?: Abortable): AsyncGenerator<OldVersion>;
   /** Replaces all other tags; if it throws, some may have it. Absent if the store's objects have no tags. */
   tagAll?(prefix: string, tag: Tag, options?: Abortable): Promise<void>;

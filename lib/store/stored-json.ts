@@ -7,13 +7,13 @@ import type { Store, StoredObject } from './store.ts';
 /** Maximum bytes of a stored JSON object, unless its kind has a limit of its own. */
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
 
-/** Maximum bytes of one that lists what a run or a chunk consists of. */
+/** Maximum bytes of an object that lists the parts of a run or a chunk. */
 export const MAX_LIST_BYTES = 128 * 1024 * 1024;
 
 /** Maximum values in a stored JSON object: parsed, they take less than a gigabyte. */
 const MAX_VALUES = 3_000_000;
 
-/** An object in the store is missing, or not what it should be; the message names the object. */
+/** A stored object is missing or invalid; the message names it. */
 export class StoredObjectError extends Error {
   override readonly name = 'StoredObjectError';
   readonly kind: 'missing' | 'invalid';
@@ -24,7 +24,7 @@ export class StoredObjectError extends Error {
   }
 }
 
-/** Passes what is missing or damaged to `report`, and is undefined instead of it: `found.catch(unlessDamaged(report))`. */
+/** Passes a missing or damaged object to `report`, and returns undefined: `found.catch(unlessDamaged(report))`. */
 export const unlessDamaged =
   (report: (fault: string) => void = () => undefined) =>
   (error: unknown): undefined => {
@@ -41,7 +41,7 @@ type Expected<T> = {
   readonly mostBytes?: number | undefined;
 };
 
-/** The JSON object under a key. Throws `StoredObjectError` if there is none, or if it is something else. */
+/** The JSON object under a key. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStored<T>(
   store: Pick<Store, 'get' | 'location'>,
   key: string,
@@ -52,7 +52,7 @@ export async function readStored<T>(
   return stored;
 }
 
-/** Undefined if there is none. Throws `StoredObjectError` if it is something else, or has more than `mostBytes`. */
+/** Undefined if it is missing. Throws `StoredObjectError` if it is invalid, or has more than `mostBytes`. */
 export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
@@ -63,7 +63,7 @@ export async function findStored<T>(
   return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
 }
 
-/** The object under a key; undefined if there is none. Throws `StoredObjectError` if it has more bytes. */
+/** The object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large. */
 export async function getBounded(
   store: Pick<Store, 'get'>,
   key: string,
@@ -102,10 +102,13 @@ const MAX_PLACES = 20;
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
-/** The bytes of a JSON object in one line, for what lies beside lines of JSON: Spark takes several lines for broken records. */
+/**
+ * The bytes of a JSON object in one line, for objects beside lines of JSON: Spark would read several lines as broken
+ * records.
+ */
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-/** As `printStored`, for an object that is read again: throws `StoredObjectError` if `parseStored` would refuse it. */
+/** As `printStored`, for an object that is read back: throws `StoredObjectError` if `parseStored` would refuse it. */
 export function printBounded(key: string, value: unknown, mostBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);
   if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);

@@ -18,7 +18,7 @@ import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
 type DynamoTableOptions = {
-  /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
+  /** Its keys are the strings `pk` and `sk`; its TTL attribute, if any, is `expires`. */
   readonly tableName: string;
   readonly environment: AwsEnvironment;
   readonly client?: DynamoDBClient;
@@ -87,8 +87,8 @@ export function createDynamoTable({
 }
 
 /**
- * When DynamoDB, by its own clock, may delete a row: never before its time by that clock, whatever the clock here says. The
- * lifetime counts from the `Date` of the last response; before the first one no row expires, until it is written again.
+ * When DynamoDB may delete a row, by its own clock, whatever the clock here says. The lifetime counts from the `Date`
+ * of the last response; before the first response no row expires, until it is written again.
  */
 function createExpiry(onDate: DynamoTableOptions['onDate']) {
   let seen: { readonly dateMs: number; readonly atMs: number; readonly hereMs: number } | undefined;
@@ -103,7 +103,7 @@ function createExpiry(onDate: DynamoTableOptions['onDate']) {
   };
 }
 
-/** How often, and after which pause, rows are read that the table left out, under load or beyond 16 MB. */
+/** How often, and after which pauses, rows are read again that the table left out, under load or beyond 16 MB. */
 const MAX_READS = 8;
 const UNREAD_PAUSE = { baseDelayMs: 50, maxDelayMs: 5_000 };
 
@@ -134,7 +134,7 @@ function readAll(
 export type ClientLimits = {
   /** How often a request is made. Default: four times, or `AWS_MAX_ATTEMPTS`. */
   readonly attempts?: number | undefined;
-  /** How long one may take. Default: 5 s, since DynamoDB responds within tens of milliseconds. */
+  /** The time limit of one request. Default: 5 s, since DynamoDB responds within tens of milliseconds. */
   readonly timeoutMs?: number | undefined;
 };
 
@@ -203,7 +203,7 @@ const toStored = ({ row, token }: Item = {}): StoredRow | undefined =>
     ? undefined
     : { row: parseOwnJson(row.S) as Row, token: token.S };
 
-/** The row that comes with a failed condition; undefined if there was none, or the table does not return it. */
+/** The row in a failed condition; undefined if none exists, or the table does not return it. */
 function rowInTheWay(error: unknown): StoredRow | undefined {
   return error instanceof ConditionalCheckFailedException ? toStored(error.Item) : undefined;
 }
@@ -272,10 +272,10 @@ function failureOf(table: string, error: unknown): TableFailure {
 }
 
 type SettleWriteOptions = {
-  /** Makes the write; it may be repeated, since it is conditional. */
+  /** Sends the write; it may be repeated, since it is conditional. */
   readonly write: () => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
-  /** The row that a failed condition came back with; undefined if it came back without one, and the row is read. */
+  /** The row in a failed condition; undefined if it had none, and the row is read. */
   readonly rowOf: (conditionFailed: unknown) => StoredRow | undefined;
   /** Whether the row shows that the write was made. */
   readonly isBuilt: (current: StoredRow | undefined) => boolean;
@@ -287,9 +287,9 @@ const ROUNDS = 3;
 const PAUSE_MS = 100;
 
 /**
- * A failed condition may be due to the write itself, made by an attempt whose response was lost: the row shows it.
- * After an ambiguous failure the row shows it too, unless it is as it was before: then the write is repeated, three
- * times in all, and the last error is thrown. A write that was refused is thrown immediately.
+ * A condition may fail because of the write itself, if an attempt succeeded and its response was lost: the row shows
+ * it. After an ambiguous failure the row shows it too, unless it is unchanged: then the write is repeated, three times
+ * in all, and the last error is thrown. A refused write is thrown immediately.
  */
 export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
   const { write, read, rowOf, isBuilt, expected, sleep } = options;
@@ -303,7 +303,7 @@ export async function settleWrite(options: SettleWriteOptions): Promise<WriteRes
       const seen = await rowAfter(isRefused ? rowOf(error) : undefined, read);
       if (seen.kind === 'read') {
         if (isBuilt(seen.current)) return { kind: 'stored' };
-        // A replaced token never returns: the write can no longer be made.
+        // A replaced token never returns: the write can no longer succeed.
         if (isRefused || (seen.current?.token ?? null) !== expected)
           return { kind: 'other', current: seen.current };
       }

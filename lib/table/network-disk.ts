@@ -14,7 +14,7 @@ const NETWORK_TYPES: Readonly<Record<number, string>> = {
   1397113167: 'AFS',
 };
 
-/** What `mount` calls them on macOS. */
+/** Their names in macOS's `mount`. */
 const NETWORK_NAMES = /^(nfs|smbfs|afpfs|webdav|ftp|cifs|macfuse|osxfuse|fuse)/;
 
 /** The kind of network disk that a folder is on: locks on it are not reliable. Undefined for a disk of this machine. */

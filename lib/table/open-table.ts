@@ -5,7 +5,9 @@ import type { ClientLimits } from './dynamo-table.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Table } from './table.ts';
 
-/** Opens a DynamoDB table, or `sqlite:FILE`, where a killed worker's `leases`, members of rows, end with it. */
+/**
+ * Opens a DynamoDB table, or `sqlite:FILE`, in which `leases`, members of rows, end with the process that wrote them.
+ */
 export async function openTable(
   name: string,
   environment: AwsEnvironment,
@@ -33,9 +35,9 @@ export const openSqliteFile = async (path: string): Promise<SqliteFile> =>
 export type DateSeen = { readonly dateMs: number; readonly sentMs: number; readonly receivedMs: number };
 
 /**
- * To be called when a request leaves. What it returns takes the `Date` of the response, when that has come. `sentMs` and
- * `receivedMs` are both by the clock as it is set in the end: one that was set back or stood still meanwhile would bound
- * the table's time too narrowly.
+ * To be called when a request leaves. The function that it returns receives the `Date` of the response. `sentMs` and
+ * `receivedMs` are both by the clock as it is set in the end: a clock that was set back or stood still meanwhile would
+ * bound the table's time too narrowly.
  */
 export function awaitDate(now: () => number, steady: () => number): (dateMs: number) => DateSeen {
   const sentMs = now();
@@ -46,7 +48,7 @@ export function awaitDate(now: () => number, steady: () => number): (dateMs: num
   };
 }
 
-/** Calls the listener with the `Date` of each response from now on; none that has an `Age`. */
+/** Calls the listener with the `Date` of each response from now on, except those with an `Age`. */
 export type OnDate = (listener: (seen: DateSeen) => void) => void;
 
 /** The dates of a client's responses, requested and received by `now`. */

@@ -5,16 +5,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { BUSY, codeOf } from './sqlite-failure.ts';
 
 /*
- * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Ids of processes
- * would not do: containers share them, and they are used again.
+ * A lock that the kernel frees when a process ends: an exclusive transaction on a file of its own. Process ids would
+ * not do: containers share them, and they are reused.
  */
 
 const SEEN_MS = 500;
 
-/** Two processes that begin may meet at a new file, each with a name of its own: this often in a row they do not. */
+/** Two processes that start may collide at a new file, each with its own name: never this often in a row. */
 const MAX_TRIES = 10;
 
-/** Which of the processes whose files are in a folder are running. */
+/** Which processes with a file in this folder are running. */
 export function createAliveness(folder: string) {
   let own: { readonly name: string; readonly lock: DatabaseSync } | undefined;
   const seenMs = new Map<string, number>();
@@ -26,7 +26,7 @@ export function createAliveness(folder: string) {
     own = undefined;
   };
 
-  /** Changes no file: it is asked by what only reads, too. */
+  /** Changes no file: readers call it too. */
   const isAlive = (name: string): boolean => {
     if (name === own?.name) return true;
     if (performance.now() < (seenMs.get(name) ?? 0) + SEEN_MS) return true;
@@ -66,20 +66,23 @@ function isLocked(path: string): boolean {
     asking.exec('SELECT 1 FROM sqlite_schema');
     return false;
   } catch (error) {
-    // One that has just ended deletes its own.
+    // A process that has just ended deletes its own file.
     if (isTaken(error)) return true;
     if (existsSync(path)) throw error;
     return false;
   }
 }
 
-/** Deleted while it is locked, so that no process that begins has it. */
+/** Deleted while it is locked, so that no process that starts gets it. */
 function deleteEnded(path: string): void {
   const lock = lockOf(path);
   if (lock !== undefined) release(lock, path);
 }
 
-/** The lock on a file, which is created; undefined if another process has it. Any other failure is thrown: a full disk is no process. */
+/**
+ * Locks a file, which is created; undefined if another process has the lock. Throws any other failure: a full disk is
+ * not another process.
+ */
 function lockOf(path: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -95,12 +98,12 @@ function lockOf(path: string): DatabaseSync | undefined {
 const isTaken = (error: unknown): boolean => codeOf(error) === BUSY;
 
 function release(lock: DatabaseSync, path: string): void {
-  // Windows deletes no open file.
+  // Windows cannot delete an open file.
   if (process.platform === 'win32') lock.close();
   try {
     rmSync(path, { force: true });
   } catch {
-    // Nor, for a while, one that was open. Without its lock it says nothing, and the next process deletes it.
+    // Nor, for a while, one that was open. Without its lock it means nothing, and the next process deletes it.
   }
   if (lock.isOpen) lock.close();
 }

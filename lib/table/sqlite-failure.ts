@@ -6,7 +6,7 @@ import { TableError, type TableFailure } from './table-error.ts';
 export const BUSY = 5;
 const FULL = 13;
 
-/** SQLite has one code for whatever the operating system refused. */
+/** SQLite has a single code for all refusals of the operating system. */
 const REFUSED_CODES = {
   3: 'SQLITE_PERM',
   8: 'SQLITE_READONLY',
@@ -35,7 +35,7 @@ export const codeOf = (error: unknown): number | undefined =>
 
 export const isFull = (error: unknown): boolean => codeOf(error) === FULL;
 
-/** `by`: what failed to read a file must not write a byte to learn why. */
+/** `by`: a failed read must not write a byte to learn its cause. */
 export function asTableError(tried: string, path: string, error: unknown, by: 'read' | 'write'): TableError {
   if (error instanceof TableError) return error;
   return new TableError(`${tried} in ${path}`, failureOf(path, error, by), { cause: error });
@@ -64,7 +64,7 @@ function failureOfCode(table: string, code: string, name = code): TableFailure {
 const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
-/** What SQLite writes at once when it opens a file: its index of the log, and a page of that. */
+/** The bytes that SQLite writes when it opens a file: the index of its log, and a page. */
 const PROBE_BYTES = 64 * 1_024;
 
 /** Why nothing can be stored beside the file: the operating system's own code. */
@@ -82,7 +82,7 @@ function diskFault(table: string): TableFailure | undefined {
   }
 }
 
-/** The same as far as it shows without a write. */
+/** The reason as far as it is visible without a write. */
 function seenFault(table: string): TableFailure | undefined {
   const folder = dirname(table);
   try {
@@ -95,7 +95,7 @@ function seenFault(table: string): TableFailure | undefined {
   return hasRoom ? undefined : { kind: 'full', code: 'ENOSPC' };
 }
 
-/** SQLite gives its log and index the mode of the file when it makes them: they stay as they are when that is changed. */
+/** SQLite creates its log and index with the mode of the file: they keep it when the file's mode changes. */
 function deniedFile(table: string): TableFailure | undefined {
   const file = ['', '-wal', '-shm']
     .map((suffix) => table + suffix)

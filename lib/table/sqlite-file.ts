@@ -21,9 +21,12 @@ import { TableError } from './table-error.ts';
 /** A file of SQLite that several processes of one host share. Failures are thrown as `TableError`. */
 export type SqliteFile = {
   readonly path: string;
-  /** Looks something up; undefined, and nothing is created, if there is no file yet, or an empty one. */
+  /** Runs a query; undefined, and nothing is created, if the file is missing or empty. */
   read<T>(tried: string, look: (db: DatabaseSync) => T): Promise<T | undefined>;
-  /** Whole or not at all; creates the file. Changes of one turn share a transaction: none may throw after a write. */
+  /**
+   * All or nothing; creates the file. Changes of one turn of the event loop share a transaction: none may throw after a
+   * write.
+   */
   write<T>(
     tried: string,
     change: (db: DatabaseSync, self: string) => T,
@@ -31,7 +34,7 @@ export type SqliteFile = {
   ): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;
-  /** Writes everything that was erased over, in the log too. */
+  /** Overwrites everything that was erased, in the log too. */
   erase(): Promise<void>;
   close(): void;
 };
@@ -95,7 +98,7 @@ function createFile(path: string): SqliteFile {
     try {
       const db = await connections.toWrite();
       await reserve.take();
-      // A process is known to live before anything says that it holds it.
+      // A process is known to be alive before any row says that it holds something.
       aliveness.self();
       for (const settle of await commitWith(reserve, db, given)) settle();
     } catch (error) {
@@ -141,7 +144,10 @@ function createFile(path: string): SqliteFile {
   };
 }
 
-/** One connection to read until the first write, which one that may write makes; from then on that one does both. */
+/**
+ * A connection for reading until the first write, which a connection for writing makes; from then on that one does
+ * both.
+ */
 function createConnections(path: string) {
   let reader: DatabaseSync | undefined;
   let writer: DatabaseSync | undefined;
@@ -175,21 +181,21 @@ function createConnections(path: string) {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A process that was killed while it began the file may have left it so. */
+/** A process that was killed while it created the file may have left it so. */
 const isBlank = (db: DatabaseSync): boolean => numberOf(db, 'schema_version') === 0;
 
 const numberOf = (db: DatabaseSync, name: string): number =>
   Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 
-/** A checkpoint that another process holds up, by reading what the log holds, does not fail: it says so. */
+/** A checkpoint that waits for another process's read of the log does not fail: it reports it. */
 function emptyLog(db: DatabaseSync): void {
   const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
   if (busy !== 0) throw Object.assign(new Error('another process reads it'), { errcode: BUSY });
 }
 
-/** Makes all changes in one transaction, or none; returns the callbacks that report the outcome to their callers. */
+/** Applies all changes in one transaction, or none; returns the callbacks that report the outcome to their callers. */
 function commit(db: DatabaseSync, given: readonly Waiting[]): readonly (() => void)[] {
-  // From here to the end in one turn: the next one may bring other changes.
+  // From here to the end within one turn: the next one may bring other changes.
   db.exec('BEGIN IMMEDIATE');
   try {
     const settled = given.map(({ make }) => make(db));
@@ -210,7 +216,7 @@ function commitWith(reserve: ReturnType<typeof createReserve>, db: DatabaseSync,
   );
 }
 
-/** Tries until no other process holds the lock, without blocking the event loop, which renews leases. */
+/** Retries until no other process holds the lock, without blocking the event loop, which renews leases. */
 async function patiently<T>(work: () => T): Promise<T> {
   const endMs = performance.now() + PATIENCE_MS;
   for (let waitMs = 1; ; waitMs = Math.min(25, waitMs * 2)) {
@@ -226,14 +232,16 @@ async function patiently<T>(work: () => T): Promise<T> {
 const LOCAL_DISK =
   'a disk of this machine: set SYNC_TABLE=sqlite:FILE to a file on one, which other hosts do not share';
 
-/** A connection to write begins the file. One to read changes none, and a log that a killed process left stays as it is. */
+/**
+ * A connection for writing creates the file. One for reading changes no file, and leaves the log of a killed process.
+ */
 async function connect(path: string, by: 'read' | 'write'): Promise<DatabaseSync> {
   refuseOldSqlite();
   if (by === 'write') await makeFolder(dirname(path));
   const network = await networkOf(dirname(path));
   if (network !== undefined) throw refused(path, LOCAL_DISK, network);
   if (by === 'write') await create(path);
-  // The last connection to close empties a log. Without one, a connection that may not write would leave one behind.
+  // The last connection to close empties a log. A connection that may not write would leave a log behind.
   const readOnly = by === 'read' && sizeOf(`${path}-wal`) > 0;
   const db = new DatabaseSync(path, { timeout: 0, readOnly });
   try {
@@ -269,7 +277,7 @@ function checkOurs(db: DatabaseSync, path: string): void {
 
 /** Begins a new file; may be repeated while another process does the same. */
 function prepare(db: DatabaseSync): void {
-  // The switch ignores any timeout, and fails while another process makes it.
+  // The switch ignores any timeout, and fails while another process switches.
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON');
   db.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
@@ -287,7 +295,10 @@ function begin(db: DatabaseSync): void {
   db.prepare("INSERT INTO facts (name, value) VALUES ('id', ?)").run(randomUUID());
 }
 
-/** The id that distinguishes a file from another one at the same path; undefined if there is no file to read. Writing creates it. */
+/**
+ * The id that distinguishes a file from another one at the same path; undefined without a readable file. Writing
+ * creates it.
+ */
 export const idOf = (file: SqliteFile, by: 'read' | 'write') => file[by]('look at', (db) => factOf(db, 'id'));
 
 const factOf = (db: DatabaseSync, name: string): string | undefined =>

@@ -5,16 +5,21 @@ import type { SqliteFile } from './sqlite-file.ts';
 import type { Row, RowKey, StoredRow, Table, WriteResult } from './table.ts';
 
 type SqliteTableOptions = {
-  /** Members in epoch milliseconds, read as 0 once the process that wrote the row has ended. Default: none. */
+  /** Members in epoch milliseconds that are read as 0 once the process that wrote the row has ended. Default: none. */
   readonly leases?: readonly string[];
   readonly now?: () => number;
-  /** Milliseconds on a clock that is never set, and that all processes of the machine share. Default: since it started. */
+  /**
+   * Milliseconds on a clock that is never set, and that all processes of the machine share. Default: since it started.
+   */
   readonly steady?: () => number;
 };
 
 const sinceBoot = () => Number(process.hrtime.bigint() / 1_000_000n);
 
-/** Rows stay until they are deleted: no clock expires one. Leases are stored by the steady clock: setting the other one ends none. */
+/**
+ * Rows stay until they are deleted: no clock expires one. Leases are stored by the steady clock: setting the other
+ * clock ends none.
+ */
 export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions = {}): Table {
   const { textOf, rowOf } = createRows(file, options);
   const stored = (found: Found | undefined): StoredRow | undefined =>
@@ -56,7 +61,7 @@ export function createSqliteTable(file: SqliteFile, options: SqliteTableOptions 
   };
 }
 
-/** Rows as they are stored: a lease by the steady clock, and of a writer that has ended none that lasts. */
+/** Rows as stored: leases by the steady clock; the lease of a writer that has ended does not last. */
 function createRows(
   file: SqliteFile,
   { leases = [], now = Date.now, steady = sinceBoot }: SqliteTableOptions,
@@ -94,7 +99,7 @@ const found = (db: DatabaseSync, { partition, sort }: RowKey) =>
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 
-/** A statement of an open file, prepared once: that takes four times as long as running it. */
+/** A statement of an open file, prepared once: preparing takes four times as long as running it. */
 function statement(db: DatabaseSync, sql: string): StatementSync {
   const own = prepared.get(db) ?? new Map<string, StatementSync>();
   const made = own.get(sql) ?? db.prepare(sql);
@@ -108,7 +113,7 @@ async function checked<T>(act: string, key: RowKey, work: (tried: string) => Pro
   return work(tried);
 }
 
-/** Rows that are read at once: a scan must not hold the event loop. */
+/** Maximum rows that are read at once: a scan must not block the event loop. */
 const PAGE = 500;
 
 async function* pages(

@@ -7,14 +7,14 @@ import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
- * A store names the table by which its jobs and texts are sent. A process with another table sends nothing, since that
- * table's rows say that nothing was sent. A table in DynamoDB is known by its name alone: the roles of the stack may not use
- * DescribeTable.
+ * A store names the table by which its jobs and texts are sent. A process with another table sends nothing: by the rows
+ * of that table nothing was sent yet. A table in DynamoDB is known by its name alone: the roles of the stack may not
+ * use DescribeTable.
  */
 
 export const TABLE_KEY = 'table.json';
 
-/** The table as SYNC_TABLE names it, the stack of who named it, and of a file its id. */
+/** The table as named in SYNC_TABLE, the stack of the process that named it, and the id of a file. */
 const namedSchema = z.object({
   version: z.literal(1),
   table: z.string(),
@@ -24,15 +24,15 @@ const namedSchema = z.object({
 
 type NamedTable = z.infer<typeof namedSchema>;
 
-/** Passes if the store names this table; otherwise throws a `bad-table` TableError, and nothing is to be sent. */
+/** Resolves if the store names this table; otherwise throws a `bad-table` TableError, and nothing may be sent. */
 export type CheckTable = () => Promise<void>;
 
-/** In the settings of a command that begins a new ledger with what it sends. It is not the name of a variable. */
+/** A setting of a command that begins a new ledger with what it sends. It is not the name of a variable. */
 export const NEW_LEDGER = '--new-ledger';
 
 /**
- * Checks a table, as SYNC_TABLE names it. Names it in the store unless a table is named, or with `NEW_LEDGER`, and
- * creates a file only for that. Passes once and for all; an unavailable store counts as an unavailable table.
+ * Checks a table, as named in SYNC_TABLE. Names it in the store if the store names none, or with `NEW_LEDGER`, and
+ * creates a file only for that. Succeeds once and for all; an unavailable store counts as an unavailable table.
  */
 export const tableCheckOf = (
   table: string,
@@ -49,7 +49,7 @@ export const tableCheckOf = (
       if (named !== undefined) return await compare(named, table, store.location);
       const own = await naming(table, environment['SYNC_STACK']);
       await store.put(TABLE_KEY, printStored(own), isNew ? {} : { condition: { ifAbsent: true } });
-      // Of two first senders, the other may have been faster.
+      // Another first sender may have been faster.
       await compare((await read()) ?? own, table, store.location);
     } catch (error) {
       throw asTableError(error);

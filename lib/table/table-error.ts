@@ -8,9 +8,9 @@ export type TableFailure =
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
-  /** `file`: the one of SQLite's that this process may not write. */
+  /** `file`: the file of SQLite that this process may not write. */
   | { readonly kind: 'denied'; readonly code: string; readonly file?: string }
-  /** Of a file: its file system has no room or no inodes left, or takes no writes. Nothing was stored. */
+  /** For a file: its file system is full, without inodes, or read-only. Nothing was stored. */
   | { readonly kind: 'full' | 'read-only'; readonly code: string }
   /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
   | { readonly kind: 'busy'; readonly code: string }

@@ -10,24 +10,27 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined };
 
-/** What a row holds; undefined members are left out. Rows are small: DynamoDB accepts 400 KB. */
+/** The content of a row; undefined members are left out. Rows are small: DynamoDB accepts 400 KB. */
 export type Row = { readonly [name: string]: Json | undefined };
 
 /** The current row, and the token of the write that stored it. */
 export type StoredRow = { readonly row: Row; readonly token: string };
 
 export type WriteOptions = {
-  /** The token of the row to be replaced; null if there must be no row. */
+  /** The token of the row to be replaced; null if no row may exist. */
   readonly expected: string | null;
   /** Unique to this write: a writer whose response was lost finds its own token in the row. */
   readonly token: string;
-  /** How long DynamoDB keeps the row at least, by its own clock; SQLite keeps it until it is deleted. Default: for ever. */
+  /**
+   * The minimum time that DynamoDB keeps the row, by its own clock; SQLite keeps it until it is deleted. Default:
+   * forever.
+   */
   readonly lifetimeMs?: number;
-  /** What was paid for may use the room that a file keeps for a full disk. Default: false. */
+  /** Whether the space that a file reserves for a full disk may be used: for what was paid for. Default: false. */
   readonly mayUseReserve?: boolean | undefined;
 };
 
-/** `stored`, or what is there instead: another write was first, and was left alone. */
+/** `stored`, or the row that is there instead: another write was first, and was left alone. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };

@@ -306,7 +306,7 @@ function gatherRows(pieces: TextLines) {
         start = 0;
       }
     },
-    /** Consumes so many lines: all that `next` returned, or fewer. */
+    /** Consumes this many lines: all that `next` returned, or fewer. */
     take(taken: number) {
       start += taken;
       count = 0;

@@ -192,7 +192,7 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>, place: TextPlace): A
     }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
-    const what = `gzip: expected a complete file, got ${error.message}: make it again`;
+    const what = `gzip: expected a complete file, got ${error.message}: create it again`;
     throw new TextError('gzip', what, { ...place, line }, { cause: error });
   }
 }

@@ -14,7 +14,7 @@ test('a sleep of less than no time ends at once', async () => {
   await expect(sleep(-5)).resolves.toBeUndefined();
 });
 
-test('a sleep lasts as long as it is told', async () => {
+test('a sleep lasts as long as requested', async () => {
   const startMs = performance.now();
 
   await sleep(20);

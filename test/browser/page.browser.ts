@@ -187,7 +187,7 @@ test('where-used leads from a dataset to a known card, in the picture and in the
   await page.context().close();
 });
 
-test('a list is sorted, paged and searched, and its address shows the same to whoever gets it', async () => {
+test('a list is sorted, paged and searched, and its address shows the same to others', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#calculations`);
   const sizes = facts.calculations?.list.columns.id ?? [];
 

@@ -17,7 +17,7 @@ const COMMANDS: readonly (readonly [readonly string[]])[] = [
   [['sandbox', '--json', '--calculations', '1']],
 ];
 
-test.each(sampled(2, COMMANDS))('standard output that nobody reads is quiet: %j', async (argv) => {
+test.each(sampled(2, COMMANDS))('standard output that nothing reads is quiet: %j', async (argv) => {
   const child = spawnCommand(argv, { SYNC_STORE: folder.path });
   const said = text(child.stderr);
   child.stdout.destroy();

@@ -92,7 +92,7 @@ describe('call', () => {
     expect(err).toContain('no luck');
   });
 
-  test('of a function that is still running says so and exits 3: nobody knows how it ends', async () => {
+  test('of a function that is still running says so and exits 3: it is unknown how it ends', async () => {
     await using server = await startServer(json(execution({ status: 'RUNNING', result: null })));
     const settings = { ...settingsOf(sandbox, folder.path), PLATFORM_BASE_URL: server.url };
 

@@ -80,11 +80,11 @@ describe('digest', () => {
 
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(/^Nothing to say since [\d-]+ [\d:]+ UTC$/),
+      out: expect.stringMatching(/^Nothing new since [\d-]+ [\d:]+ UTC$/),
     });
   });
 
-  test('to Slack is one post, in which a name mentions nobody', async () => {
+  test('to Slack is one post, in which a name mentions no one', async () => {
     const { code, requests } = await posted('slack');
 
     expect(code).toBe(0);

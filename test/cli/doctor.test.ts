@@ -115,7 +115,7 @@ test('with nothing but a folder the queue and the table are in it, and --json pr
   expect(checks[0]).toEqual({ name: 'settings', status: 'ok', detail: expect.any(String) });
   expect(checks.at(-1).name).toBe('rights');
   expect(statuses(out)).toMatchObject({ bucket: 'ok', queue: 'ok', table: 'ok' });
-  expect(out).toContain('restored from an older copy');
+  expect(out).toContain('an older copy of the file would send again');
   expect(code).toBe(0);
 });
 
@@ -234,7 +234,7 @@ describe('says what to do, exit 1:', () => {
   });
 
   test.each([
-    ['denied', 'AccessDenied', 'so it was not tried whether the store keeps the conditions'],
+    ['denied', 'AccessDenied', 'so conditional writes were not tried'],
     ['other', '501 NotImplemented', 'overwrite each other’s'],
   ] as const)('a store that refuses writes (%s) or conditional ones', async (kind, code, words) => {
     const store = createMemoryStore();

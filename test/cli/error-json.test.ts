@@ -57,7 +57,7 @@ test('the platform: what came back, and whether the request may have taken effec
   });
 });
 
-test('the store and a service that is away', async () => {
+test('the store and a service that is unavailable', async () => {
   const store = await errorOf(['runs'], { SYNC_STORE: 'https://somebody:password@host/' });
   const table = await errorOf(['jobs'], {
     SYNC_TABLE: 'jobs',

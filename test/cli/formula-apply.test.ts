@@ -203,7 +203,7 @@ describe('formula apply', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('--max-affected sends nothing where nobody knows what depends on them', async () => {
+  test('--max-affected sends nothing where it is unknown what depends on them', async () => {
     const { file } = await firstTwo();
 
     const { code, err } = await run('formula', 'apply', file, '--name', 'may', '--max-affected', '100');
@@ -296,7 +296,7 @@ describe('formula undo', () => {
     expect(other.code).toBe(0);
   });
 
-  test('leaves alone and lists what somebody has changed since, unless it is named', async () => {
+  test('leaves alone and lists what a person has changed since, unless it is named', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
     sandbox.state.calculations.change(ids[0] ?? '', { archived: true });

@@ -55,7 +55,7 @@ async function start(plannedFaults: Faults = {}) {
 
 const RESOLVE = ['--note', 'its formula is 1 on the platform'] as const;
 
-test('undo of an update whose answer was lost says that it does not know, and sets it back for a word', async () => {
+test('undo of an update whose response was lost says that it does not know, and sets it back for a word', async () => {
   await using it = await start({ 1: 'reset-after' });
   await it.apply();
 
@@ -67,12 +67,12 @@ test('undo of an update whose answer was lost says that it does not know, and se
 
   expect(undone.code).toBe(3);
   expect(undone.err).toMatch(
-    /whether its formula was set is not known, since no answer came: it was changed last at 20/,
+    /it is unknown whether its formula was set, since no response came: it was changed last at 20/,
   );
   expect(undone.err).toContain(`to set it back in any case: --even-if-changed ${it.id}`);
-  expect(undone.err).not.toContain('it is as it was');
+  expect(undone.err).not.toContain('so it is unchanged');
   expect(anyway.out).toContain('1 done');
-  expect(after.err).toContain('has not changed it since our update before. It is as it was');
+  expect(after.err).toContain('has not changed it since our previous update');
   expect(again.out).toContain('1 done');
   expect(await it.log()).toEqual(['SUM(1)', '1', 'SUM(1)']);
   expect(it.sandbox.counts().formulaUpdates).toEqual({ [it.id]: 4 });
@@ -88,7 +88,7 @@ test('undo of an update whose worker was killed after it was sent says that it d
 
   expect(undone).toMatchObject({
     code: 3,
-    err: expect.stringContaining('whether its formula was set is not known'),
+    err: expect.stringContaining('it is unknown whether its formula was set'),
   });
 });
 
@@ -102,7 +102,7 @@ test('undo leaves what the platform has not changed since our update before: its
 
   expect(undone).toMatchObject({
     code: 3,
-    err: expect.stringContaining('the platform has not changed it since our update before. It is as it was'),
+    err: expect.stringContaining('the platform has not changed it since our previous update'),
   });
 });
 
@@ -117,7 +117,7 @@ test('undo says what was certainly not sent, or waits to be', async () => {
   await ledger.claim(it.asked, { leaseMs: 60_000, sends: true });
   const underWay = await it.undo('--even-if-changed', it.id);
 
-  expect(never.err).toContain('its formula was not set: it is as it was');
+  expect(never.err).toContain('its formula was not set, so it is unchanged');
   expect(waits.err).toContain(`its update is not sent yet: platform-sync jobs cancel may.${it.id} stops it`);
   expect(underWay.err).toContain('its update is under way');
   expect(it.sandbox.counts().formulaUpdates).toEqual({});
@@ -145,7 +145,7 @@ test('resolve failed is a person’s word that nothing was set', async () => {
 
   const undone = await it.undo();
 
-  expect(undone.err).toContain('its formula was not set: it is as it was');
+  expect(undone.err).toContain('its formula was not set, so it is unchanged');
 });
 
 test('a formula that was set by a worker killed before the log has it is taken back', async () => {
@@ -168,7 +168,7 @@ test('an equal formula that an earlier update set does not pass for this one', a
   const undone = await it.undo();
 
   expect(undone.err).not.toContain('is set back already');
-  expect(undone.err).toContain('whether its formula was set is not known');
+  expect(undone.err).toContain('it is unknown whether its formula was set');
 });
 
 test('a formula that was set again is undone again, each time by a job of its own', async () => {

@@ -102,7 +102,7 @@ describe('init', () => {
     expect(err).toContain('PLATFORM_BASE_URL: expected an origin over https');
   });
 
-  test('writes nothing if nobody answers any more', async () => {
+  test('writes nothing if no one answers any more', async () => {
     const { ended } = await answering([['Address', CTRL_D]]);
 
     await expect(written('127')).rejects.toThrow('ENOENT');
@@ -150,6 +150,6 @@ test('init --sandbox, and then the commands that it names, need nothing else', a
   platform.interrupt();
 
   expect(taken).toMatchObject({ code: 0, out: expect.stringMatching(/^calculations: 7 records/) });
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('expected a port that is free') });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('expected a free port') });
   expect((await platform.ended).out).toContain(`PLATFORM_BASE_URL=${settings['PLATFORM_BASE_URL']}`);
 });

@@ -149,7 +149,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
   expect(unasked).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--yes: expected it, since this does again'),
+    err: expect.stringContaining('--yes: expected it, since this repeats'),
   });
   expect(JSON.parse(left.out)).toMatchObject({
     opened: [],
@@ -157,7 +157,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
     movedBack: 1,
   });
   expect(err).toMatch(
-    /executed by the platform, and to be done again:\n {2}thrown \(run-function\): execution .+ ended with FAILED/,
+    /executed by the platform, to be run again:\n {2}thrown \(run-function\): execution .+ ended with FAILED/,
   );
   expect(out.split('\n')).toEqual([
     'reopened, and on the queue again: 1 job',

@@ -56,7 +56,7 @@ describe('people read', () => {
     expect(clockTime(NOON)).toBe('12:00:00');
   });
 
-  test('why a job was put back, and nothing of how it ended, which is shown elsewhere', () => {
+  test('why a job was requeued, and nothing of how it ended, which is shown elsewhere', () => {
     const { logger, shown } = startLog();
     const err = failed({ kind: 'status', status: 401 });
 
@@ -91,7 +91,7 @@ describe('people read', () => {
 
     logger.error({ messageId: 'm1', err }, 'message not handled');
     const away = new TableError('read', { kind: 'busy', code: 'Throttling' });
-    logger.warn({ err: away, problem: 'TableAway' }, 'table away: nothing is sent');
+    logger.warn({ err: away, problem: 'TableAway' }, 'table unavailable: nothing is sent');
     logger.warn(
       { refused: 'refused/m2.json', faults: ['type: expected a job', 'id: no'] },
       'message refused',

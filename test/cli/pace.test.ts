@@ -58,7 +58,7 @@ test('shows the budget and what the fleet has used of it', async () => {
   ]);
 });
 
-test('shows that the platform is away, why, and when it is probed next', async () => {
+test('shows that the platform is unavailable, why, and when it is probed next', async () => {
   const breaker = {
     sinceMs: Date.parse('2026-11-21T09:00:00Z'),
     cause: 'unreachable',
@@ -162,7 +162,7 @@ describe('an operator', () => {
     const json = JSON.parse((await pace(['--json'])).out);
     const lifted = await pace(['--rate', '60']);
 
-    expect(capped.out).toContain('rate: 1.5 a second, by --rate; configured are 50 a second');
+    expect(capped.out).toContain('rate: 1.5 a second, set by --rate; the configured rate is 50 a second');
     expect(json).toMatchObject({ rate: 1.5, cap: { rate: 1.5, configuredRate: 50 }, effectiveRate: 1.5 });
     expect(lifted.out).toContain('rate: 50 a second, as configured; --rate 60 is no lower');
   });

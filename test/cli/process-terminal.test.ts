@@ -62,7 +62,7 @@ describe('the terminal of this process, at a terminal', () => {
 });
 
 describe('room for output', () => {
-  test('there is some at once, and somebody who reads it', async () => {
+  test('there is some at once, with a reader', async () => {
     expect(await processTerminal().drained?.()).toBe(true);
   });
 

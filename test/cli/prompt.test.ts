@@ -63,7 +63,7 @@ describe('the prompt', () => {
     expect(await ended).toBe('done');
   });
 
-  test('shows what is wrong, and goes on', async () => {
+  test('shows what is wrong, and continues', async () => {
     const { type, shows, ended } = openPrompt();
 
     type('SELECT nam FROM calculations;\n');

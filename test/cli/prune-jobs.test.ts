@@ -141,7 +141,7 @@ test('a large response goes from work/ once only its result has it', async () =>
   expect(JSON.parse(out)).toMatchObject({ id: 'old', response: '9'.repeat(200_000) });
 });
 
-test('it refuses where nobody is asked, with what is of runs, and with a table in AWS', async () => {
+test('it refuses without a terminal to ask at, with what is of runs, and with a table in AWS', async () => {
   await using jobs = await startWithOld([adds('old')], []);
   const inAws = { ...jobs.shared, SYNC_TABLE: 'ledger', AWS_REGION: 'eu-west-1' };
 

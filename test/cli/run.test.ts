@@ -98,7 +98,7 @@ async function runRows(jobs: Jobs, path: string, rows: string, ...more: readonly
   return { ...JSON.parse(out), err };
 }
 
-test('rows are known by what they say, not by the name of their file, and what had ended before is told apart', async () => {
+test('rows are known by what they say, not by the name of their file, and what had ended before is distinguished', async () => {
   await using jobs = await startJobs();
   const may = await runRows(jobs, 'may/input.csv', 'n\n1\n2\n2\n');
 

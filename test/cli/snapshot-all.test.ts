@@ -126,7 +126,7 @@ test('a look at some cards whose dataset is gone fails no night, unless it was g
   expect(unnamed).toMatchObject({
     code: 0,
     found: [{ refused: ['empty', 'incomplete'] }],
-    err: expect.stringContaining('all that it selects is gone'),
+    err: expect.stringContaining('everything that it selects is gone'),
   });
   expect(named).toMatchObject({
     code: 3,

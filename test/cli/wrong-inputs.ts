@@ -182,7 +182,7 @@ export const wrongInputs: readonly WrongUse[] = [
     { SYNC_ALLOW: '{"types":["run-fnction"]}' },
     'SYNC_ALLOW.types.0: expected one of',
   ),
-  settings('snapshot calculations', { PLATFORM_BASE_URL: '' }, 'have them tried: platform-sync init'),
+  settings('snapshot calculations', { PLATFORM_BASE_URL: '' }, 'to enter and test them: platform-sync init'),
   settings(
     'snapshot calculations',
     { PLATFORM_RATE: 'fast' },

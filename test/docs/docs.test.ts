@@ -137,7 +137,7 @@ test('a block with a test of its own is among the examples there', () => {
   for (const { test, text } of blocks) if (test !== undefined) expect(example(test)).toBe(text);
 });
 
-test('a block that nobody runs is found', () => {
+test('a block that nothing runs is found', () => {
   const source = ['```', 'platform-sync runs', '```', '```sh deploy', 'ls', '```', ''].join('\n');
 
   expect(blocksOf('a.md', source).map(kindOf)).toEqual([undefined, undefined]);

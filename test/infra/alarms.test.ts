@@ -62,7 +62,7 @@ test('each condition has a section in the runbook, and each section a condition'
   expect([...new Set(sections)].sort()).toEqual([...headings].sort());
 });
 
-test('whatever raises an alarm goes to somebody at its severity', () => {
+test('whatever raises an alarm goes to a person at its severity', () => {
   const { alarms: found, conditions } = conditionsOf(full);
 
   // On the left what had an alarm of its own when each was one metric.
@@ -103,7 +103,7 @@ test('whatever raises an alarm goes to somebody at its severity', () => {
   });
 });
 
-test('each alarm says what is wrong, links to the runbook and notifies somebody', () => {
+test('each alarm says what is wrong, links to the runbook and notifies a person', () => {
   for (const alarm of alarms) {
     expect(alarm.AlarmDescription).toMatch(/^[A-Z].+ https:\/\/wiki\.example\.com\/runbook#[A-Za-z]+/);
     expect(alarm.AlarmActions).toHaveLength(isPage(alarm) ? 3 : 2);
@@ -271,7 +271,7 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
   });
 });
 
-test('a snapshot whose next time nobody knows has no such alarm, and a warning says so, as of a digest for nobody', () => {
+test('a snapshot whose next time is unknown has no such alarm, and a warning says so, as of a digest for no one', () => {
   expect(
     expectedOf([
       { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
@@ -318,7 +318,7 @@ test('what is measured is found by a saved query, which the dashboard shows', ()
   }
 });
 
-test('a Slack channel shows alarms, and nobody can command AWS from there', () => {
+test('a Slack channel shows alarms, and no one can command AWS from there', () => {
   template.hasResourceProperties('AWS::Chatbot::SlackChannelConfiguration', {
     SlackWorkspaceId: 'T0123ABCD',
     SlackChannelId: 'C0123ABCD',

@@ -134,7 +134,7 @@ describe('the tables of runs', () => {
 });
 
 describe('the tables over JSON', () => {
-  test('have partitions that nobody has to add: of jobs by type and day', () => {
+  test('have partitions that need not be added: of jobs by type and day', () => {
     const { Parameters, PartitionKeys, StorageDescriptor } = tableOf(synthesized().template, 'stored_jobs');
 
     expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['type', 'dt']);

@@ -587,7 +587,7 @@ describe('a key of the app', () => {
     expect(uses.get('SyncJobsRunJobsRole')).toEqual(['any: Decrypt', ROWS_ALLOW, writes].sort());
   });
 
-  test('of a bucket that exists may be used through S3 alone, and by nobody to encrypt what is not there', () => {
+  test('of a bucket that exists may be used through S3 alone, and by no one to encrypt what is not there', () => {
     const { template } = templateWith((stack) => ({
       bucket: Bucket.fromBucketAttributes(stack, 'Given', {
         bucketName: 'their-bucket',

@@ -95,7 +95,7 @@ test('no rule expires the newest run, which has no tag', () => {
     expect(TagFilters).toEqual([{ Key: 'platform-sync-run', Value: 'replaced' }]);
 });
 
-test('runs and their Parquet move to tiers that cost less while nobody reads them', () => {
+test('runs and their Parquet move to tiers that cost less while nothing reads them', () => {
   const moved = (prefix: string) => ({
     Prefix: prefix,
     Transitions: [{ StorageClass: 'INTELLIGENT_TIERING', TransitionInDays: 0 }],
@@ -134,7 +134,7 @@ describe('the token in a parameter', () => {
     ['its ARN', arn, arn],
     ['its name', '/acme/token', PLACE],
   ])(
-    'is named by %s, read by whoever calls the platform, and no secret is paid for',
+    'is named by %s, read by what calls the platform, and no secret is paid for',
     (_, tokenParameter, place) => {
       const template = templateOf({ ...own, tokenParameter });
 
@@ -181,7 +181,7 @@ describe('the token in a parameter', () => {
   });
 });
 
-test('alarms that notify nobody are a warning', () => {
+test('alarms that notify no one are a warning', () => {
   const warningsOf = (instance: object) =>
     appOf(instance)
       .synth()

@@ -121,7 +121,7 @@ describe('a send that may be repeated', () => {
     expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
-  test('ends after a fault of ours, but not while the table or the store is away', () => {
+  test('ends after a fault of ours, but not while the table or the store is unavailable', () => {
     const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
     const away = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
 

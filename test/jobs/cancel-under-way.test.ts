@@ -82,7 +82,7 @@ test('a batch that is cancelled while it is under way ends when its worker stops
 const summaryOf = async (batch: SlowBatch) =>
   (await batch.stored('scores/b1/_summary.json')) as { readonly cancelled?: number; readonly scored: number };
 
-test('a table that is away when a job looks whether it was cancelled does not stop it', async () => {
+test('a table that is unavailable when a job looks whether it was cancelled does not stop it', async () => {
   await using batch = await slowBatch(0, async () => undefined, 8);
   const read = () => Promise.reject(new Error('the table is away'));
   const worker = { ...batch.worker, ledger: { ...batch.ledger, read } };

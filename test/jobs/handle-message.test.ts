@@ -67,7 +67,7 @@ test('a job is in hand while it runs', async () => {
   expect(inHand.size()).toBe(0);
 });
 
-describe('while the platform is away', () => {
+describe('while the platform is unavailable', () => {
   const awayFor = (times: number) => ({
     blockedMs: async () => (times-- > 0 ? 8_000 : undefined),
     knownBlockedMs: () => undefined,

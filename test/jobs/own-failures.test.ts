@@ -109,11 +109,14 @@ test.each([
   ['data file', dataFile],
   ['function that may be repeated', repeatable],
   ['text', text],
-])('a single %s spends none of its attempts while the platform is away for three hours', async (_, job) => {
-  const { row, sends } = await deliver(job, (nowMs) => nowMs < 3 * HOUR_MS);
+])(
+  'a single %s spends none of its attempts while the platform is unavailable for three hours',
+  async (_, job) => {
+    const { row, sends } = await deliver(job, (nowMs) => nowMs < 3 * HOUR_MS);
 
-  // It ends by its own failures only once the read succeeds again.
-  expect(row?.startedAt).toBeLessThan(HOUR_MS);
-  expect(row?.finishedAt).toBeGreaterThan(3 * HOUR_MS);
-  expect(sends).toBeLessThan(120);
-});
+    // It ends by its own failures only once the read succeeds again.
+    expect(row?.startedAt).toBeLessThan(HOUR_MS);
+    expect(row?.finishedAt).toBeGreaterThan(3 * HOUR_MS);
+    expect(sends).toBeLessThan(120);
+  },
+);

@@ -61,7 +61,7 @@ function delivered(fake: Fake, worker = fake.worker) {
   return handleMessage(messageOf(runFunctionJob, 'm-2'), worker, leaseOf(fake));
 }
 
-describe('while the table is away', () => {
+describe('while the table is unavailable', () => {
   test('a large response is staged once, and found too', async () => {
     await using given = await succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
     const { fake } = given;

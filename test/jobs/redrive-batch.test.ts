@@ -121,7 +121,7 @@ test('a chunk stays ended whose job is unknown, or was cancelled and is not name
   expect(await cancelled.part()).toEqual([scored(1), scored(2), scored(3), bad]);
 });
 
-test('a batch that nobody scores yet has ended once it was cancelled', async () => {
+test('a batch that nothing scores yet has ended once it was cancelled', async () => {
   await using batch = await scoredBatch({ refused: [] });
 
   const { jobs, ...counts } = await cancelBatch('b1', batch.parts);

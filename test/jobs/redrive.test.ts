@@ -281,7 +281,7 @@ test.for([1, 2, 3, 4, 5, 6])(
   },
 );
 
-test('dead letters that somebody else holds are counted, and end the wait', async () => {
+test('dead letters that another process holds are counted, and end the wait', async () => {
   const clock = { nowMs: 0 };
   const dead = forgetfulQueue(clock, { seed: 1, bodies: ['a', 'b', 'c'] });
   await dead.receive({ most: 1, waitSeconds: 2, visibilitySeconds: 43_200 });

@@ -132,7 +132,7 @@ describe('a message that waits', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('for a table that is away for two days is not lost, and comes back within half a minute', async () => {
+  test('for a table that is unavailable for two days is not lost, and comes back within half a minute', async () => {
     await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
     const untilMs = fake.clock.nowMs + 48 * HOUR;
     const away = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });

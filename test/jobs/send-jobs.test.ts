@@ -72,7 +72,7 @@ test('all jobs that were sent leave no error', async () => {
   });
 });
 
-describe('a queue that is away for a while', () => {
+describe('a queue that is unavailable for a while', () => {
   const unreachable = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const all = (count: number, cause: unknown = unreachable) =>
     Array.from({ length: count }, (_, index) => ({ index, cause, mayBeSent: true }));

@@ -73,7 +73,7 @@ test('of a queue that knows what it holds, no poll is waited for that returns no
 const awsError = (name: string) =>
   new AwsError('queue', 'receive', Object.assign(new Error(name), { code: name, name }));
 
-describe('a queue that is away', () => {
+describe('a queue that is unavailable', () => {
   test.for(['ECONNREFUSED', 'TimeoutError', 'RequestThrottled', 'InternalFailure'])(
     'is tried again until it is back, with waits of 20 s at most, and logged once: %s',
     async (code) => {
@@ -151,7 +151,7 @@ describe('a queue that is away', () => {
   );
 });
 
-test('receives nothing while the table is away: only the messages in hand spend a receive', async () => {
+test('receives nothing while the table is unavailable: only the messages in hand spend a receive', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const backMs = fake.clock.nowMs + 15_000;
   const isAway = () => fake.clock.nowMs < backMs;

@@ -410,7 +410,7 @@ const readOnly = (store: Store): Store => ({
   },
 });
 
-test('and where nobody may write, or the model was deleted', async () => {
+test('and where no one may write, or the model was deleted', async () => {
   const store = await publishStore(craftedStore, 'lines');
   const naive = sorted(naiveAnswers(craftedStore));
   const unused = 'calculations unused';

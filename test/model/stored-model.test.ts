@@ -121,7 +121,7 @@ describe('a model that is stored', () => {
     expect(await rowsOf('cards')).toEqual([]);
   });
 
-  test('leaves the one that it replaces to its readers, and what is older to nobody', async () => {
+  test('leaves the one that it replaces to its readers, and what is older to no one', async () => {
     await publish('calculations', monday, revenue);
     await store.put('model/cards/left-by-a-killed-writer.parquet', Buffer.from('PAR1'));
     const first = await renew();

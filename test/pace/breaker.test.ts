@@ -105,7 +105,7 @@ describe('an outage of an hour', () => {
     expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
   });
 
-  test('stops each worker by itself while the table is away, too', async () => {
+  test('stops each worker by itself while the table is unavailable, too', async () => {
     const { between } = await runFleet([{ call }, { call }], 63 * MINUTE, (atMs) => atMs > MINUTE);
 
     expect(between(MINUTE + 5 * SECOND, 61 * MINUTE)).toEqual([0, 0]);

@@ -40,7 +40,7 @@ describe('clocks that are apart', () => {
   });
 
   test.each([100, 2_000])(
-    'by %i ms let no second hold more, as long as nobody knows the time exactly',
+    'by %i ms let no second hold more, as long as the exact time is unknown',
     async (byMs) => {
       for (let seed = 1; seed <= 12; seed += 1) {
         const random = randomFor(seed, 'responses');
@@ -199,7 +199,7 @@ test('the first call of a process waits for the beginning of a second at most', 
   expect(requests.reads).toBeLessThan(50);
 });
 
-describe('a process whose clock is off by minutes, and that meets a table that is away first', () => {
+describe('a process whose clock is off by minutes, and that meets a table that is unavailable first', () => {
   test.each([
     { skewMs: 300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
     { skewMs: -300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },

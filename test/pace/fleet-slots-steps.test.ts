@@ -86,7 +86,7 @@ function createWorker({ budget, responseMs = 40, lateness }: Given = {}) {
 }
 
 describe('a slot', () => {
-  test('of a free line is used once the response is here, and the line goes on as if it began then', async () => {
+  test('of a free line is used once the response is here, and the line continues as if it began then', async () => {
     const { take, memory, takeLog } = createWorker();
 
     const first = await take();

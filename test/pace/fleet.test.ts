@@ -267,7 +267,7 @@ describe('a difference between clocks', () => {
   });
 });
 
-describe('nobody starves', () => {
+describe('no one starves', () => {
   test('a snapshot that takes one slot at a time waits for one block of each other worker at most', async () => {
     const { departures } = await simulateFleet({
       rate: 50,

@@ -8,7 +8,7 @@ const BACK_MS = 31_000;
 const workers = (count: number): readonly SimulatedWorker[] =>
   Array.from({ length: count }, (_, worker) => ({ loops: 8, restMs: worker * 3 }));
 
-describe('while the table is away', () => {
+describe('while the table is unavailable', () => {
   test.each([
     [49, 8],
     [49, 10],

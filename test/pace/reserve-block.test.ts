@@ -135,7 +135,7 @@ describe('a block', () => {
     expect(budgets.map(({ longestWaitMs }) => longestWaitMs)).toEqual([20_000, 20_001, 1_200_000]);
   });
 
-  test('says it again after half a minute, since nobody counts it for longer than its slots last', async () => {
+  test('says it again after half a minute, since no one counts it for longer than its slots last', async () => {
     const workers = [-30_000, -30_001, -80_001].map((longestWaitAtMs, at) =>
       createWorker({
         maxWaitMs: at < 2 ? 20_000 : 5_000,

@@ -54,7 +54,7 @@ async function callsOf(steadyOf: (ms: number) => number, inFlight: number) {
 }
 
 describe.each(stops)('after a stop of an hour, %s,', (_, steadyOf) => {
-  test.each([1, 8, 20])('what waited goes on at once, with %i in flight', async (inFlight) => {
+  test.each([1, 8, 20])('what waited continues at once, with %i in flight', async (inFlight) => {
     const { leftAt, putOff } = await callsOf(steadyOf, inFlight);
 
     expect(leftAt).toHaveLength(20);

@@ -106,7 +106,7 @@ describe('a clock that is off', () => {
   });
 });
 
-test('a clock that somebody sets is noticed at once where another clock shows it, and right again after some responses', () => {
+test('a clock that is set is noticed at once where another clock shows it, and right again after some responses', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(5_000, 43);
 
@@ -257,7 +257,7 @@ describe('looks for the time', () => {
     expect(Math.abs(errorMs())).toBeLessThan(30);
   });
 
-  test('are not repeated until somebody sets the clock', async () => {
+  test('are not repeated until the clock is set', async () => {
     const { find, looked, state, errorMs } = lookingWith(300);
     await find();
     const first = looked.looks;
@@ -300,7 +300,7 @@ describe('looks for the time', () => {
     expect(state.steadyMs).toBeLessThan(200);
   });
 
-  test('leave it to the caller that the table is away', async () => {
+  test('leave it to the caller that the table is unavailable', async () => {
     const { find, looked } = lookingWith(300, () => Promise.reject(new Error('away')));
 
     await expect(find()).rejects.toThrow('away');

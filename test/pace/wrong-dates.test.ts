@@ -90,7 +90,7 @@ describe('dates that are wrong for 20 s', () => {
     },
   );
 
-  test('stop nobody for as long as calls may wait, where that is an hour', async () => {
+  test('stop no one for as long as calls may wait, where that is an hour', async () => {
     const workers = fleet({ maxWaitMs: 3_600_000 });
 
     const { after } = await fleetWith(all(86_400_000), { workers });

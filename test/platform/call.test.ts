@@ -58,7 +58,7 @@ describe('a call', () => {
     });
   });
 
-  test('gives a platform that was never reached only the time that somebody waits for it', async () => {
+  test('gives a platform that was never reached only the time that a person waits for it', async () => {
     const limits = { unreachedMs: 3_000 };
     const never = fakeCall([refused], { limits, turns: [new PaceWaitError(0, 0)] });
     const once = fakeCall([status(503), refused], { limits });

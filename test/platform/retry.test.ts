@@ -184,7 +184,7 @@ describe('the policy', () => {
   });
 });
 
-describe('a platform that somebody waits for', () => {
+describe('a platform that a person waits for', () => {
   const waited = { ...limits, unreachedMs: 8_000 };
 
   test('is given up soon if it never could be connected to', () => {

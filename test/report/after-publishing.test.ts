@@ -61,7 +61,7 @@ test('a report that fails does not hold up the model and the digest', async () =
   expect(happened).toEqual(['report', 'model', 'mail to arn']);
 });
 
-test('nobody has a digest who has not asked for one', async () => {
+test('no place has a digest without asking for one', async () => {
   const { call, happened } = await follow({ digests: [] });
 
   expect(await call()).toEqual({ report: 'written', digests: [] });

@@ -52,7 +52,7 @@ test('work that ended is no failure, and one that threw is the caller’s to add
   expect(often).toEqual([]);
 });
 
-test('where the store is away, a failure is reported at once', async () => {
+test('where the store is unavailable, a failure is reported at once', async () => {
   const store = createMemoryStore();
   const away = {
     ...store,

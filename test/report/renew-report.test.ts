@@ -65,7 +65,7 @@ test('what fails is thrown, and tried again by the next call', async () => {
   expect(await keep({ store, minutes: 20 })).toBe('written');
 });
 
-test('a narrowed place that nobody names is found in the first minutes of every third hour', async () => {
+test('a narrowed place that nothing names is found in the first minutes of every third hour', async () => {
   await publish(store, 'a', 'calculations.mine');
 
   expect(await keep({ store, minutes: 30 })).toBe('current');

@@ -68,7 +68,7 @@ const linesOf = (found: readonly UsedThing[]) => found.map(({ dependents }) => d
 describe('what depends on a thing', () => {
   beforeEach(publishChain);
 
-  test('ends after so many hops, and is counted beyond the limit', async () => {
+  test('ends after this many hops, and is counted beyond the limit', async () => {
     const [near, first] = [await find('d-1', { hops: 1 }), await find('d-1', { most: 1 })];
 
     expect(near.found[0]).toMatchObject({ total: 2, hops: [2], isCut: true });

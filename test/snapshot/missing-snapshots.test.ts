@@ -39,7 +39,7 @@ async function publish(store: MemoryStore, place: string, [started, finished]: r
   );
 }
 
-test('nothing is missing until it has been expected for as long, however often somebody looks', async () => {
+test('nothing is missing until it has been expected for as long, however often a person looks', async () => {
   const { look } = startWatch();
 
   expect(await look(0, [weekly, daily])).toEqual([]);
@@ -153,7 +153,7 @@ test('a time that is none is no run', async () => {
   expect(await look(42, [daily])).toEqual(['calculations']);
 });
 
-test('a store that is away fails the look, instead of reporting anything', async () => {
+test('a store that is unavailable fails the look, instead of reporting anything', async () => {
   const { store, look } = startWatch();
   store.get = () => Promise.reject(new Error('away'));
 

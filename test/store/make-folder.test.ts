@@ -20,7 +20,7 @@ test('makes a folder with those above it, and leaves one that is there', async (
   expect((await stat(deep)).isDirectory()).toBe(true);
 });
 
-test('leaves a file in its place to whoever uses the folder', async () => {
+test('leaves a file in its place to the user of the folder', async () => {
   await writeFile(join(folder.path, 'file'), '');
 
   await makeFolder(join(folder.path, 'file'));

@@ -60,7 +60,7 @@ test('a bucket without versions has no old ones', async () => {
   expect(await Array.fromAsync(s3.versions())).toEqual([]);
 });
 
-test('whoever may not list versions gets an error that names it', async () => {
+test('a caller that may not list versions gets an error that names it', async () => {
   const denied: Reply = (response) => response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
   await using s3 = await s3With(denied);
 

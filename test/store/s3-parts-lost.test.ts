@@ -99,7 +99,7 @@ describe('parts whose completion got no response, and which are gone when it is 
     expect(s3.steps()).toEqual(['create', 'complete', 'complete', 'discard', 'look']);
   });
 
-  test('are an error, without a condition, if the object is somebody else’s', async () => {
+  test('are an error, without a condition, if the object is another writer’s', async () => {
     await using s3 = await storeOver({ complete: [lost, gone], owner: 'them' });
 
     const put = s3.store.put('a', large);

@@ -33,7 +33,7 @@ const isThere = s3Error('PreconditionFailed', 412);
 const ifAbsent = { condition: { ifAbsent: true } } as const;
 
 describe('a put if absent whose response was lost', () => {
-  test('fails its condition if the object is somebody else’s', async () => {
+  test('fails its condition if the object is another writer’s', async () => {
     await using s3 = await storeOver([lost, isThere, objectOf(() => 'theirs')]);
 
     const result = await s3.store.put('a', small, ifAbsent);

@@ -203,7 +203,7 @@ describe('in S3', () => {
     }
   });
 
-  test('an endpoint that nobody listens on is unreachable', async () => {
+  test('an endpoint that nothing listens on is unreachable', async () => {
     const gone = { ...aws.settings, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' };
     const store = createS3Store({ client: createS3Client(gone), bucket });
 

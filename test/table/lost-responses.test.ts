@@ -115,7 +115,7 @@ describe('a put that never arrived', () => {
     expect(slept).toEqual([100]);
   });
 
-  test("finds somebody else's row and leaves it alone", async () => {
+  test("finds another writer's row and leaves it alone", async () => {
     const { table, reliable, sent } = await fatedTable(['fail'], 1);
     await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 
@@ -158,7 +158,7 @@ test('a refusal after a lost response says nothing about the write: the row does
   expect(sent).toEqual(['Put', 'Put', 'Get']);
 });
 
-test('a put that somebody else was faster than costs one request: the row comes with the refusal', async () => {
+test('a put that another process was faster than costs one request: the row comes with the refusal', async () => {
   const { table, reliable, sent } = await fatedTable([], 1);
   await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 

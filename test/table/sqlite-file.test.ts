@@ -47,12 +47,15 @@ test('reading creates nothing', async () => {
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test.skipIf(process.platform === 'win32')('nobody else may read the file, its log or its index', async () => {
-  await put('t1');
+test.skipIf(process.platform === 'win32')(
+  'no other user may read the file, its log or its index',
+  async () => {
+    await put('t1');
 
-  for (const suffix of ['', '-wal', '-shm'])
-    expect((await stat(`${path}${suffix}`)).mode & 0o777).toBe(0o600);
-});
+    for (const suffix of ['', '-wal', '-shm'])
+      expect((await stat(`${path}${suffix}`)).mode & 0o777).toBe(0o600);
+  },
+);
 
 test('six processes open a new file at once', { timeout: 60_000 }, async () => {
   const code = `for (let i = 0; i < 20; i += 1)
@@ -105,7 +108,7 @@ test('writes of many turns are each made', async () => {
   expect(await Promise.all(writes)).toEqual(Array.from({ length: 50 }, () => ({ kind: 'stored' })));
 });
 
-test('on a full disk the write is refused, reads go on, and the retry succeeds', async () => {
+test('on a full disk the write is refused, reads continue, and the retry succeeds', async () => {
   await put('t1');
   const table = createSqliteTable(sqliteFile(path));
   const big = { sort: 'big', partition: 'b' };

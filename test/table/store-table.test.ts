@@ -26,7 +26,7 @@ const refused = { name: 'TableError', failure: { kind: 'bad-table' } };
 const send = (store: Store, table: string, stack?: string) =>
   tableCheckOf(table, { SYNC_STACK: stack }, async () => store)();
 
-test('whoever sends first names the table, and the same table may send from then on', async () => {
+test('the first sender names the table, and the same table may send from then on', async () => {
   await send(store, file('a.db'));
   await send(store, file('a.db'));
 
@@ -146,7 +146,7 @@ describe('however the first senders meet or end', () => {
     expect(await named(store)).toMatchObject({ table: file('a.db') });
   });
 
-  test('one whose answer to the put was lost is the one that is named', async () => {
+  test('one whose response to the put was lost is the one that is named', async () => {
     const away = new StoreError('put', { kind: 'unreachable', code: 'ECONNRESET' });
     let losses = 1;
     const lossy: Store = {

@@ -1,7 +1,7 @@
 import { once } from '../async.ts';
 import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 
-/** The variables that clients of AWS read. */
+/** The variables that clients of AWS read from the environment. */
 export type AwsEnvironment = NetworkEnvironment;
 
 /** The SDK's own default. */
@@ -27,7 +27,7 @@ export function awsClientConfig(
       | 'EVENTBRIDGE'
       | 'SNS';
     readonly connectionTimeoutMs: number;
-    /** The limit until the head of the response arrives. */
+    /** The time limit for the head of a response. */
     readonly requestTimeoutMs: number;
   },
 ) {
@@ -38,8 +38,8 @@ export function awsClientConfig(
     ...(endpoint ? { endpoint: once(() => parsedEndpoint(endpoint)) } : {}),
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
-    // Putting the middleware together again for each command takes a sixth of a small request's CPU time. What is added
-    // to a command's own middleware is ignored, unless the command is sent with options of its own.
+    // Building the middleware for each command takes a sixth of a small request's CPU time. Middleware added to a
+    // command is ignored, unless the command is sent with options of its own.
     cacheMiddleware: true,
     requestHandler: {
       // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK creates its own agents,
@@ -52,7 +52,7 @@ export function awsClientConfig(
   };
 }
 
-/** As the SDK has it, which would parse a text for each request. Throws `TypeError` if it is no URL. */
+/** Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is no URL. */
 function parsedEndpoint(url: string) {
   const { protocol, hostname, port, pathname: path } = new URL(url);
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
@@ -132,6 +132,6 @@ export function queueEndpoint(
       ...(hostname.includes('.api.') ? { useDualstackEndpoint: true } : {}),
       ...inRegion,
     };
-  // It speaks https, whatever the URL says.
+  // The SDK speaks https, even if the URL says http.
   return { endpoint: `https://${hostname}`, ...inRegion };
 }

@@ -3,15 +3,15 @@ import { firstLine, messageOf } from '../faults.ts';
 /** The parts of an SDK error that decisions need. */
 type AwsFault = {
   /**
-   * The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code; and
-   * `KMS.AccessDenied` if a key is what may not be used.
+   * The code of the service or of Node; `HTTP 502` if another server responded, or the service gave no code; and
+   * `KMS.AccessDenied` if a key may not be used.
    */
   readonly code: string;
   readonly message: string;
   /** Undefined if there was no response. A failure that S3 reports in the body of a 200 has 503 here. */
   readonly status: number | undefined;
   readonly attempts: number;
-  /** The settings that the SDK found no value in; undefined if none is missing. Then it has sent no request. */
+  /** The settings without a value that the SDK needs; undefined if none is missing. If any is, no request was sent. */
   readonly missing?: string;
 };
 
@@ -25,7 +25,7 @@ export function readAwsFault(error: unknown): AwsFault {
   return { code: codeOf(error, status), message, status, attempts };
 }
 
-/** The parser's own words quote what it could not parse, such as a page of a proxy. */
+/** The parser's own message quotes the text, such as a page of a proxy. */
 const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
   status !== undefined && name === 'SyntaxError';
 
@@ -40,7 +40,7 @@ function codeOf(error: Error, status: number | undefined): string {
     : code;
 }
 
-/** Where a key may not be used, S3, DynamoDB, Secrets Manager and Parameter Store say so only in words. */
+/** If a key may not be used, S3, DynamoDB, Secrets Manager and Parameter Store show it only in the message. */
 const ACCESS_DENIED = /^AccessDenied(Exception)?$/;
 const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 
@@ -50,26 +50,26 @@ const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxErr
 /** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
 type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
-/** `busy` and `unreachable` pass with time. The others have a remedy, unless the setting itself is the remedy. */
+/** `busy` and `unreachable` pass with time. The others have a remedy, unless changing the setting is the remedy. */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
-  // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and of
-  // what is wrong with a function's network, code or key, Lambda makes 502.
+  // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and
+  // Lambda responds with 502 to faults of a function's network, code or key.
   const meant = meaningOf(code)?.kind;
   if (meant !== undefined) return meant;
   if (status === undefined) return UNREACHABLE_CODE.test(code) ? 'unreachable' : 'other';
   if (status === 401 || status === 403) return 'denied';
   if (status === 429 || (status >= 500 && !LASTING_STATUSES.includes(status))) return 'busy';
-  // A redirect is that of a login, or of a bucket in another region.
+  // A redirect leads to a login, or to a bucket in another region.
   return status < 300 ? 'unreachable' : 'other';
 }
 
 /** Not implemented, and no room left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
-/** What a person can do about a fault of this code; undefined if the setting that led there says more. */
+/** What a person can do about a fault with this code; undefined if the setting at fault says more. */
 export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
 
-/** Errors that a code names: of a service by their code, of Node and the SDK by what they throw. */
+/** Errors by their code: a service's own, or what Node and the SDK throw. */
 type Meaning = { readonly kind: AwsFaultKind; readonly codes: RegExp; readonly remedy?: string };
 
 const meaningOf = (code: string): Meaning | undefined => {
@@ -78,8 +78,7 @@ const meaningOf = (code: string): Meaning | undefined => {
 };
 
 /** The remedy for a wrong clock. */
-export const CLOCK_ADVICE =
-  'set this machine’s clock (NTP): AWS refuses requests of one that is off by 5 minutes';
+export const CLOCK_ADVICE = 'set this machine’s clock (NTP): AWS refuses requests if it is off by 5 minutes';
 
 /**
  * Codes about a key of KMS, which each service spells its own way: `KMS.DisabledException` of S3, `KmsDisabled` of SQS,
@@ -88,8 +87,8 @@ export const CLOCK_ADVICE =
 const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKeyId)/i;
 
 /**
- * The first that matches counts. Codes are without `Exception` at their end, which a service may write or not. Sources:
- * the errors of each call in its service's API reference, and Common errors there; Node's errors of TLS and proxies.
+ * The first match wins. Codes are without `Exception` at their end, which services write or leave out. Sources: the
+ * errors of each call in its service's API reference, and Common errors there; Node's errors of TLS and proxies.
  */
 const MEANINGS: readonly Meaning[] = [
   {
@@ -133,25 +132,25 @@ const MEANINGS: readonly Meaning[] = [
     kind: 'other',
     codes:
       /^(AuthorizationHeaderMalformed|HTTP 301|IllegalLocationConstraint|InvalidEndpoint|PermanentRedirect)$/,
-    remedy: 'set AWS_REGION to the region that it is in: what the settings name is in another one',
+    remedy: 'set AWS_REGION to the region of this resource: it is in another one',
   },
   {
     kind: 'denied',
     codes: KEY_CODE,
     remedy:
-      'look at the key of KMS that it is encrypted with: it must be enabled, and its policy and this role’s allow kms:Decrypt and kms:GenerateDataKey',
+      'check its KMS key: it must be enabled, and its policy and this role’s must allow kms:Decrypt and kms:GenerateDataKey',
   },
   {
     kind: 'other',
     codes: /^InvalidRequest$/,
     remedy:
-      'of a secret that was marked for deletion: aws secretsmanager restore-secret; of a bucket, look at its default encryption and object lock',
+      'if it is a secret that is marked for deletion: aws secretsmanager restore-secret; if it is a bucket: check its default encryption and object lock',
   },
   {
     kind: 'other',
     codes: /^(InvalidObjectState|ObjectNotInActiveTierError)$/,
     remedy:
-      'the object is archived: aws s3api restore-object, and take the store’s prefix out of the bucket’s rule that archives',
+      'the object is archived: restore it by aws s3api restore-object, and exclude the store’s prefix from the bucket’s rule that archives',
   },
   {
     kind: 'other',
@@ -168,7 +167,7 @@ const MEANINGS: readonly Meaning[] = [
     codes:
       /^(HTTP 501|InvalidAction|InvalidAddress|MethodNotAllowed|MissingParameter|NotImplemented|UnknownOperation|UnsupportedOperation)$/,
     remedy:
-      'this endpoint or kind of thing lacks what is needed here (a queue must not be FIFO): docs/conformance.md names engines that have all',
+      'this endpoint or resource lacks a feature that is needed here (a queue must not be FIFO): docs/conformance.md names engines that have all of them',
   },
   {
     kind: 'denied',
@@ -182,7 +181,7 @@ const MEANINGS: readonly Meaning[] = [
     codes:
       /^(UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_(UNTRUSTED|SIGNATURE_FAILURE))$/,
     remedy:
-      'its certificate is of an authority that Node does not know, such as that of a company’s proxy: start with NODE_EXTRA_CA_CERTS=FILE, its PEM certificates (docs/network.md)',
+      'Node does not know the authority of its certificate, such as that of a company’s proxy: start with NODE_EXTRA_CA_CERTS=FILE, a file of its PEM certificates (docs/network.md)',
   },
   {
     kind: 'denied',
@@ -217,7 +216,7 @@ function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'm
   return { code, missing, message: `expected ${missing}, got none` };
 }
 
-/** `code` is ours where the SDK has none. */
+/** `code` is our own if the SDK has none. */
 const SETTINGS = [
   {
     words: 'Region is missing',
@@ -232,7 +231,7 @@ const SETTINGS = [
   },
 ] as const;
 
-/** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
+/** Why a service did not do what was requested; `code` is the service's or Node's. */
 type AwsFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
@@ -247,7 +246,10 @@ export abstract class ServiceError extends Error {
   };
 }
 
-/** The error of services that have no other. Its message says what was tried, on what, and what came back. */
+/**
+ * The error of services without an error class of their own. Its message says what was tried, on what, and what came
+ * back.
+ */
 export class AwsError extends ServiceError {
   override readonly name: string = 'AwsError';
   readonly part: Part;
@@ -270,7 +272,7 @@ function failureOf(fault: AwsFault): AwsFailure {
   return { kind: kindOfFault(fault), code };
 }
 
-/** What a service reports about one entry of a batch, as an error that can be a cause. */
+/** The failure of one entry of a batch, as an error that can be a cause. */
 export const entryError = (code = 'unknown', message = ''): Error =>
   Object.assign(new Error(message), { name: code });
 
@@ -291,7 +293,7 @@ export async function asAwsError<T>(
   }
 }
 
-/** What work needs besides the platform, as alarms name it. */
+/** The parts that work needs besides the platform, by their names in alarms. */
 export const parts = [
   'table',
   'store',
@@ -302,18 +304,20 @@ export const parts = [
   'catalog',
   'topic',
   'stack',
-  /** A key of KMS that one of the others is encrypted with. */
+  /** A KMS key that encrypts one of the others. */
   'key',
 ] as const;
 
-/** The name of a part, as errors and alarms have it. */
+/** The name of a part in errors and alarms. */
 export type Part = (typeof parts)[number];
 
 /** A failure that does not pass with time: the part does not exist, or may not be used. */
 type LastingFailure = {
   readonly part: Part;
   readonly problem: 'PartMissing' | 'PartRefused';
-  /** Of this machine's files, by the operating system's code or SQLite's: a full disk, a read-only or a broken one. */
+  /**
+   * Faults of this machine's files, by the code of the operating system or of SQLite: a full, read-only or broken disk.
+   */
   readonly isOfDisk: boolean;
 };
 
@@ -326,7 +330,7 @@ const PASSING: readonly string[] = ['busy', 'unreachable'];
 /** Kinds of failures of a part as a whole; any other kind is about one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
-/** Causes of an error that are looked at: errors may be each other's. */
+/** Maximum causes of an error that are followed: errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 /** The permanent failure, which no retry can cure, among an error and its causes; undefined if there is none. */
@@ -337,12 +341,12 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
   return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
 }
 
-/** Whether a disk of this machine is what failed, as it will until a person sees to it: no loop waits for that. */
+/** Whether a disk of this machine failed: it stays so until a person repairs it, so no loop waits for it. */
 export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
 
 function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {
   const { kind, code = '', what, got } = failure;
-  // An object that is missing is no failure of the store.
+  // A missing object is no failure of the store.
   if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
   const problem = isMissing ? 'PartMissing' : 'PartRefused';

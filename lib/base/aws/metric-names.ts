@@ -25,7 +25,7 @@ export const problemNames = [
   'FunctionThrottles',
 ] as const;
 
-/** The name of a problem, as logs and alarms have it. */
+/** The name of a problem in logs and alarms. */
 export type ProblemName = (typeof problemNames)[number];
 
 /** What functions measure: fields of these names in a line of the log, which queries sum up. */
@@ -60,5 +60,5 @@ export const measureNames = [
   'SnapshotMissing',
 ] as const;
 
-/** The name of a measure, as logs and queries have it. */
+/** The name of a measure in logs and queries. */
 export type MeasureName = (typeof measureNames)[number];

@@ -5,7 +5,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { domainToASCII } from 'node:url';
 import { hideUser, preview, systemReason } from '../faults.ts';
 
-/** Where the proxy, its exceptions and the authorities of certificates are looked up. */
+/** The environment with the proxy, its exceptions and the certificate authorities. */
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /**
@@ -15,9 +15,9 @@ export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 export const MAX_IDLE_MS = 30_000;
 
 /**
- * An agent for https that goes through the proxy of the environment, except to the hosts of `NO_PROXY`, and trusts what
- * `AWS_CA_BUNDLE` holds besides Node's own authorities. Errors on the way through a proxy name it, without its password.
- * Throws `TypeError` for what `networkFaults` reports.
+ * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts the
+ * certificates of `AWS_CA_BUNDLE` besides Node's own. Errors through a proxy name it, without its password. Throws
+ * `TypeError` for what `networkFaults` reports.
  */
 export function createHttpsAgent(
   environment: NetworkEnvironment,
@@ -61,20 +61,20 @@ export function proxyOf(
   return proxyIn(environment)?.shown;
 }
 
-/** Those in lower case count first, as in most programs; Node does not know `ALL_PROXY`, which most do. */
+/** Variables in lower case win, as in most programs; most also know `ALL_PROXY`, Node does not. */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
 
 function proxyIn(environment: NetworkEnvironment) {
   const name = PROXIES.find((each) => environment[each]);
   const set = name && environment[name];
   if (!set) return undefined;
-  // curl, Go and Python take one without a scheme for http.
+  // curl, Go and Python read an address without a scheme as http.
   const url = set.includes('://') ? set : `http://${set}`;
   const shown = URL.canParse(url) ? `${new URL(url).protocol}//${new URL(url).host}` : hideUser(url);
   return { name, set, url, shown };
 }
 
-/** What is wrong with the proxy or the authorities: Node would ignore it and send directly, or print a password. */
+/** The faults of the proxy and the certificates: Node would ignore them and send directly, or print a password. */
 export function networkFaults(
   environment: NetworkEnvironment,
   node: string = process.versions.node,
@@ -101,7 +101,10 @@ type Authorities = { readonly secureContext?: SecureContext; readonly faults: re
 /** By file: a context takes 20 ms to create, and each client of a process would create its own. */
 const known = new Map<string, Authorities>();
 
-/** What AWS_CA_BUNDLE holds, which the AWS CLI reads and the SDK does not, besides Node's own. Read once a process. */
+/**
+ * The certificates of AWS_CA_BUNDLE, besides Node's own. The AWS CLI reads that variable, the SDK does not. Read once a
+ * process.
+ */
 function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
   if (!file) return { faults: [] };
   const read = known.get(file) ?? readAuthorities(file);
@@ -109,7 +112,7 @@ function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
   return read;
 }
 
-/** A context rather than `ca`, which is parsed anew for each connection and is a part of the name of its pool. */
+/** A context rather than `ca`: the latter is parsed for each connection, and is a part of the name of its pool. */
 function readAuthorities(file: string): Authorities {
   const fault = (got: string) => ({
     faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${got}`],

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The ids of what is being done: the `request` of an invocation, a `messageId`, `job`, `batch` or `run`. */
+/** The ids of the current work: the `request` of an invocation, a `messageId`, `job`, `batch` or `run`. */
 type Ids = Readonly<Record<string, string | undefined>>;
 
 const around = new AsyncLocalStorage<Ids>();
@@ -11,7 +11,7 @@ export const currentIds = (): Record<string, string | undefined> => ({ ...around
 /** Runs `act` under these ids, in addition to those around it. */
 export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
 
-/** The same as a span, if a provider of OpenTelemetry is registered. Its attributes are the ids after `platform_sync.`. */
+/** Runs `act` under these ids, as a span if a provider of OpenTelemetry is registered. Its attributes are the ids after `platform_sync.`. */
 export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
   withIds(ids, () => {
     const tracer = tracerHere();
@@ -59,16 +59,16 @@ function tracerHere(): Tracer | undefined {
   return api?.trace?.getTracer('platform-sync');
 }
 
-/** What is being done at the moment, for the log when a process is about to be stopped. */
+/** The work in progress, for the log of a process that is about to be stopped. */
 export type InHand = {
-  /** Holds facts from now until they are disposed (`using`). They are logged as they are. */
+  /** Adds facts until they are disposed of (`using`). They are logged unchanged. */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
-  /** At most `most` of the held facts, the oldest first, each with the milliseconds since it began. */
+  /** At most `most` of the current facts, the oldest first, each with the milliseconds since it began. */
   readonly list: (most: number) => readonly Readonly<Record<string, unknown>>[];
   readonly size: () => number;
 };
 
-/** Creates an empty one. */
+/** Creates an empty list of work in progress. */
 export function createInHand(now: () => number = Date.now): InHand {
   const held = new Set<{ readonly facts: Readonly<Record<string, unknown>>; readonly sinceMs: number }>();
   return {

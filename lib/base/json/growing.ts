@@ -60,7 +60,7 @@ export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>
 
 const FIRST_BYTES = 64 * 1024;
 
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+/** Maximum bytes of UTF-8 for a UTF-16 unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
 /** Gathers pieces in one buffer, which doubles when it is full: each piece is garbage as soon as it is added. */
@@ -68,13 +68,13 @@ export type GatheredBytes = {
   readonly sizeBytes: () => number;
   readonly add: (piece: Uint8Array) => void;
   readonly addText: (text: string) => void;
-  /** All pieces, in memory that holds nothing else. A view, until the next `add` or `clear`. */
+  /** All pieces, in memory of its own. A view, valid until the next `add` or `clear`. */
   readonly bytes: () => Buffer<ArrayBuffer>;
   /** Starts over, in the same memory. */
   readonly clear: () => void;
 };
 
-/** `expectedBytes`: how many bytes will be added, if that is known; the system takes memory only as it is filled. */
+/** `expectedBytes`: the number of bytes to come, if known; the system takes memory only as it is filled. */
 export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   // Not from the pool, whose memory is shared with other buffers.
   let buffer = Buffer.allocUnsafeSlow(expectedBytes);
@@ -107,12 +107,12 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   };
 }
 
-/** So much address space is reserved, more than any part is large: memory holds only the bytes. */
+/** The reserved address space, more than any part is large: memory holds only the bytes. */
 const MAX_IN_PLACE = 2 ** 31;
 
 /**
- * The same in memory that grows where it is, and that `clear` returns to the system: large buffers that come and go in
- * all sizes leave holes in the heap. For bytes that are only copied, since JavaScript reads them slowly.
+ * The same in memory that grows in place, and that `clear` returns to the system: large buffers of changing sizes would
+ * leave holes in the heap. For bytes that are only copied, since JavaScript reads them slowly.
  */
 export function gatherInPlace(): Pick<GatheredBytes, 'add' | 'bytes' | 'clear'> {
   const memory = new ArrayBuffer(0, { maxByteLength: MAX_IN_PLACE });

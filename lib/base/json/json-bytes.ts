@@ -197,7 +197,10 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   return new SyntaxError(`invalid JSON: unexpected 0x${byte.toString(16).padStart(2, '0')} at byte ${at}`);
 }
 
-/** The index of the first item of the array or object that begins at `open`; if it has none, as `nextItem` says it. */
+/**
+ * The index of the first item of the array or object that begins at `open`; for an empty one, as `nextItem` returns its
+ * end.
+ */
 export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
   return bytes[at] === close ? ~(at + 1) : at;

@@ -28,7 +28,7 @@ export function hasLongDigits(text: string): boolean {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** The same, with every number as `JSON.parse` reads it: for JSON that platform-sync has printed. */
+/** The same, with every number as `JSON.parse` reads it: for JSON that platform-sync has written. */
 export function parseOwnJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
   return JSON.parse(text);
@@ -69,10 +69,10 @@ export const MAX_DEPTH = 512;
 /** Maximum digits of an integer that is read as a bigint: parsing one takes more than linear time. */
 const MAX_DIGITS = 1_000;
 
-/** Of a response that is parsed: each takes up to 300 bytes of memory. 25,000 cards have about so many. */
+/** Maximum values of a parsed response: each takes up to 300 bytes of memory. 25,000 cards have about this many. */
 const MAX_VALUES = 1_000_000;
 
-/** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */
+/** JSON, valid as far as it was read, that exceeds a limit: reading it again does not help. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
@@ -114,7 +114,7 @@ export function holdsMoreValues(text: string, most: number): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text if none does. */
+/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text without one. */
 function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/* Texts held as 64 bits of their hashes: two of a million are taken for one in one of 30 million cases. */
+/* Texts stored as 64 bits of their hashes: among a million, two are mistaken for one in one of 30 million cases. */
 
 /** Which texts have been seen, in 11 to 22 bytes each. They must be well-formed. */
 type SeenTexts = {

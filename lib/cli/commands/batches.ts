@@ -25,7 +25,7 @@ import { type CurrentRate, currentRate } from '../texts/current-rate.ts';
 export default (async ([batch], { json }, terminal) =>
   batch === undefined ? listBatches(terminal) : showBatch(batch, json, terminal)) satisfies Run<'batches'>;
 
-/** Failed rows of a batch that are named, at most: for people, and for machines. */
+/** Maximum failed rows of a batch that are named: for people, and for machines. */
 const NAMED = 20;
 const NAMED_JSON = 1_000;
 
@@ -68,7 +68,7 @@ async function showBatch(batch: string, json: true | undefined, terminal: Termin
 const rateFor = (found: readonly BatchStatus[], { environment }: Terminal) =>
   found.some(({ rowsLeft }) => rowsLeft !== null && rowsLeft > 0) ? currentRate(environment) : undefined;
 
-/** The seconds that the rest takes at most, at a call for each row. Null if not known. */
+/** The maximum seconds for the remaining rows, at a call for each. Null if not known. */
 function secondsLeft({ rowsLeft }: BatchStatus, rate: CurrentRate | undefined): number | null {
   if (rowsLeft === 0) return 0;
   if (rowsLeft === null || rate === undefined || rate.isPaused) return null;

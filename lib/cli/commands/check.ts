@@ -11,7 +11,7 @@ import { LISTED, LISTED_JSON } from '../options/options.ts';
 import { junitLines, labelOf, outcomeOf, tableOf } from '../query/rule-outcomes.ts';
 import { counted, type Ended, number, printFound, shown, shownLines, warnOn } from '../terminal/terminal.ts';
 
-/** Runs each rule of a folder over what is stored. What they found is stored only once it is printed. */
+/** Runs each rule of a folder over what is stored. Their outcomes are stored only once they are printed. */
 export default (async ([given], { junit, json, limit, seconds, memory }, terminal) => {
   oneGiven({ '--json': json, '--junit': junit });
   const folder = given ?? 'rules';
@@ -46,7 +46,7 @@ async function rulesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     throw fileError(folder, expected, error);
   });
-  // What begins with a dot is hidden, such as what macOS puts beside each file.
+  // A name that begins with a dot is hidden, such as the files that macOS puts beside others.
   const files = names.filter((name) => /^[^.].*\.sql$/i.test(name));
   if (files.length === 0) throw fileError(folder, expected, `${counted(names.length, 'other file')}`);
   return files.sort(compareKeys);
@@ -64,7 +64,7 @@ function summaryOf(rules: readonly CheckedRule[]): readonly string[] {
   return [`${counted(rules.length, 'rule')}: ${counts.join(', ')}`];
 }
 
-/** A store that takes nothing, such as one that may only be read, is no failure of the rules. */
+/** A read-only store is no failure of the rules. */
 const notSaved =
   (warn: ReturnType<typeof warnOn>) =>
   (error: unknown): void => {

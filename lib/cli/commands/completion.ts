@@ -2,7 +2,7 @@ import type { Argument, Command } from 'commander';
 import { sources } from '../../snapshot/sources/index.ts';
 import { pathOf, type Run } from '../command.ts';
 
-/** Prints a script that completes commands and options, made of the commands as they are. */
+/** Prints a script that completes commands and options, built from the commands. */
 export default (([shell], _, { out }, { parent }) => {
   if (parent !== null) out(shells[shell](placesOf(parent)));
   return 'done';

@@ -69,7 +69,7 @@ async function findDifference(
   return { place, old, now: after.run, ...collected };
 }
 
-/** Runs that an error names, at most. */
+/** Maximum runs that an error names. */
 const NAMED = 10;
 
 function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {

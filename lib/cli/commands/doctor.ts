@@ -88,7 +88,7 @@ function settingsOf(environment: Terminal['environment']): Finding {
     if (!(error instanceof SettingsError)) throw error;
     return failed(
       error.faults.join('\n'),
-      'to be asked for them: platform-sync init; --env-file and --profile read them from a file',
+      'to enter them: platform-sync init; --env-file and --profile read them from a file',
     );
   }
 }
@@ -97,7 +97,7 @@ function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 
   const { environment, signal } = terminal;
   const session = openSession(terminal);
   const call = session.callWith(ONCE);
-  // Failures, too, so that each check is about the same response.
+  // Failures too, so that all checks judge the same response.
   let reading: Promise<unknown> | undefined;
   const firstRead = () => {
     reading ??= operations(call).calculations.search(CHEAPEST, { signal });

@@ -154,7 +154,7 @@ async function send(
   return sendAll(await Array.fromAsync(jobs.rows()), { ...flags, set: set.name }, terminal);
 }
 
-/** So many formulas in a row that were stored as INVALID stop the rest. */
+/** Maximum formulas in a row that are stored as INVALID: then the rest is stopped. */
 const MAX_INVALID = 10;
 
 function described(
@@ -236,11 +236,11 @@ type Affected = {
   readonly owners: readonly string[];
 };
 
-/** Things whose owners are looked up, at most. */
+/** Maximum things whose owners are looked up. */
 const MAX_OWNED = 100_000;
 
 /**
- * What depends on calculations by the last published runs: by id, and how many things outside of them in all. Undefined if
+ * What depends on calculations by the last published runs: by id, and the total of things outside of them. Undefined if
  * no calculations are published.
  */
 async function affectedBy(store: Store, ids: readonly string[], signal: AbortSignal) {
@@ -277,8 +277,8 @@ async function affectedBy(store: Store, ids: readonly string[], signal: AbortSig
 }
 
 /**
- * Compares the ids and names of rows with the last published calculations. `faults`: an id that a whole snapshot does not
- * have, a name that is another calculation's. `unchecked`: by id, what nothing stored says.
+ * Compares the ids and names of rows with the last published calculations. `faults`: an id that a whole snapshot lacks,
+ * a name that is another calculation's. `unchecked`: by id, what could not be checked.
  */
 async function checkRows(store: Store, rows: readonly SetRow[], signal: AbortSignal) {
   const { runs } = await lastRuns(store, ['calculations'], () => undefined);

@@ -19,7 +19,7 @@ function describeFormula({ analysis, faults, warnings }: ReturnType<typeof judge
   ].join('\n');
 }
 
-/** What the platform would say about a formula. */
+/** Checks a formula as the platform would. */
 export default (async ([file], _, terminal) => {
   const judged = judgeFormula(withoutFinalLineEnd(await readText(file, terminal)), file);
   const { analysis, checkSum } = judged;

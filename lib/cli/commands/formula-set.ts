@@ -50,7 +50,7 @@ export default (async ([typedId, file], flags, terminal) => {
   }
   if (flags.dryRun) {
     const shownAs = await dryRun(message, session, signal);
-    // The change is shown first; what it lacks is one more line.
+    // The change is shown first; a missing fact is one more line.
     const fault = flags.force ? undefined : await refuseUnknown().catch(lostWords);
     if (fault !== undefined) terminal.err(fault);
     return fault === undefined ? shownAs : { ...shownAs, ended: 'incomplete' };
@@ -117,8 +117,8 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
 }
 
 /**
- * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the one that we
- * set before, if there is one. The formula is set even if this fails, so it throws nothing.
+ * Stores an updated calculation, so that its formula can be restored later, and prints how to return to the formula
+ * that we set before, if any. The formula is set even if this fails, so it throws nothing.
  */
 async function storeSet(
   { calculation, expression }: { readonly calculation: Calculation; readonly expression: string },

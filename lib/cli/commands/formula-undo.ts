@@ -27,7 +27,7 @@ export default (async ([name], { evenIfChanged = [] }, terminal) => {
   const set = await findChangeSet(store, name);
   if (set === undefined)
     throw new UsageError(
-      `${name}: expected the name of a set that was applied, got none that is in ${store.location}`,
+      `${name}: expected the name of a set that was applied, got one that is not in ${store.location}`,
     );
   const strange = evenIfChanged.filter((id) => !set.rows.some((row) => row.id === id));
   if (strange.length > 0)
@@ -62,9 +62,9 @@ type Undoing = {
   readonly name: string | null;
   /** When our update left the calculation; NaN if whether it was sent is not known. Epoch milliseconds. */
   readonly changedMs: number;
-  /** Identifies the update that is undone: the undo of a later one is another job. */
+  /** Identifies the undone update: undoing a later one is another job. */
   readonly of: string;
-  /** As our last update before this set left it; undefined if there was none. */
+  /** As our last update before this set left it; undefined without one. */
   readonly before: number | undefined;
 };
 
@@ -88,13 +88,13 @@ async function planOf(row: SetRow, parts: PlanParts): Promise<Plan> {
   }
   if (lastExpression === was) return { row, why: 'is set back already' };
   if (lastExpression !== expression) return { row, why: 'we have set another formula since' };
-  // Of an update that returned no time, the time at which it had returned.
+  // For an update without a time, the time at which it had returned.
   const endedMs = timeOfEntry(last);
   const changedMs = Number.isNaN(lastModified) ? endedMs : lastModified;
   return { ...plan, changedMs, of: shortTime(endedMs), before: undefined };
 }
 
-/** The job of a row. Adds its formula to the log: a worker may have been killed after it wrote the ledger. */
+/** The job of a row. Adds its formula to the log, since a worker may have been killed after it wrote the ledger. */
 async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches }: PlanParts) {
   const jobId = `${set}.${id}`;
   const job = await ledger.read(jobId);
@@ -105,14 +105,14 @@ async function endedOf({ id, expression }: SetRow, { set, store, ledger, batches
 
 const shortTime = (ms: number): string => Math.floor(ms).toString(36);
 
-/** Why a formula that is missing in the log was not set, by the ledger; undefined if the ledger has no row. */
+/** Why a formula that the log lacks was not set, by the ledger; undefined if the ledger has no row. */
 async function whyNotSet(
   job: JobRow | undefined,
   id: string,
   { store, ledger }: Pick<PlanParts, 'store' | 'ledger'>,
 ): Promise<string | undefined> {
-  const untouched = 'its formula was not set: it is as it was';
-  // A row of an unknown job may have expired: its message stays.
+  const untouched = 'its formula was not set, so it is unchanged';
+  // The row of an unknown job may have expired: its message stays.
   if (job === undefined) return (await findFailedMessage(store, id)) === undefined ? untouched : undefined;
   if (job.state === 'FAILED') return untouched;
   if ((job.leaseUntilMs ?? 0) > ledger.now()) return 'its update is under way: undo it once that has ended';
@@ -121,7 +121,9 @@ async function whyNotSet(
     : undefined;
 }
 
-/** The plans, completed by the platform where our log is not enough: a calculation's name, or whether it was changed. */
+/**
+ * The plans, completed from the platform where our log is not enough: a calculation's name, or whether it was changed.
+ */
 async function lookedUp(
   plans: readonly Plan[],
   evenIfChanged: readonly string[],
@@ -149,9 +151,9 @@ async function lookedUp(
 function whyUncertain({ row, before }: Undoing, found: CalculationRow | undefined): string {
   const changedMs = timeMs(found?.lastModified);
   if (before !== undefined && changedMs === before)
-    return 'its formula was not set: the platform has not changed it since our update before. It is as it was';
+    return 'its formula was not set: the platform has not changed it since our previous update';
   const seen = found === undefined ? 'no search finds it' : `it was changed last at ${timeText(changedMs)}`;
-  return `whether its formula was set is not known, since no answer came: ${seen}. Look at it on the platform; to set it back in any case: --even-if-changed ${row.id}`;
+  return `it is unknown whether its formula was set, since no response came: ${seen}. Look at it on the platform; to set it back in any case: --even-if-changed ${row.id}`;
 }
 
 const timeText = (ms: number): string => (Number.isNaN(ms) ? 'an unknown time' : new Date(ms).toISOString());

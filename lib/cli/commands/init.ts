@@ -82,7 +82,7 @@ async function askStore(questions: Questions, settings: Chosen, terminal: Termin
   return store;
 }
 
-/** Prints what the checks of `doctor` find: `ok`, or the first that fails. */
+/** Prints the findings of the checks of `doctor`: `ok`, or the first that fails. */
 async function tried(
   settings: Chosen,
   names: readonly CheckName[],
@@ -146,7 +146,7 @@ async function finish(profile: string, settings: Chosen, folder: string, termina
   return 'done';
 }
 
-/** A value as `--env-file` reads it: a # or a blank belongs to it only within quotes. */
+/** A value as `--env-file` reads it: with a # or a blank it needs quotes. */
 function quotedValue(value: string): string {
   const found = ["'", '"', '`']
     .map((quote) => `${quote}${value}${quote}`)

@@ -4,7 +4,7 @@ import type { Run } from '../command.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { shown } from '../terminal/terminal.ts';
 
-/** Settles an unknown job as a person says. Does not need the platform. */
+/** Settles an unknown job with the outcome that a person reports. Does not need the platform. */
 export default (async ([id, status], { note }, terminal) => {
   const { environment, err } = terminal;
   const { kind, row, isPublished, hasMessage } = await resolveJob(
@@ -15,7 +15,7 @@ export default (async ([id, status], { note }, terminal) => {
   if (isPublished && !hasMessage && row?.state === 'DONE')
     err(
       shown(
-        `${id}: its message is not stored: of an update of a formula, formula log does not have what it set until the command that ran it is repeated`,
+        `${id}: its message is not stored: for an update of a formula, formula log lacks the formula until the command that ran it is repeated`,
       ),
     );
   const settled = lowerCase(row?.state) ?? null;

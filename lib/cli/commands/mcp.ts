@@ -14,7 +14,7 @@ import { hideSecrets } from '../terminal/hide-secrets.ts';
 import { shown, type Terminal } from '../terminal/terminal.ts';
 import { currentRate } from '../texts/current-rate.ts';
 
-/** What a query may use of this machine: the client decides what it asks. */
+/** The resources of a query: the client decides what it asks. */
 const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000, onlyTables: true };
 
 /** Serves until the client closes its end, or the command is stopped. Needs only the store. */
@@ -76,7 +76,7 @@ export function createSubmission(terminal: Terminal): Submission {
       // Fails before a confirmation token is given out.
       queueUrl();
       const allow = readAllow(settings().SYNC_ALLOW);
-      // If a response is lost, a job with an id from here could not be sent again.
+      // If a response were lost, a job with an id from here could not be sent again.
       const checked = await checkJobFile({ file: 'lines', text, ids: 'required', allow });
       if ('faults' in checked) return { faults: checked.faults };
       const { replaced } = checked;
@@ -96,7 +96,7 @@ export function createSubmission(terminal: Terminal): Submission {
         },
       );
     },
-    // Not needed to know what a job costs.
+    // Not needed to compute what a job costs.
     rate: () => currentRate(environment).catch(() => undefined),
   };
 }

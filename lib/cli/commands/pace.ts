@@ -50,7 +50,7 @@ export default (async (_, flags, terminal) => {
 /** A person waits, so every request may be retried. */
 const ATTEMPTS = 5;
 
-/** For this long, slots that were reserved before a reset may still be used. */
+/** How long slots that were reserved before a reset may still be used. */
 const RESET_AFTER_MS = 1_000;
 
 async function setBudget({ pause, resume, reset, rate }: FlagsOf<'pace'>, item: BudgetItem): Promise<void> {
@@ -102,7 +102,7 @@ function linesOf(
     cap === undefined
       ? ''
       : cap.rate < cap.configuredRate
-        ? `, by --rate; configured are ${perSecond(cap.configuredRate)}`
+        ? `, set by --rate; the configured rate is ${perSecond(cap.configuredRate)}`
         : `, as configured; --rate ${cap.rate} is no lower`;
   const { breaker } = report;
   return [

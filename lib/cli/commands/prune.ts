@@ -65,7 +65,7 @@ export default (async ([place], flags, terminal) => {
   };
 }) satisfies Run<'prune'>;
 
-/** `prune --jobs`: reduces old jobs in the ledger to how they ended. */
+/** `prune --jobs`: removes all but the outcomes of old jobs from the ledger. */
 async function pruneOldJobs(
   place: Place | undefined,
   { keep, olderThan, yes, dryRun }: FlagsOf<'prune'>,
@@ -85,7 +85,7 @@ async function pruneOldJobs(
   const oldest = endOf(jobs[0]);
   const newest = endOf(jobs.at(-1));
   const words = `${counted(jobs.length, 'job')}${oldest ? `, which ended from ${oldest} to ${newest}` : ''}`;
-  const asks = `Remove what the ledger holds of ${words}, but how they ended?`;
+  const asks = `Remove all but the outcomes of ${words} from the ledger?`;
   if (!dryRun && oldest && !(await isSure(asks, yes, terminal))) return 'failed';
   const kept = dryRun ? [] : await pruneJobs(jobs, parts);
   for (const line of firstOf(kept, 20)) terminal.err(shown(`${line} stays: its result is not in the store`));

@@ -14,7 +14,7 @@ type QueryFlags = FlagsOf<'query'>;
 
 /** Runs SQL over what is stored, or the prompt if there is none. Needs only the store, not the platform. */
 export default (async ([words], typed, terminal) => {
-  // `--csv` takes the SQL that follows it for a file name.
+  // `--csv` reads the SQL that follows it as a file name.
   const isSql = words === undefined && typed.saved === undefined && typeof typed.csv === 'string';
   const [given, flags] = isSql ? [String(typed.csv), { ...typed, csv: true as const }] : [words, typed];
   checkFlags(given, flags);

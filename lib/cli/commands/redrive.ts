@@ -34,13 +34,13 @@ async function isMeant(
 ): Promise<boolean> {
   if (again.length === 0) return true;
   const lines = again.map(({ id, type, outcome }) => `${id} (${type}): ${outcome?.error?.message ?? ''}`);
-  for (const line of ['executed by the platform, and to be done again:', ...firstOf(lines, NAMED)])
+  for (const line of ['executed by the platform, to be run again:', ...firstOf(lines, NAMED)])
     terminal.err(shown(line));
-  const words = { does: 'does again what was executed', undone: 'reopened' };
+  const words = { does: 'repeats what was executed', undone: 'reopened' };
   return isSure(`Do ${counted(again.length, 'job')} again?`, yes, terminal, words);
 }
 
-/** Ids of a kind that are listed, at most; `--json` lists all. */
+/** Maximum ids of a kind that are listed; `--json` lists all. */
 const NAMED = 20;
 
 function describe(

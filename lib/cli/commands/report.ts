@@ -128,7 +128,7 @@ export function openerFor(
   environment: Environment,
 ): { readonly command: string; readonly args: readonly string[] } | { readonly reason: string } {
   if (platform === 'darwin') return { command: 'open', args: [file] };
-  // Unlike `start`, it is no command of a shell, which would read `&` and `%` in the name.
+  // Unlike `start`, this is no shell command, which would interpret `&` and `%` in the name.
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', file] };
   const isSeen = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => environment[name]);
   if (!isSeen) return { reason: 'this machine has no screen (neither DISPLAY nor WAYLAND_DISPLAY is set)' };
@@ -156,7 +156,7 @@ type ReportLink = {
   readonly isTemporary: boolean;
 };
 
-/** `report --link`: a link to the report in the store, for so many hours. Throws `StoredObjectError` if there is none. */
+/** `report --link`: a link to the report in the store, valid for this many hours. Throws `StoredObjectError` without a report. */
 export async function linkToReport(
   { hours, json }: { readonly hours: number; readonly json?: true | undefined },
   terminal: Terminal,

@@ -60,7 +60,7 @@ export default (async ([given], typed, terminal) => {
   );
 }) satisfies Run<'run'>;
 
-/** All rows were checked before, so a message can only be refused for this. */
+/** All rows were checked, so a message can only be refused for this reason. */
 const REFUSED = { kind: 'other-content', message: OTHER_CONTENT };
 
 /** Runs jobs in this process until each has ended, or Ctrl-C, and returns how they ended. */
@@ -75,7 +75,7 @@ export async function runAll(
     readonly again: string;
     /** For `--json`. */
     readonly facts: object;
-    /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
+    /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
     readonly maxInvalid?: number;
     /** Called at the end, also after Ctrl-C, to write what has ended. Returns lines to print. */
     readonly finish?: (worker: Awaited<ReturnType<typeof openLocalWorker>>) => Promise<readonly string[]>;
@@ -136,7 +136,7 @@ function costNow(prices: Settings['PLATFORM_PRICES'], { calls }: JobFile, paid: 
 
 /** The first of the jobs that are not done, and what to do about the first of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
-  // The same words about another job are not repeated.
+  // The same reason is not repeated for another job.
   const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));
   const advice = [...kinds.values()].reverse().map((line) => `  ${line}`);
   return [...notDone.map(({ id, status, reason }) => `  ${status}: ${id}: ${reason}`), ...advice];

@@ -18,7 +18,7 @@ function describeRuns(
   all: boolean,
   location: string,
 ): readonly string[] {
-  // A run that cannot be read is named after the list.
+  // An unreadable run is named after the list.
   const rows = all ? listed : listed.filter(({ fault }) => fault === null);
   if (rows.length > 0)
     return inColumns(
@@ -51,7 +51,7 @@ function cells(run: ListedRun, all: boolean): readonly string[] {
   ].map(shown);
 }
 
-/** The last column: why the run was refused, which gates were overridden, or what is wrong with it. */
+/** The last column: why the run was refused, which gates were overridden, or its fault. */
 function remarks({ state, forced, refused, degradedPages, fault }: ListedRun): readonly string[] {
   if (fault !== null) return ['cannot be read'];
   const reasons = refusedAs({ refused, degradedPages: degradedPages ?? 0 });

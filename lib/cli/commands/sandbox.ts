@@ -14,7 +14,7 @@ export const sandboxPackages = {
   'vader-sentiment': '1.1.3',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** Throws `UsageError`, which says how to get them, if any of them is not installed. */
+/** Throws `UsageError` if one is not installed, with the command that installs all. */
 function requireSandboxPackages(): void {
   try {
     for (const name of Object.keys(sandboxPackages)) import.meta.resolve(name);
@@ -30,7 +30,7 @@ function placeOf({ PLATFORM_BASE_URL: url = '', PLATFORM_TOKEN: token }: Termina
   return port === undefined ? {} : { port: Number(port), ...(token ? { token } : {}) };
 }
 
-/** The options that are given: others have their defaults. */
+/** The options that were typed: the others keep their defaults. */
 const definedIn = (options: Readonly<Record<string, number | readonly string[] | undefined>>) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
@@ -38,7 +38,7 @@ const definedIn = (options: Readonly<Record<string, number | readonly string[] |
 function asUsage(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
   throw new UsageError(
-    'PLATFORM_BASE_URL: expected a port that is free, to start the sandbox on it, got one that is in use: by a sandbox that is running already? Without the setting it starts on a free one',
+    'PLATFORM_BASE_URL: expected a free port for the sandbox, got one that is in use: is a sandbox running already? Without the setting it starts on a free port',
   );
 }
 

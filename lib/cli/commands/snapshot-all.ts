@@ -60,11 +60,11 @@ async function take(
   if ('words' in begun) return print(begun);
   const publication = await takeHere(begun, { session, store, force: false, isResumed: false }, terminal);
   const ended = await endWith(publication, store, { tables, countsMissing: true }, terminal, print);
-  // Not even one of its ids could be read.
+  // None of its ids could be read.
   const isGone = publication.kind === 'refused' && publication.manifest.refused.includes('incomplete');
   if (!isGone || !isNamedAfter(place, request)) return ended;
   terminal.err(
-    `${place}: all that it selects is gone; a place without a name of its own (--as) fails no \`snapshot all\``,
+    `${place}: everything that it selects is gone; a place without a name of its own (--as) does not fail \`snapshot all\``,
   );
   return 'done';
 }

@@ -26,7 +26,7 @@ export default (async (_, given, terminal, command) => {
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSessionOf(terminal, { reserve: 'single' });
   const { settings } = session;
-  // Here too, so that a run with wrong ones does not begin.
+  // Checked here too, so that no run begins with wrong settings.
   readGates(settings.SYNC_GATES);
   const store = await session.store();
   const force = given.force === true;
@@ -52,8 +52,8 @@ type Opened = {
 };
 
 /**
- * Checks what was typed, and returns a function that opens the run: a new one, which takes a while if it needs ids that another
- * source links to, or the one to resume. It returns the publication if the run has ended.
+ * Checks the arguments, and returns a function that opens the run: a new one, which takes a while if it needs ids that
+ * another source links to, or the one to resume. It returns the publication if the run has ended.
  */
 async function runToOpen(
   command: Command,
@@ -76,7 +76,7 @@ async function runToOpen(
   };
 }
 
-/** The run to resume, or its publication if it has ended. Throws `UsageError` if there is none. */
+/** The run to resume, or its publication if it has ended. Throws `UsageError` without one. */
 async function resume(
   found: Awaited<ReturnType<typeof findStopped>> & Pick<Opened, 'store' | 'platform'>,
 ): Promise<Saved | Publication> {

@@ -53,7 +53,7 @@ type UsedThing = WhereUsed['found'][number];
 
 type Outcome = ReturnType<typeof withAges>;
 
-/** How old what was searched is, or was at the moment that was asked for. */
+/** The age of the runs that were searched, or at the requested moment. */
 const withAges = (outcome: WhereUsed, nowMs: number) => ({
   ...outcome,
   searched: outcome.searched.map((each) => ({

@@ -14,23 +14,23 @@ import { checkedTable, networkOf, openTable, tableCheckOf } from '../../table/in
 import { checkGlueTable } from '../../tables/index.ts';
 import { whatToDo } from '../errors/explain.ts';
 
-/** What a check found: `detail`, and `advice` on how to fix it. */
+/** The outcome of a check: `detail`, and `advice` on how to fix it. */
 export type Finding =
   | { readonly status: 'ok' | 'skipped'; readonly detail: string }
   | { readonly status: 'failed'; readonly detail: string; readonly advice?: string };
 
-/** What checks work with, once the settings are valid. */
+/** What checks use, once the settings are valid. */
 export type Examined = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly session: Session;
-  /** What the platform responds to the cheapest read; each call returns the same. Throws what that throws. */
+  /** The platform's response to the cheapest read; each call returns the same. Throws its error. */
   readonly firstRead: () => Promise<unknown>;
   readonly now: () => number;
   readonly signal: AbortSignal;
 };
 
-/** Throws if what it looks at is not well; the error is the finding. */
+/** Throws if there is a problem; the error is the finding. */
 export type Check = (examined: Examined) => Promise<Finding>;
 
 export const ok = (detail: string): Finding => ({ status: 'ok', detail });
@@ -41,15 +41,15 @@ export const failed = (detail: string, advice?: string): Finding => ({
   ...(advice === undefined ? {} : { advice }),
 });
 
-const NOT_TRIED = 'so it was not tried whether the store keeps the conditions of writes';
+const NOT_TRIED = 'so conditional writes were not tried';
 
-/** Why conditional writes are needed, and which stores keep them. */
+/** Why conditional writes are needed, and which stores have them. */
 const CONDITIONS_ADVICE =
-  'use a store that keeps the conditions of writes (S3 does, and so does a directory): here two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
+  'use a store with conditional writes (S3, or a directory): in this one, two runs that are published at once, or a `prune` beside one, overwrite each other’s `latest.json` and checkpoints, and records are lost';
 
 /**
- * The store can be written to, read, listed and deleted from, and keeps the conditions of writes: by an object of its own,
- * which expires if it is left. A bucket must not delete or archive by itself what is to stay.
+ * Checks that the store can be written to, read, listed and deleted from, and has conditional writes, by an object of its
+ * own that expires if it is left over. The rules of a bucket must not delete or archive what should stay.
  */
 const checkBucket: Check = async ({ session, environment, signal }) => {
   const store = await session.store();
@@ -70,9 +70,9 @@ const checkBucket: Check = async ({ session, environment, signal }) => {
 };
 
 const BUCKET_ADVICE =
-  'a bucket of one’s own needs the region that is set, and rules that spare what is published: docs/settings.md, "The store and the queue"';
+  'your bucket must be in the configured region, and its lifecycle rules must not delete published runs: docs/settings.md, "The store and the queue"';
 
-/** A store that is well, by what its bucket does by itself, or by the file system of its folder. */
+/** The finding for a store without problems: what its bucket does by itself, or the file system of its folder. */
 async function withSettings(
   finding: Finding,
   location: string,
@@ -89,7 +89,7 @@ async function withSettings(
 
 const TRIED = Buffer.from('{}\n');
 
-/** Undefined if the object is stored. What is refused for its encryption is found by asking for one. */
+/** Undefined if the object is stored. If it is refused for its encryption, asks for encryption to find out. */
 async function tryPut(
   store: Store,
   key: string,
@@ -121,9 +121,9 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
   for await (const each of store.list(key, { signal })) listed.push(each.key);
   await store.delete(key, { signal });
   if (read?.body.toString() !== TRIED.toString() || listed.join() !== key)
-    return failed(`${store.location}: what was written is not what is read`);
+    return failed(`${store.location}: reading returns something else than was written`);
   const broken = await brokenConditions(store, key, signal).catch((error: unknown) => {
-    // A request that the same store took without a condition.
+    // A request that the same store accepted without a condition.
     if (error instanceof StoreError && error.failure.kind === 'other') return [errorText(error)];
     throw error;
   });
@@ -132,7 +132,7 @@ async function tryStore(store: Store, key: string, signal: AbortSignal): Promise
     : failed(`${store.location} ignores or refuses conditions: ${broken.join('; ')}`, CONDITIONS_ADVICE);
 }
 
-/** The queues of jobs exist, may be asked for their numbers, and keep a job that waits. */
+/** The queues of jobs exist, can be counted, and do not lose a job that waits. */
 const checkQueue: Check = async ({ settings, environment }) => {
   const { SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: deadUrl } = settings;
   if (url === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
@@ -151,7 +151,7 @@ const checkQueue: Check = async ({ settings, environment }) => {
       letters === undefined ? '; SYNC_DEAD_LETTER_URL is not set' : `, ${letters.waiting} dead letters`,
       limits === undefined
         ? ''
-        : `; given out ${limits.maxReceives} times, each hidden for ${limits.visibilitySeconds} s, and deleted after ${limits.retentionSeconds / DAY_SECONDS} days`,
+        : `; received at most ${limits.maxReceives} times, each hidden for ${limits.visibilitySeconds} s, and deleted after ${limits.retentionSeconds / DAY_SECONDS} days`,
     ].join(''),
   );
 };
@@ -159,10 +159,9 @@ const checkQueue: Check = async ({ settings, environment }) => {
 const DAY_SECONDS = 86_400;
 
 /** A warning for a file that has a backup. */
-const RESTORED =
-  '; a file that is restored from an older copy forgets what was sent since, and sends it again';
+const RESTORED = '; an older copy of the file would send again what was sent since';
 
-/** A leftover row is deleted by then. */
+/** A leftover row is deleted after this time. */
 const ROW_MS = 3_600_000;
 
 /** The table exists, has our keys, and can be written to, read and deleted from. */
@@ -178,7 +177,7 @@ const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environm
   await table.delete(key, token);
   return read?.token === token
     ? ok(`${tableName}: written, read and deleted${sqlitePath(tableName) === undefined ? '' : RESTORED}`)
-    : failed(`${tableName}: what was written is not what is read`);
+    : failed(`${tableName}: reading returns something else than was written`);
 };
 
 /** The budget that all workers share: its rate, and which operations are throttled alone. */
@@ -192,11 +191,11 @@ const checkPace: Check = async ({ settings, environment, now }) => {
   return ok([state, ...status.throttledOperations.map(throttledLine)].join('\n'));
 };
 
-/** The tables of runs are there for these credentials: publishing here adds partitions to them. */
+/** The tables of runs exist for these credentials: publishing here adds partitions to them. */
 const checkCatalog: Check = async ({ settings: { SYNC_GLUE_DATABASE: database }, environment }) => {
   if (database === undefined) return skipped('SYNC_GLUE_DATABASE is not set: no tables in Athena');
   await checkGlueTable(database, 'stored_changes', environment);
-  return ok(`${database}: its tables may be looked at`);
+  return ok(`${database}: its tables can be read`);
 };
 
 const HOST_MS = 10_000;
@@ -283,10 +282,10 @@ const checkProxy: Check = async ({ settings, environment }) => {
   );
 };
 
-/** With a larger error, AWS refuses requests, and runs are named and dated wrongly. */
+/** If the clock is off by more, AWS refuses requests, and runs get wrong names and dates. */
 const MAX_OFF_MS = 60_000;
 
-/** This machine's clock is near that of the platform, which has whole seconds. */
+/** This machine's clock agrees with the platform's, which has whole seconds. */
 export const checkClock: Check = async (examined) => {
   const { date } = await headOf(examined);
   const theirs = Date.parse(date ?? '');
@@ -301,7 +300,7 @@ const ALLOWED: ReadonlySet<number> = new Set([400, 404]);
 
 const NO_DATASET = '00000000-0000-4000-8000-000000000000';
 
-/** The token's user may read; what runs, changes or costs something is not tried. */
+/** The token's user may read; operations that run, change or cost something are not tried. */
 const checkRights: Check = async ({ firstRead, session: { call }, signal }) => {
   const { cards, dataFiles } = operations(call);
   const reads = {
@@ -348,8 +347,8 @@ export type CheckName = keyof typeof checks;
 const WRITERS = 4;
 
 /**
- * The conditions of `put` that a store does not keep, in the order in which they were tried; empty if it keeps all. Writes
- * and deletes `key`, under which there must be nothing. Throws what the store throws, with an object left there perhaps.
+ * The conditions of `put` that a store ignores, in the order in which they were tried; empty if it honours all. Writes
+ * and deletes `key`, which must be unused. Throws errors of the store, possibly leaving an object.
  */
 export async function brokenConditions(
   store: Store,
@@ -373,7 +372,7 @@ export async function brokenConditions(
   const ifMatch = (await store.get(key, { signal }))?.etag ?? first?.etag ?? '';
   const replaced = await put('replaced', { ifMatch });
   if (replaced.kind !== 'stored') broken.push('If-Match with the object’s own etag, which is refused');
-  // Another content, hence another etag, whatever was stored until now.
+  // Other content, hence another etag than that of any earlier content.
   await store.put(key, Buffer.from('"latest"\n'), { signal });
   await refuses('If-Match with the etag of what was replaced', { ifMatch });
   await store.delete(key, { signal });

@@ -14,7 +14,7 @@ import { type Ended, OutputError, shownLines, type Terminal } from '../terminal/
 import { SentOnceError } from './sent-once.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Characters of one message, at most: more than 50 faults or a log line have. */
+/** Maximum characters of one message: more than 50 faults or a log line have. */
 export const MAX_MESSAGE_LENGTH = 32_768;
 
 /**
@@ -26,11 +26,11 @@ export function explain(
   { err, signal, environment }: Terminal,
 ): { readonly ended: Ended; readonly error?: ErrorJson } {
   if (error instanceof CommanderError && error.exitCode === 0) return { ended: 'done' };
-  // Commander has shown it.
+  // Commander has printed it.
   if (error instanceof CommanderError)
     return { ended: 'usage', error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
-    // The output was closed on purpose: that needs no message.
+    // The output was closed on purpose: no message is needed.
     if (signal.reason instanceof OutputError) return { ended: 'failed' };
     const message = 'interrupted: stopped as requested';
     err(message);

@@ -53,7 +53,7 @@ export async function sendOnce<T>(
   }
 }
 
-/** Any other error, such as a stop, came before the request was sent. */
+/** Any other error, such as a stop, occurred before the request was sent. */
 function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
   if (!(error instanceof PlatformError) || !error.sent) return 'none';
   const { failure } = error;

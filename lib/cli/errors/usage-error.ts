@@ -29,7 +29,7 @@ export const asUsage = (option: string, error: unknown): unknown =>
     ? new UsageError(`${option}: ${error.message}`, { cause: error })
     : error;
 
-/** Waits for `work`, and adds a way out, in words, to the error if something in the store is missing or damaged. */
+/** Waits for `work`; if something in the store is missing or damaged, adds a remedy in words to the error. */
 export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -39,7 +39,7 @@ export async function withWayOut<T>(wayOut: string, work: Promise<T>): Promise<T
   }
 }
 
-/** There is nothing of this name; suggests the nearest one. `where`: where it was searched. */
+/** Nothing has this name; suggests the nearest one. `where`: where it was searched. */
 export function unknownError(named: string, name: string, where: string, names: Iterable<string>): Error {
   const nearest = nearestName(name, names);
   const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;

@@ -26,8 +26,7 @@ export const formulas = {
     examples: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   },
   'formula check': {
-    description:
-      'Parse a formula here and report what the platform would say about it, and warn of what it may refuse.',
+    description: 'Parse a formula here: report its errors, and warn of what the platform may refuse.',
     needsStore: false,
     arguments: [['<file>', 'the file that holds the formula; - for standard input']],
     examples: ['formula check formula.txt', 'formula check - --json'],
@@ -45,7 +44,7 @@ export const formulas = {
       ['--dry-run', 'look the calculation up and show what would change, but change nothing'],
       [
         '--force',
-        'send a formula that is refused here, or that replaces one whose present text is not stored',
+        'send a formula that is refused here, or that replaces one whose current text is not stored',
       ],
       [
         '--unless-changed-since <ms>',
@@ -113,7 +112,7 @@ export const formulas = {
       ['--max-affected <n>', 'send nothing if more things than this depend on them', numberOption(0, 1e9)],
       [
         '--no-undo-for <id...>',
-        'set these although their present text is not stored, or differs from `was`: they cannot be undone',
+        'set these although their current text is not stored, or differs from `was`: they cannot be undone',
         (text: string, before?: readonly string[] | true) =>
           collected(calculationId)(text, before === true ? [] : before),
         [] as readonly string[],

@@ -27,7 +27,7 @@ const CONCURRENCY = [
   numberOption(1, 1_000),
 ] as const;
 const FROM_CSV = [
-  ['--from-csv <file>', 'make a job of each row of this CSV, by --template'],
+  ['--from-csv <file>', 'build a job from each row of this CSV, by --template'],
   ['--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input'],
   [
     '--name <name>',
@@ -40,7 +40,7 @@ const FROM_CSV = [
 ] as const;
 const NO_UNDO = [
   '--no-undo',
-  'replace formulas also where their present text is not stored: these updates cannot be undone',
+  'replace formulas even if their current text is not stored: these updates cannot be undone',
 ] as const;
 
 /** The id of a job as an argument. */
@@ -103,7 +103,7 @@ export const jobs = {
       ['--drain', 'stop when the queue is empty'],
       [
         '--concurrency <n>',
-        'jobs to run at once, and as many jobs of texts and ids beside them (default: PLATFORM_CONCURRENCY)',
+        'short jobs to run at once, and as many long ones (texts, ids) beside them (default: PLATFORM_CONCURRENCY)',
         numberOption(1, 1_000),
       ],
     ],

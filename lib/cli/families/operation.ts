@@ -36,7 +36,7 @@ export const operation = {
     load: () => import('../commands/pace.ts'),
   },
   sandbox: {
-    description: 'Start the reference platform on loopback, and print the settings that reach it.',
+    description: 'Start the reference platform on loopback, and print the settings for it.',
     needsStore: false,
     options: [
       ['--seed <n>', 'the seed of its records (default: 1)', numberOption(0, 4_294_967_295)],

@@ -18,7 +18,7 @@ const DATASET = 'cd27b9a0-a9d4-446b-9b16-02103df7f112';
 /** A link to S3 works for at most seven days. */
 const MAX_LINK_HOURS = 168;
 
-/** Questions about what is stored: none of these sends anything to the platform. */
+/** Questions about what is stored: none of them sends anything to the platform. */
 export const questions = {
   query: {
     description:
@@ -47,7 +47,7 @@ export const questions = {
   },
   check: {
     description:
-      'Check the rules of your own: each *.sql of a folder is one, and its rows are violations. Its first comment has the title and severity: error or warn.',
+      'Check your own rules: each *.sql in a folder is one, and the rows that it returns are violations. Its first comment has the title and severity: error or warn.',
     arguments: [['[folder]', 'the folder of the rules (default: rules)']],
     options: [
       ['--junit <file>', 'also write the outcome as JUnit XML, for CI'],
@@ -64,7 +64,7 @@ export const questions = {
     arguments: [['<id>', 'an id; of a file or directory, its path or its id; of a column, its name']],
     options: [
       ['--kind <kind>', `only a thing of this kind: one of ${KINDS.join(', ')}`, choiceOption(KINDS)],
-      ['--dataset <id>', 'only a column of this dataset'],
+      ['--dataset <id>', 'only the column of this dataset'],
       [
         '--hops <n>',
         'follow uses over at most this many steps (default: any number)',

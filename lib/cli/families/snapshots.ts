@@ -97,16 +97,16 @@ export const snapshots = {
   },
   prune: {
     description:
-      'Delete old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays. Or, with --jobs, delete what the ledger holds of old jobs; their results stay.',
+      'Delete old runs: their records, Parquet, changes and partitions, and what is under work/. The newest published run of each place stays. Or, with --jobs, delete all but the outcomes of old jobs from the ledger; their results stay.',
     arguments: [placeOf('every place')],
     options: [
-      ['--keep <n>', 'keep the newest published runs of each place', numberOption(1, 100_000)],
+      ['--keep <n>', 'keep this many of the newest published runs of each place', numberOption(1, 100_000)],
       [
         '--older-than <time>',
         'delete runs that began before (jobs that ended before): 90d or 12w before the newest that is stored, or a date',
         ageOption,
       ],
-      ['--jobs', 'reduce old jobs in the ledger to how they ended; needs --older-than'],
+      ['--jobs', 'remove all but the outcomes of old jobs from the ledger; needs --older-than'],
       ['--dry-run', 'only list what would be deleted'],
       YES,
     ],
@@ -142,7 +142,7 @@ function snapshotOf(source: Source) {
     options: [
       [
         '--as <name>',
-        'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made of what narrows it; calculations need one)',
+        'publish a narrowed snapshot under SOURCE.NAME/ (default: a name made from the selection; calculations need one)',
         placeNameOption,
       ],
       ['--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast],

@@ -5,9 +5,9 @@ import { UsageError } from '../errors/usage-error.ts';
 import { firstOf } from '../terminal/terminal.ts';
 
 const rowSchema = z.object({
-  /** Of the calculation, its digits. */
+  /** The digits of the calculation's id. */
   id: z.string(),
-  /** As the file calls it, for people; null if it does not. */
+  /** The name in the file, for people; null without one. */
   name: z.nullable(z.string()),
   expression: z.string(),
   /** The formula before; null if it is not known. */
@@ -66,7 +66,7 @@ export async function withFormulasBefore(
   );
 }
 
-/** White space aside, which a spreadsheet changes. */
+/** Without white space, which a spreadsheet changes. */
 const spaced = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const changesOf = (rows: readonly SetRow[]): string =>
@@ -88,8 +88,9 @@ export async function ourUpdates(store: Store, { id, expression }: { id: string;
 const keyOf = (name: string) => `formulas/sets/${name}/_set.json`;
 
 /**
- * Stores a set once, before it is sent: only now the formulas before it are known. Throws `UsageError` if another set has its
- * name, or if it was applied and another formula was set by us since: its jobs are done and would set nothing.
+ * Stores a set once, before it is sent: afterwards the formulas before it are no longer known. Throws `UsageError` if
+ * another set has its name, or if it was applied and we set another formula since: its jobs are done and would set
+ * nothing.
  */
 export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void> {
   const { name, rows } = set;
@@ -115,7 +116,7 @@ export const findChangeSet = async (store: Store, name: string): Promise<ChangeS
 const formulasBefore = async (store: Store, ids: Iterable<string>) =>
   (await listFormulas(store)).read(new Set(ids));
 
-/** The calculations whose present formulas are not stored. */
+/** The calculations whose current formulas are not stored. */
 export async function lostFormulas(store: Store, ids: Iterable<string>): Promise<readonly string[]> {
   const all = [...ids];
   const known = await formulasBefore(store, all);
@@ -123,8 +124,8 @@ export async function lostFormulas(store: Store, ids: Iterable<string>): Promise
 }
 
 /**
- * The warning about updates that could not be undone: the platform has no history, and returns a
- * formula only to an update. `calculations`: what they are called. `from`: where else it could be known from.
+ * The warning about updates that could not be undone: the platform has no history, and returns a formula only to an
+ * update. `calculations`: their labels. `from`: another possible source of the formula.
  */
 export const lostFault = (
   calculations: readonly string[],
@@ -132,7 +133,7 @@ export const lostFault = (
 ): string =>
   `expected to know what each formula is now, ${from}from an update of ours or an import, so that it can be undone; nothing was ${undone}. Not known:\n${firstOf(calculations, MAX_LINES).join('\n')}\n  ${way}`;
 
-/** Lines of an error, at most. */
+/** Maximum lines of an error. */
 export const MAX_LINES = 50;
 
 /** Throws `UsageError` for formula updates that could not be undone. */

@@ -21,7 +21,7 @@ type JobFileOptions = Parameters<typeof checkJobFile>[0];
 
 /** All jobs of a file, checked; prints warnings about them. Throws `UsageError` with every fault. */
 export async function checkedJobs(
-  /** A file of jobs, or with a template the rows that they are made of. */
+  /** A file of jobs, or with a template the rows from which they are built. */
   options: Pick<JobFileOptions, 'file' | 'text' | 'name' | 'encoding' | 'separator' | 'wholeRows'> & {
     readonly template?: string;
     /** False: formulas may be replaced although that cannot be undone. */
@@ -65,7 +65,7 @@ export async function checkedJobs(
   throw new UsageError(`${where}: expected ${expected}; nothing was ${undone}:\n${faults}`);
 }
 
-/** Prints what the platform may refuse of a file. */
+/** Prints what the platform may refuse in a file. */
 export function warnOf(file: string, lines: readonly string[], { err }: Terminal): void {
   const first = firstOf(lines, MAX_WARNINGS).join('\n');
   if (first !== '') err(shownLines(`${file}: the platform may refuse:\n${first}`));
@@ -91,7 +91,7 @@ async function readTemplate(file: string, terminal: Terminal): Promise<unknown> 
   );
 }
 
-/** What identifies the jobs, and how many of them had ended before. */
+/** How jobs are identified, and how many of them had ended before. */
 export function setWords(name: string | undefined, before: EndedBefore | undefined): readonly string[] {
   const known =
     name === undefined
@@ -111,7 +111,7 @@ export function endedWords({ ended, firstMs, lastMs }: EndedBefore): string {
   return `${number(ended)} had ended before${when}`;
 }
 
-/** What identifies the jobs, as JSON. */
+/** How jobs are identified, as JSON. */
 export const endedFacts = (before: EndedBefore | undefined) => ({
   hadEndedBefore: before?.ended ?? null,
   ...(before === undefined || before.ended === 0

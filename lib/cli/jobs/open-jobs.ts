@@ -4,7 +4,10 @@ import { needed, readSyncSettings } from '../../settings.ts';
 import { openStoreOf } from '../options/from-settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The ledger, and the batches of texts, in the table that is set: without the platform. Throws `SettingsError` if there is none. */
+/**
+ * The ledger, and the batches of texts, in the configured table, without the platform. Throws `SettingsError` without a
+ * table.
+ */
 export async function openJobs(terminal: Terminal) {
   needed(readSyncSettings(terminal.environment), 'SYNC_TABLE');
   warnOfThisHost(terminal.environment, terminal.err);

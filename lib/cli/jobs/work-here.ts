@@ -21,15 +21,15 @@ type JobsHere<Back> = {
   readonly of: number | Pick<Queue, 'counts'>;
   readonly concurrency: number | undefined;
   readonly isEndless: boolean;
-  /** Ends if the platform refuses the token, for a person to fix it. */
+  /** Ends if the platform refuses the token, so that a person can fix it. */
   readonly endsWithToken: boolean;
-  /** Stops after so many formulas in a row were stored as INVALID. Default: never. */
+  /** Stops after this many formulas in a row were stored as INVALID. Default: never. */
   readonly maxInvalid?: number | undefined;
   /** Why a message is refused, if its job then counts as failed. Default: only the refusal is counted. */
   readonly refusal?: EndedJob['error'];
 };
 
-/** Jobs that are not done, named of each kind, at most. */
+/** Maximum jobs of each kind that are named although they are not done. */
 const MAX_NAMED = 20;
 
 /** How often to read the queue's counts for the progress line. */
@@ -72,9 +72,9 @@ export async function runJobsHere<Back>(jobs: JobsHere<Back>, terminal: Terminal
 }
 
 /**
- * Watches whether the platform refuses the token, for a person to fix it: each job would only be refused like
- * the first. A token from a secret is read again after its first refusal: it must be refused then too, and jobs must be
- * stopped for it. The stop alone is not enough: it may be about the token of another worker.
+ * Detects that the platform refuses the token, so that a person can fix it: each job would only be refused like the
+ * first. A token from a secret is read again after its first refusal: it must be refused then too, and jobs must be
+ * stopped for it. The stop alone is not enough: it may concern the token of another worker.
  */
 export function createTokenWatch(
   options: Pick<Settings, 'PLATFORM_BASE_URL' | 'PLATFORM_TOKEN' | 'PLATFORM_TOKEN_SECRET'>,
@@ -113,8 +113,8 @@ export function createTokenWatch(
 }
 
 /**
- * Counts how jobs end, and names the first of each kind that are not done; a job whose message is delivered again counts
- * again. Shows how many have ended, of how many; on a terminal also each job from a queue.
+ * Counts how jobs end, and names the first unsuccessful ones of each kind; a job whose message is delivered again
+ * counts again. Shows how many have ended, of how many; on a terminal also each job from a queue.
  */
 function createView(
   { name, of, isEndless, refusal }: Omit<JobsHere<unknown>, 'work'>,
@@ -130,7 +130,7 @@ function createView(
   let known = typeof of === 'number' ? of : undefined;
   const show = () => {
     const records = allEnded();
-    // The queue's counts are late: more may have ended than they say.
+    // The queue's counts are late: more jobs may have ended than they show.
     const total = known === undefined ? null : Math.max(known, records);
     const left = total === null ? [] : [`${total - records} left`];
     progress.update({ records, total, also: [`${counts.failed + counts.unknown} failed`, ...left] });

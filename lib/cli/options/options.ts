@@ -87,8 +87,8 @@ const momentOption =
   };
 
 /**
- * A past time for commands that erase: an age is counted back from the newest thing that is stored, or from the clock if that is
- * earlier: a clock that is ahead makes nothing old.
+ * A past time for commands that erase: an age counts back from the newest stored thing, or from the clock if that is
+ * earlier, so that a clock that is ahead makes nothing old.
  */
 export function ageOption(text: string): (newestMs: number) => number {
   const momentMs = momentOption()(text);
@@ -112,7 +112,7 @@ export const setName = reader('at most 80 letters, digits, _, . and -', (text) =
   /^[A-Za-z0-9][\w.-]{0,79}$/.test(text) ? text : undefined,
 );
 
-/** A link to the report works for so many hours unless `--hours` says otherwise. */
+/** Default hours for which a link to the report works. */
 export const LINK_HOURS = 24;
 
 export const YES = ['--yes', 'do not ask first; needed where there is no terminal to ask at'] as const;

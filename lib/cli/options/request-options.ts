@@ -155,7 +155,7 @@ async function fromTable(text: string, name: string, { column, columns, flag }: 
     name,
     requested,
     encoding: 'utf-8',
-    // Half of a text is not an id.
+    // A fragment of a text is not an id.
     wholeRows: true,
   });
   const named = table.names.filter((each) => columns.includes(plain(each)));

@@ -8,11 +8,11 @@ import { errorCode } from '../../store/index.ts';
 import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
-/** Where settings come from besides the environment. */
+/** Flags for settings from a file. */
 export type SettingsFlags = {
   readonly envFile?: string;
   readonly profile?: string;
-  /** Forget by which table the store's jobs were sent. */
+  /** Accepts another table for the store's jobs. */
   readonly newLedger?: true;
 };
 
@@ -57,7 +57,7 @@ function nameFault(name: string): string | undefined {
   const isOurs = /^(PLATFORM|SYNC)_/.test(written);
   if (KNOWN.includes(isOurs ? name : written)) return undefined;
   const meant = nearestName(written, KNOWN);
-  // A name that begins like a longer setting belongs to another program, and so do endpoints of other services.
+  // A name that only begins like a setting belongs to another program, as do endpoints of other services.
   const isOther = meant === undefined || meant.startsWith(written) || /^AWS_ENDPOINT_URL_/.test(written);
   if (!isOurs && isOther) return undefined;
   return `${name}: ${meant === undefined ? 'there is none of this name' : `did you mean ${meant}?`}`;

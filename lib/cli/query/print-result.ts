@@ -146,7 +146,7 @@ type TextTable = {
 };
 
 /**
- * Lays out a table by its first rows. With a `width`, cells are shortened so that lines have at most so many characters;
+ * Lays out a table by its first rows. With a `width`, cells are shortened so that lines have at most this many characters;
  * columns for which there is no room are left out.
  */
 export function textTable(

@@ -26,7 +26,7 @@ import { hiddenColumns, textTable } from './print-result.ts';
 type PromptOptions = {
   readonly tables: Tables;
   readonly dialog: Dialog;
-  /** Stops each query after so many seconds. */
+  /** The maximum seconds of each query. */
   readonly seconds?: number | undefined;
   /** Ends the prompt. */
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ type PromptOptions = {
   readonly historyFile?: string | undefined;
 };
 
-/** Lines that are recalled. */
+/** Maximum lines that are recalled. */
 const MAX_LINES = 1_000;
 
 /** Reads SQL line by line and prints what it finds, until Ctrl-D. Returns how it ended. */
@@ -117,13 +117,13 @@ async function openHistory(file: string | undefined) {
   }
 }
 
-/** Rows of a result that are printed, at most. */
+/** Maximum rows of a result that are printed. */
 const MAX_ROWS = 1_000;
 
 /** Runs the queries of a prompt, one at a time. */
 async function createRunner({ tables, dialog: { output }, seconds, signal: stop }: PromptOptions) {
   const known = { saved: savedQueries().map(({ name }) => name), commands: promptCommands };
-  // The tables that there were after the last query.
+  // The tables as of the last query.
   let listed = await tables.list();
   let running: AbortController | undefined;
   const print = (line: string) => void output.write(`${line}\n`);
@@ -192,7 +192,7 @@ function countedRows({ rows, first }: FirstRows): string {
   return first.length === rows ? all : `the first ${number(first.length)} of ${all}`;
 }
 
-/** What a command of the prompt works with: the tables that there are, the lines to print, and the query to run. */
+/** What a command of the prompt uses: the tables, the lines to print, and the query to run. */
 type Prompt = {
   readonly listed: () => readonly TableInfo[];
   readonly print: (line: string) => void;
@@ -286,8 +286,8 @@ const KEYWORDS =
   );
 
 /**
- * What the end of a statement could become, and the part of it that is replaced, as `node:readline` wants it.
- * `statement`: what was typed, the lines before included. Columns are those of the tables that it names, if any.
+ * The possible completions of a statement, and the part that they replace, in the form of `node:readline`. `statement`:
+ * everything typed, earlier lines included. Columns are those of the tables that it names, if any.
  */
 export function complete(statement: string, known: Known): [completions: string[], replaced: string] {
   const line = statement.slice(statement.lastIndexOf('\n') + 1);

@@ -22,7 +22,7 @@ function* factsOf({ fault, rows, new: added, gone, since }: CheckedRule): Genera
   yield `${counted(rows, 'row')}${compared}${before || ' (first run)'}`;
 }
 
-/** What there is to say of a rule besides, and its listed rows as a table. */
+/** The remarks about a rule, and its listed rows as a table. */
 export function* tableOf(
   { columns, rows, listed, notes }: CheckedRule,
   width: number | undefined,
@@ -40,8 +40,8 @@ export function* tableOf(
 }
 
 /**
- * The outcomes of rules as JUnit XML, which CI systems show: a test case each. A violated rule of severity error is a failure,
- * one that was not run an error. What JUnit has no word for, such as a warning, is in `system-out`.
+ * The outcomes of rules as JUnit XML, which CI systems show: a test case each. A violated rule of severity error is a
+ * failure, a rule that did not run an error. Anything else, such as a warning, is in `system-out`.
  */
 export async function* junitLines(suite: string, rules: readonly CheckedRule[]): AsyncGenerator<string> {
   const elements = rules.map((rule) => ELEMENTS[labelOf(rule)]);

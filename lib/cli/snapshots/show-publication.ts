@@ -16,7 +16,7 @@ import {
   warnOn,
 } from '../terminal/terminal.ts';
 
-/** Deletes what a published run has made needless, prints how it ended, then builds its tables; returns how it ended. */
+/** Deletes the leftovers of a published run, prints how it ended, then builds its tables; returns how it ended. */
 export async function endWith(
   publication: Publication,
   store: Store,
@@ -88,10 +88,10 @@ function describePublication(
   ].join('\n');
 }
 
-/** Ids that a line names, at most; the manifest names all. */
+/** Maximum ids that a line names; the manifest names all. */
 const SHOWN_MISSING = 5;
 
-/** `news`: those of them that make the run incomplete. They are named first. */
+/** `news`: the ids that make the run incomplete. They are named first. */
 function describeMissing(
   { missing }: Manifest,
   news: readonly Manifest['missing'][number][],

@@ -15,13 +15,16 @@ import { snapshotCommand } from '../options/command-lines.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { type Found, shown, type Terminal } from '../terminal/terminal.ts';
 
-/** Takes an open run to its end in this process and publishes it, with its progress. A run that stops says how it is resumed. */
+/**
+ * Takes an open run to its end in this process and publishes it, with its progress. If a run stops, it prints how to
+ * resume it.
+ */
 export async function takeHere(
   saved: Saved,
   options: {
     readonly session: Session;
     readonly store: Store;
-    /** Publish the run although a gate refuses it. */
+    /** Publishes the run although a gate refuses it. */
     readonly force: boolean;
     /** Whether an earlier process began it. */
     readonly isResumed: boolean;
@@ -31,7 +34,7 @@ export async function takeHere(
   const { session, store, force, isResumed } = options;
   const { settings, call, callCounts, paceCounts } = session;
   const { source: place, run: id, records: recordsBefore } = saved.checkpoint;
-  // Printed before the first request, so that it is known what to resume even after a kill.
+  // Printed before the first request, so that the run to resume is known even after a kill.
   terminal.err(`${place}: ${isResumed ? 'resuming run' : 'run'} ${id}`);
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
   const progress = createProgress(place, { ...terminal, callCounts, recordsBefore });
@@ -60,7 +63,7 @@ export async function takeHere(
   }
 }
 
-/** What an immediate end loses of a run; the rest can be resumed. */
+/** What is lost if the process ends at once; the rest can be resumed. */
 const LOST = 'what was read since the last part was stored, which a resumed run reads again';
 
 /**
@@ -71,7 +74,7 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
   const failure = cause instanceof PlatformError ? cause.failure : undefined;
   if (failure?.kind === 'input') return false;
   if (failure?.kind !== 'status' || failure.status !== 400) return true;
-  // If the checkpoint cannot be read, it is not known, so the command is shown.
+  // If the checkpoint cannot be read, the command is shown anyway.
   const records = await readCheckpoint(store, source, run).then(
     ({ checkpoint }) => checkpoint.records,
     () => undefined,

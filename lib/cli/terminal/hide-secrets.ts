@@ -17,9 +17,9 @@ const HIDDEN = '***';
 const USER_IN_URL = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]{0,300}@/gi;
 
 /**
- * Hides secrets in a text: those among the settings, the passwords in their URLs, also as a
- * header carries them, and the user information of any URL. A library's error may quote each of them. A short secret
- * stays: it would occur in other words by chance.
+ * Hides secrets in a text: secret settings, the passwords in URLs of settings, also as a header carries them, and the
+ * user of any URL, since a library's error may quote them. A short secret stays: it would occur in other words by
+ * chance.
  */
 export function hideSecrets(environment: Environment): Hide {
   const secrets = [...SECRET_NAMES.map((name) => environment[name] ?? ''), ...passwords(environment)];

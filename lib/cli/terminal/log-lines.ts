@@ -5,7 +5,7 @@ import { shownLines } from './terminal.ts';
 /** The fields of a log line besides its message. They come from JSON and may have any type. */
 type Facts = Readonly<Record<string, unknown>>;
 
-/** A text is not repeated within so many milliseconds: each job that meets a pause reports it. */
+/** Milliseconds within which a text is not repeated: each job that meets a pause reports it. */
 const REPEATED_MS = 60_000;
 
 /** Shows log lines, which are JSON, to people: the time, the level, and words. */
@@ -29,7 +29,7 @@ export function createLogLines(options: {
   };
 }
 
-/** Shows a line whose facts are nested too deeply as it is: logging never fails. */
+/** Shows a line with facts that are nested too deeply unchanged: logging never fails. */
 function factsIn(line: string): Facts {
   try {
     return parseOwnJson(line) as Facts;
@@ -45,7 +45,7 @@ export const clockTime = (atMs: number): string => new Date(atMs).toTimeString()
 
 const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
 
-/** The messages whose facts make a sentence: undefined for what people see elsewhere. */
+/** Messages whose facts make a sentence: undefined if people see it elsewhere. */
 const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   retry({ operation, failure, delayMs }) {
     const failed = failure as PlatformFailure;
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'job not done'({ job, type, after, err }) {
     const failure = failureOf(err);
     if (failure?.kind === 'wait') return describeFailure(failure);
-    // How it ended is shown with the other jobs.
+    // Its outcome is shown with those of the other jobs.
     if (after === 'end') return undefined;
     const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
     return `${type} ${job}: ${messageOf(err)}; ${then}`;
@@ -74,7 +74,7 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
       : `${host} is unavailable (${cause}): no jobs are taken until it is back`;
   },
   'the platform is back': ({ host }) => `${host} is back`,
-  'table away: nothing is sent': ({ err }) =>
+  'table unavailable: nothing is sent': ({ err }) =>
     `the table with the fleet’s budget does not respond (${messageOf(err)}): nothing is sent until it does`,
   'table back': () => 'the table with the fleet’s budget is back',
 };

@@ -87,7 +87,7 @@ function lineOf(name: string, words: readonly string[], columns = Number.POSITIV
 function speedWords({ records, total, share }: Known, before: number, elapsed: number): readonly string[] {
   const done = share ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
   const seconds = Math.max(0.001, elapsed);
-  // The work of earlier processes took none of this one's time.
+  // The work of earlier processes took no time of this one.
   const own = Math.max(0, records - before);
   const ownDone = done === undefined ? 0 : records === 0 ? done : (done * own) / records;
   // The rounding error of a division must not add a second.
@@ -97,7 +97,7 @@ function speedWords({ records, total, share }: Known, before: number, elapsed: n
     // `100%` is shown only at the end.
     ...(done === undefined ? [] : [`${Math.min(99, Math.floor(done * 100))}%`]),
     ...(left > 0 && Number.isFinite(left) ? [`${duration(left)} left`] : []),
-    // A slow rate to a tenth: it is what the time left is made of.
+    // A slow rate with one decimal: the time left is computed from it.
     `${number(rate < 10 ? Math.round(rate * 10) / 10 : Math.round(rate))} a second`,
   ];
 }

@@ -59,7 +59,10 @@ export function refuseUnasked(
     );
 }
 
-/** Whether the user agrees to erase, or to what `does` says; `--yes` agrees without asking. Throws like `refuseUnasked`, and the reason of a stop. */
+/**
+ * Whether the user agrees to erase, or to the act that `does` names; `--yes` agrees without asking. Throws like
+ * `refuseUnasked`, and the reason of a stop.
+ */
 export async function isSure(
   question: string,
   yes: true | undefined,

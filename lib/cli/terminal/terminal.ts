@@ -150,12 +150,12 @@ function createAwaits() {
         ? undefined
         : `${listed('what').join(' and ')}, at most ${seconds} s`;
     },
-    /** What an immediate end loses; undefined for nothing. */
+    /** What is lost if the process ends at once; undefined for nothing. */
     lost: () => (held.size === 0 ? undefined : listed('lost').join('; ')),
   };
 }
 
-/** By operation: what a stop waits for, and what is lost without it. Other operations can be sent again. */
+/** By operation: what a stop waits for, and what is lost otherwise. Other operations can be sent again. */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',
@@ -174,7 +174,7 @@ const LEFT: Readonly<Record<string, Awaited>> = {
 /** A person at the keyboard. */
 export type Dialog = { readonly input: Readable; readonly output: Writable };
 
-/** What a stop waits for, or what an immediate end would lose. */
+/** Something that a stop waits for, or that an immediate end would lose. */
 type Awaited = {
   /** What a stop waits for, with `#` for the number: `# paid response(s)`. Absent: it does not wait. */
   readonly what?: string;
@@ -184,7 +184,7 @@ type Awaited = {
   readonly lost: string;
 };
 
-/** What a command may use of the process that it runs in. */
+/** The parts of its process that a command may use. */
 export type Terminal = {
   readonly environment: Environment;
   /** Results. With `--json`, exactly one JSON value. */
@@ -209,7 +209,7 @@ export type Terminal = {
   readonly pipes?: Dialog | undefined;
   /** Why some results could not be written; undefined if all were. Absent: they always are. */
   readonly outputFault?: () => OutputFault | undefined;
-  /** Holds what a stop waits for, or an immediate end would lose. Absent: nothing is held. */
+  /** Registers something that a stop waits for, or that an immediate end would lose. Absent: nothing is registered. */
   readonly awaits?: (awaited: Awaited) => Disposable;
   /** The same for calls that have left. */
   readonly holdLeft?: HoldLeft;
@@ -265,7 +265,7 @@ export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
-/** The first of some lines, indented, and how many others there are. */
+/** The first of some lines, indented, and the number of others. */
 export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
   [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
 
@@ -284,7 +284,7 @@ export function duration(seconds: number): string {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.ceil(seconds / 86_400)} days`;
 }
 
-/** What a command found: one JSON value for machines, words for people. `ended`: done by default. */
+/** The outcome of a command: one JSON value for machines, words for people. `ended`: done by default. */
 export type Found = {
   readonly json: unknown;
   /** A text, whose line breaks stay, or one line after another, each of which stays one: names may hold line breaks. */
@@ -292,7 +292,7 @@ export type Found = {
   readonly ended?: Ended;
 };
 
-/** Prints what a command found, and returns how it ended. */
+/** Prints an outcome, and returns how the command ended. */
 export function printFound(
   { json, words, ended = 'done' }: Found,
   isJson: true | undefined,
@@ -387,8 +387,8 @@ export class OutputError extends Error {
 }
 
 /**
- * Writes texts to an output of this process until one fails, and reports that once; it never throws. A file is written
- * here: Node's stream for files takes a part of a text that still fits on a full disk for the whole of it.
+ * Writes texts to an output of this process until one fails, and reports that once; it never throws. Files are written
+ * here: on a full disk, Node's stream would report a text that fits only in part as written.
  */
 function createOutput(
   stream: NodeJS.WriteStream & { readonly fd: number },

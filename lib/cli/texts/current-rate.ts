@@ -4,7 +4,7 @@ import { type Environment, readPaceSettings } from '../../settings.ts';
 /** Requests a second that may leave at the moment: 0 while they are paused. */
 export type CurrentRate = { readonly rate: number; readonly isPaused: boolean };
 
-/** The rate of the fleet, or the one that is set where there is no table. Undefined if no platform is set. */
+/** The rate of the fleet, or the configured one without a table. Undefined without a platform in the settings. */
 export async function currentRate(
   environment: Environment,
   now = Date.now,
@@ -16,7 +16,7 @@ export async function currentRate(
   return { rate: effectiveRate, isPaused: budget.pausedAtMs !== undefined };
 }
 
-/** The operations that are throttled alone, in words; none where no platform or no table is set. */
+/** The operations that are throttled alone, in words; none without a platform or a table in the settings. */
 export async function throttledNow(environment: Environment): Promise<readonly string[]> {
   if (!environment['PLATFORM_BASE_URL']) return [];
   const { rate, item } = await fleetOf(environment);

@@ -79,7 +79,7 @@ const untilStopped = (terminal: Terminal): Terminal => ({
 function environmentOf({ environment }: Terminal, { platform }: Instance): Terminal['environment'] {
   return {
     ...environment,
-    // What users have set for their own platform must not affect the tour.
+    // The user's own settings must not affect the tour.
     ...Object.fromEntries(settingNames.map((name) => [name, ''])),
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
@@ -157,13 +157,13 @@ async function showLimit({ step, run }: Narration, instance: Instance): Promise<
   await instance.restart();
 }
 
-/** Characters of a job that are shown, at most. */
+/** Maximum characters of a job that are shown. */
 const MAX_SHOWN = 96;
 
 /** Long enough to kill a worker while it waits for a response. */
 const LATENCY_MS = 600;
 
-/** Functions that are run besides one job of every type. */
+/** The number of functions that are run besides one job of every type. */
 const SUMS = 7;
 
 /** Runs jobs of every type from the queue in the store's folder, although a worker is killed in the middle of one. */
@@ -324,7 +324,7 @@ function createNarration(terminal: Terminal, steps: number) {
   let begun = 0;
   return {
     say: out,
-    /** Begins a step: prints its title, and in one line what it is good for. */
+    /** Begins a step: prints its title and its purpose in one line. */
     step(title: string, why: string) {
       begun += 1;
       out(`\n${'─'.repeat(RULE)}\n${begun}/${steps}  ${title}\n     ${why}`);

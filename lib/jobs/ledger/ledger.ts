@@ -249,7 +249,7 @@ const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, 
 /* Transitions by operators, as the table in `transitions.ts` lists them. */
 
 type CancelOptions = {
-  /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */
+  /** Whether jobs of a type send many requests, and stop between two of them. Default: false. */
   readonly stops?: (type: string) => boolean;
 };
 

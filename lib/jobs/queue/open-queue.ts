@@ -13,7 +13,7 @@ export function senderHere(): string {
   }
 }
 
-/** As in SQS: only a message that could not even be refused is received so often. */
+/** As in SQS: only a message that could not even be refused is received this often. */
 const MAX_RECEIVES = 1_000;
 
 /** The queue that a setting names, in SQS or in a file of SQLite; loads the modules of that kind alone. */

@@ -27,7 +27,7 @@ export async function examineLimits({ jobs, dead }: JobQueues) {
     'it is a FIFO queue, which takes no job without a group: create a standard one': isFifo,
     [`MaximumMessageSize is ${maxBytes}, expected ${MAX_MESSAGE_BYTES}: larger jobs are refused`]:
       maxBytes < MAX_MESSAGE_BYTES,
-    'no RedrivePolicy: what cannot be handled comes back until the queue deletes it':
+    'no RedrivePolicy: a message that cannot be handled comes back until the queue deletes it':
       maxReceives === undefined,
     [`maxReceiveCount is ${maxReceives}, expected ${MIN_MAX_RECEIVES}: jobs whose workers were only stopped become dead letters`]:
       (maxReceives ?? MIN_MAX_RECEIVES) < MIN_MAX_RECEIVES,

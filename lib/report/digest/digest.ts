@@ -182,7 +182,7 @@ const count = (value: number): string => value.toLocaleString('en-US');
 /** Begins the line of a thing's address in the platform: `safeLine` leaves it one. */
 const LINK = '  in the platform: ';
 
-/** What is said of one published run. */
+/** The news of one published run. */
 export type Digest = {
   readonly manifest: Manifest;
   /** The run that it is compared with, and how many records differ; null if it is compared with none. */

@@ -85,7 +85,7 @@ function oneMessage(digests: readonly PrintedDigest[], failed: JobFacts['attenti
   if (failed.length > 0) texts.push(textOfJobs(failed));
   return {
     since,
-    subject: subjects.join('; ') || `Nothing to say since ${since.slice(0, 16).replace('T', ' ')} UTC`,
+    subject: subjects.join('; ') || `Nothing new since ${since.slice(0, 16).replace('T', ' ')} UTC`,
     text: texts.join(BETWEEN),
   };
 }

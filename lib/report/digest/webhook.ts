@@ -46,7 +46,7 @@ const textBlock = (one: { readonly text: string }) => ({
   inlines: [{ type: 'TextRun', ...one }],
 });
 
-/** Text as code of at most so many characters, so that no name becomes a mention or a link. */
+/** Text as code of at most this many characters, so that no name becomes a mention or a link. */
 export function slackCode(text: string, longest: number): string {
   const code = slackText(text).replaceAll('`', "'");
   const cut = code.length > longest ? `${code.slice(0, longest).replace(/&[a-z]*$/, '')}…` : code;

@@ -24,7 +24,7 @@ export type ToolResult = {
   readonly data: object;
   /** True if the tool itself left something out. */
   readonly isCut?: boolean;
-  /** The cursor that continues after so many items of the first list of `data`; undefined at its end. */
+  /** The cursor that continues after this many items of the first list of `data`; undefined at its end. */
   readonly cursorAfter?: (shown: number) => string | undefined;
 };
 

@@ -243,7 +243,7 @@ export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: numbe
   };
 }
 
-/** At most so many requests in each window of the clock. */
+/** At most this many requests in each window of the clock. */
 export function createFixedWindow(most: number, windowMs: number): { arrive(atMs: number): WindowDecision } {
   let window = -1;
   let admitted = 0;

@@ -173,7 +173,7 @@ function shortenPair(before: string, after: string): readonly [string, string] {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/** A character has one or two units, so only so many units are looked at, however long the text is. */
+/** A character has one or two units, so only this many units are read, however long the text is. */
 const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
 
 const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;

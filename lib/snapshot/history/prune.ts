@@ -167,7 +167,7 @@ async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'fol
 
 type PruneOptions = Pick<PrunePlan, 'place' | 'runs'> & {
   readonly store: Store;
-  /** Removes a run from the tables in the account. Default: there are none. */
+  /** Removes a run from the tables in the account. Default: no tables. */
   readonly removePartition: ((place: Place, run: Run) => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly onRemoved: (run: RunToPrune) => void;

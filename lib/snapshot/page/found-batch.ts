@@ -15,7 +15,7 @@ const PIECE_BYTES = 1024 * 1024;
 type FirstMember = {
   readonly name: string;
   readonly text: string;
-  /** Whether a record gets it. Default: all do. */
+  /** Whether a record gets it. Default: every record. */
   readonly isFor?: (record: number) => boolean;
 };
 

@@ -68,6 +68,6 @@ export async function findPublished(
   const isKnown = (await publishedRuns(store, place)).some((each) => each.run === run);
   if (!isKnown) return undefined;
   const since = `run ${latest.run} has been published since`;
-  const gone = 'what it takes to publish it again is gone';
+  const gone = 'what is needed to publish it again is gone';
   throw new StoredObjectError('missing', `run ${run} of ${place} was published, ${since}, and ${gone}`);
 }

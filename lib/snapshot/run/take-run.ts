@@ -137,7 +137,7 @@ async function finishedRun(
 
 type SliceOptions = ProgressOptions & {
   readonly scan: Scan<unknown>;
-  /** Records are durable at most so many milliseconds after they were added, even while a page is awaited. Default 30 s. */
+  /** Records are durable at most this many milliseconds after they were added, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
   /** Called after each step of the scan: true ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
@@ -225,7 +225,7 @@ export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'partBytes'> & {
   readonly callCounts: () => CallCounts;
-  /** Called after each checkpoint is stored. Default: nothing is. */
+  /** Called after each checkpoint is stored. Default: not called. */
   readonly onSaved?: (() => Promise<void>) | undefined;
 };
 

@@ -175,7 +175,7 @@ type BuiltRun = {
 };
 
 /**
- * The name of the record that all Parquet (so many files) and uses of a run are built, and its partitions added. It
+ * The name of the record that all Parquet (`files` files) and uses of a run are built, and its partitions added. It
  * differs if the columns do.
  */
 function markOf({ place, partitions }: Pick<RunToBuild, 'place' | 'partitions'>, files: number): string {

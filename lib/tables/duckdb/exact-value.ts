@@ -40,7 +40,7 @@ export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactV
 const integer = (value: bigint): number | string =>
   value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
 
-/** Every decimal of so many digits is a double that prints the same digits. */
+/** Every decimal of this many digits is a double that prints the same digits. */
 const MAX_DIGITS = 15;
 
 const decimal = (text: string): number | string =>

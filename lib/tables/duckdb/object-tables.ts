@@ -102,7 +102,7 @@ async function filesBelow(
   );
 }
 
-/** So many bytes are read together, and become one file. A larger object is alone. */
+/** Bytes that are read together, and become one file. A larger object is alone. */
 const GROUP_BYTES = 64_000_000;
 
 function* groupsOf(objects: readonly ListedObject[]): Generator<readonly ListedObject[]> {

@@ -316,7 +316,7 @@ export async function neededPieces(
   return found;
 }
 
-/** Pieces in the order of their values, put together so that there are at most so many groups; none to tell apart: none. */
+/** Pieces in the order of their values, in at most `mostGroups` groups; no groups if nothing distinguishes the pieces. */
 function groupsOf({ table, pieces }: NeededPieces, mostGroups: number): readonly PieceGroup[] {
   if (table.pieceColumns.length === 0 || pieces.length < 2) return [];
   const size = Math.max(1, Math.ceil(pieces.length / mostGroups));
@@ -344,7 +344,7 @@ async function tablesInPlan(connection: DuckDBConnection, sql: string): Promise<
 /** How many pieces are listed at once, and then how many files are fetched or built at once. */
 const AT_ONCE = 4;
 
-/** So much is read in a second or two. */
+/** This many bytes are read in a second or two. */
 const MUCH_BYTES = 50_000_000;
 
 /** Brings what a query needs to this machine. Throws `QueryError` of kind `too-large` if there is no room for it. */

@@ -243,7 +243,7 @@ const ZERO = 0x30;
 /** The letters of `true`, and of `false` behind its first, as one number. */
 const TRUE = 0x65757274;
 const ALSE = 0x65736c61;
-/** So many digits are a safe integer. */
+/** Maximum digits of a safe integer. */
 const SAFE_DIGITS = 15;
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;

@@ -89,7 +89,7 @@ function readVarInt(cursor: Cursor): number {
 const GROUP = 8;
 
 /**
- * Writes numbers of so many bits each, 24 at most, as Parquet has levels and the indexes of a dictionary: a run of equal ones
+ * Writes numbers of `bits` bits each, 24 at most, as Parquet has levels and the indexes of a dictionary: a run of equal ones
  * as its length and the number, others packed. Returns how many bytes they take.
  */
 export function writeNumbers(out: ByteWriter, numbers: ArrayLike<number>, bits: number): number {

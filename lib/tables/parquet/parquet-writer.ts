@@ -101,7 +101,7 @@ export function createParquetFile(columns: TableColumns) {
     add(json: JsonBytes, start: number, end: number): void {
       other += fitter.add(json, start, end);
     },
-    /** Ends the row of a line of so many bytes, which may clear the leaves. */
+    /** Ends the row of a line of this many bytes, which may clear the leaves. */
     endRow: rows.endRow,
     /** Returns the file, and begins the next one. The same lines give the same bytes. */
     end(): BuiltParquet {

@@ -74,7 +74,7 @@ export function addText(texts: Texts, source: JsonBytes, start: number, end: num
   texts.plainBytes += end - start + LENGTH_BYTES;
 }
 
-/** Up to so many distinct texts, a lookup does not wait for memory. */
+/** Up to this many distinct texts, a lookup does not wait for memory. */
 const MAX_NEAR = 4_096;
 const WAITING_SIZE = 96;
 

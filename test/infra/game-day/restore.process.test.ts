@@ -54,7 +54,7 @@ const isDone = async (day: Day, id: string) =>
     return done.some((each) => each.id === id);
   }, `${id} to be done`);
 
-test('a deleted table comes back under its name, and jobs go on where they were, none of them twice', async () => {
+test('a deleted table comes back under its name, and jobs continue where they were, none of them twice', async () => {
   await using day = await startDay(deployed);
   using backups = createTableBackups(day.owner.environment);
   const table = day.place.environment['SYNC_TABLE'] ?? '';

@@ -121,7 +121,7 @@ test('a job that another process has is not waited for until the end of its leas
   expect(fake.clock.nowMs - startMs).toBeLessThan(60_000);
 });
 
-test('while the table is away rows wait, and all are run when it is back', async () => {
+test('while the table is unavailable rows wait, and all are run when it is back', async () => {
   let left = 20;
   const away = () => {
     left -= 1;

@@ -49,7 +49,7 @@ describe('a lease that is renewed', () => {
     expect((await ledger.read('a'))?.leaseUntilMs).toBe(40_000);
   });
 
-  test('reports at the next renewal that somebody else has the job', async () => {
+  test('reports at the next renewal that another process has the job', async () => {
     const { clock, ledger, claim } = await claimed();
     const renewal = renewLease({ ledger, claim, leaseMs, ...clock });
     await ledger.cancel('a');

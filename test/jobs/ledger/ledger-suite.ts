@@ -151,7 +151,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(row).not.toHaveProperty('leaseUntilMs');
     });
 
-    test('looks for the outcome of a send once nobody has the job, and ends it by that', async () => {
+    test('looks for the outcome of a send once no worker has the job, and ends it by that', async () => {
       const { ledger, clock } = await makeLedger();
       const asked: unknown[] = [];
       const findOutcome = async (sent: unknown) => {

@@ -65,7 +65,7 @@ const claim = (row: JobRow | undefined, facts: Partial<ClaimFacts> = {}, asked =
   whole(decideClaim(row, asked, { leaseMs: 1_000, nowMs, ...facts }));
 
 describe('a claim', () => {
-  test('of a job that nobody has seen creates its row, with the day of the claim', () => {
+  test('of a new job creates its row, with the day of the claim', () => {
     const { write, answer } = claim(undefined);
 
     const row = { ...request, state: 'CLAIMED', fence: 1, attempts: 0, takeovers: 0, dt: '1970-01-01' };
@@ -254,7 +254,7 @@ describe('a send', () => {
     expect(answer).toEqual({ kind: 'sent', claim: write });
   });
 
-  test('that is found written is the holder’s own, whoever has renewed the lease since', () => {
+  test('that is found written is the holder’s own, even if the lease was renewed since', () => {
     const row = { ...sent, leaseUntilMs: 90_000 };
 
     expect(decideSent(row, held)).toEqual({ answer: { kind: 'sent', claim: row } });

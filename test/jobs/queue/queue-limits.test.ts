@@ -106,7 +106,7 @@ describe('dead letters', () => {
     expect(faults).toEqual([expect.stringContaining('its limits are not known: count')]);
   });
 
-  test('a queue that is away is not taken for one without limits', async () => {
+  test('a queue that is unavailable is not taken for one without limits', async () => {
     const away = new AwsError('queue', 'read', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
     const answers = [() => Promise.reject(away), async () => ({ ...asDeployed, maxReceives: 3 })];
     const jobs: Queue = {

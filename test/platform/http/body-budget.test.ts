@@ -35,7 +35,7 @@ test('bodies wait for room, except that one may take more than there is', async 
   expect(await isResolved(waiting)).toBe(true);
 });
 
-test('whoever waited longest goes first, and may be the next that takes more than there is', async () => {
+test('the one that waited longest goes first, and may be the next that takes more than there is', async () => {
   const budget = createBodyBudget(100, 0);
   const [large, next, small] = [budget.open(), budget.open(), budget.open()];
   await large.take(200, never);

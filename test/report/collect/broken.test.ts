@@ -84,7 +84,7 @@ test('changes that have expired are said so', async () => {
   expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
 });
 
-test('a store that is away, and a stop, are thrown', async () => {
+test('a store that is unavailable, and a stop, are thrown', async () => {
   const store = await storeOf({ calculations: ['{"id":1}'] });
   const away = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
   const stream = () => Promise.reject(away);

@@ -87,7 +87,7 @@ test('a sender that is away is asked again without end, and nothing is lost', as
   expect((await send(store)).runs).toEqual([tuesday.id]);
 });
 
-test('whoever is killed before it has sent leaves the digest to the next', async () => {
+test('a process that is killed before it has sent leaves the digest to the next', async () => {
   const store = await afterMonday(tuesday);
   const writing = { ...store, put: () => Promise.reject(new Error('killed')) };
 

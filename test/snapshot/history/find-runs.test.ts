@@ -123,7 +123,7 @@ test('a first run whose publication was stopped can be resumed', async () => {
   expect(await lastStopped(store, PLACE)).toBe(monday.id);
 });
 
-test('where nobody knows what was published, a run that was is resumed', async () => {
+test('where it is unknown what was published, a run that was is resumed', async () => {
   await publishFinished(store, monday);
   await store.put(latestKey(PLACE), DAMAGED);
 

@@ -80,7 +80,7 @@ test('a run that started after one of those that stay does too, although more wo
   expect(await plan({ kind: 'keep', keep: 2 })).toEqual([]);
 });
 
-test('what is left of a run that nobody knows goes as a run only if that started before those that stay', async () => {
+test('what is left of an unknown run goes as a run only if that started before those that stay', async () => {
   await publish(tuesday);
   const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
   for (const run of [monday, wednesday, thursday]) await leave(run);
@@ -105,7 +105,7 @@ test('so does one of which only something under work/ is left, however young it 
   expect(await plan({ kind: 'keep', keep: 9 })).toEqual([`${begun.id} half-pruned`]);
 });
 
-test('a run of which nobody can read how it ended goes like one that has', async () => {
+test('a run of which no one can read how it ended goes like one that has', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await store.put(`work/${PLACE}/${begun.id}/_manifest.json`, Buffer.from('{'));

@@ -32,7 +32,7 @@ test('copies the parts in order, under names of the run’s folder', async () =>
     expect(options.store.objects.get(key)).toEqual(options.store.objects.get(options.parts[at]?.key ?? ''));
 });
 
-test('whoever resumes copies a part again that is gone or cut short, and no other', async () => {
+test('a resumed publication copies a part again that is gone or cut short, and no other', async () => {
   const options = await fiveParts();
   const once = (await publishParts(options)) ?? [];
   const [, , third, , fifth] = once.map(({ key }) => key);

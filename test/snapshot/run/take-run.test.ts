@@ -122,7 +122,7 @@ test('a run starts after all that is published by then, however long it takes to
   expect(checkpoint).toMatchObject({ startedAt: '2026-11-21T09:01:00.000Z', begunAfter: null });
 });
 
-test('a run that begins while nobody can read what is published does not say that nothing was', async () => {
+test('a run that begins while nothing can read what is published does not say that nothing was', async () => {
   await store.put('calculations/latest.json', Buffer.from('{'));
 
   const { checkpoint } = await beginIn(store, { now: Date.now, random: () => 0.5 });

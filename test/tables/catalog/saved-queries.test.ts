@@ -343,7 +343,7 @@ test('formulas-we-set has each formula with the one before it', async () => {
   ]);
 });
 
-test('calculations-not-touched finds what nobody changed for 90 days', async () => {
+test('calculations-not-touched finds what no one changed for 90 days', async () => {
   const rows = await saved('calculations-not-touched');
 
   const old = [...now.calculations]

@@ -43,7 +43,7 @@ test('values are JSON that loses nothing', async () => {
   expect(first).toEqual([VALUES.map(([, value]) => value)]);
 });
 
-test('columns of the same name are told apart', async () => {
+test('columns of the same name are distinguished', async () => {
   const { columns } = await tables.run('SELECT 1 AS a, 2 AS a', { maxRows: 1 });
 
   expect(columns.map(({ name }) => name)).toEqual(['a', 'a_1']);

@@ -26,7 +26,7 @@ export class BatchConflictError extends Error {
 
   constructor({ batch, chunk }: ChunkId) {
     super(
-      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it as it was, with rows added at the end or not, choose another name, which pays for no text again, or forget the old batch`,
+      `batch ${batch} was already split from other rows, or with other topics, instructions or model (chunk ${chunk} differs): repeat it with the same rows (more may follow at the end), choose another name (scored texts are not paid for again), or forget the old batch`,
     );
   }
 }

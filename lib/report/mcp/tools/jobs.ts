@@ -18,14 +18,14 @@ const MAX_JOBS = 5_000;
 export const jobs = defineList({
   title: 'Jobs and their outcomes',
   description:
-    'Lists jobs, unknown outcomes first, then failed ones, each with what to do: the command of platform-sync that a person runs, and what it is given; counts all by status. Status bad: what ended badly within the days, jobs and also the snapshot runs refused, damaged or unfinished since the last published one. With id: also the stored result, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results.',
+    'Lists jobs, unknown outcomes first, then failed ones, each with what to do: the command of platform-sync that a person runs, and its arguments; counts all by status. Status bad: what ended badly within the days, jobs and also the snapshot runs refused, damaged or unfinished since the last published one. With id: also the stored result, as the text of its JSON. Reads the ledger if SYNC_TABLE is set, otherwise the stored results.',
   input: {
     id: z.optional(textInput('the id of a job, of at most 128 characters', 128)),
     status: z.optional(oneOf([...STATUSES, 'bad'])),
     days: z._default(
       described(
         z.number({ error: DAYS }).check(z.gte(1, { error: DAYS }), z.lte(400, { error: DAYS })),
-        'only what ended within so many days; of the ledger, only with status bad',
+        'only what ended within this many days; of the ledger, only with status bad',
       ),
       30,
     ),

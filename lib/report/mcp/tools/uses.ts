@@ -50,7 +50,7 @@ export const whereUsed = defineList({
     kind: z.optional(oneOf(KINDS)),
     dataset: described(
       z.optional(textInput('an id of at most 2000 characters', 2_000)),
-      'only a column of this dataset',
+      'only the column of this dataset',
     ),
     hops: described(z.optional(wholeInput(1, 1_000)), 'at most so many uses away'),
     at: atInput,

@@ -135,7 +135,7 @@ export const files = defineSource({
       createdBy: storedId('the same as owner_id'),
       hash: storedId('the hash of its content', 'md5', 'sha256', 'checksum'),
       hashAlgorithm: stored('string', 'how the hash was made', isWord),
-      downloadUrl: stored('string', 'where it was to be downloaded when the snapshot was taken'),
+      downloadUrl: stored('string', 'where it could be downloaded when the snapshot was taken'),
       connectorKey: stored('string', 'the connector that it came by'),
       indexStatus: sent('index_status'),
       indexReason: stored('string', 'why it is not indexed'),

@@ -363,7 +363,7 @@ const isAfter = (a: CreationRank, b: CreationRank | null): boolean =>
     ? a.createdMs > Number.NEGATIVE_INFINITY
     : a.createdMs > b.createdMs || (a.createdMs === b.createdMs && a.key > b.key);
 
-/** So many files are in the opposite order by chance once in 3.6 million lists. */
+/** This many files are in the opposite order by chance once in 3.6 million lists. */
 const PROBED = 10;
 
 /**

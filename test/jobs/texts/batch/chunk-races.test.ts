@@ -32,7 +32,7 @@ const end = (storage: World['storage'], isSecondScored = true) =>
 const expectPart = (one: World) =>
   expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
 
-test('whoever came too late does not delete the same part, made for the chunk after it was opened again', async () => {
+test('a worker that comes too late does not delete the same part, made for the chunk after it was opened again', async () => {
   const one = await splitChunk();
   const late = before(
     { storage: before(one, ['table', 'put', /chunk-00000/], () => end(one.storage, false)) },

@@ -95,7 +95,7 @@ describe('a chunk', () => {
     expect(partsIn(one)).toHaveLength(1);
   });
 
-  test('keeps the part that somebody who forgets a text is about to name', async () => {
+  test('keeps the part that a person who forgets a text is about to name', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, results, one.storage);
     const next = printPart(CHUNK, [], (await rowOf(one)).token);
@@ -214,7 +214,7 @@ describe('a chunk whose job failed', () => {
   });
 });
 
-test('a failed job whose chunk another worker ends meanwhile leaves its calls to whoever counts them', async () => {
+test('a failed job whose chunk another worker ends meanwhile leaves its calls to the one that counts them', async () => {
   const one = await splitWorld();
   const key = cacheKey(HOST, { text: 'bad' });
   const counted = { payer: 'job-1', leaseEndsMs: 0, sends: 2, paidAgain: 0 };

@@ -54,7 +54,7 @@ test('ids that come again are named with both lines, those of bad rows too', asy
   });
 });
 
-test('a hundred thousand ids are told apart, and of many repeated ones a few are named', () => {
+test('a hundred thousand ids are distinguished, and of many repeated ones a few are named', () => {
   const ids = compareIds();
 
   for (let line = 1; line <= 100_000; line += 1) ids.add(`row-${line}`, line);

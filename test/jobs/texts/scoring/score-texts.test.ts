@@ -217,7 +217,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect(keyOf([])).toBe(keyOf());
   });
 
-  test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
+  test('stores a late result over the claim of the worker that took the text over, and no one pays again', async () => {
     const table = buildTable();
     const slow = worker(scriptedAnalyze().analyze, table, 'slow');
     const first = await sentBy(slow, 'good');
@@ -245,7 +245,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   });
 
   describe('a text whose send was recorded, but did not leave,', () => {
-    test('because its turn was too far off, is free again, and nobody counts the send', async () => {
+    test('because its turn was too far off, is free again, and no one counts the send', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
@@ -257,7 +257,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
       expect(await rowOf(table, 'good')).toBeUndefined();
     });
 
-    test('because it was aborted while it waited, is free again, and nobody counts the send', async () => {
+    test('because it was aborted while it waited, is free again, and no one counts the send', async () => {
       const { options, table } = worker(async (_request, { beforeSend } = {}) => {
         await beforeSend?.();
         throw new DOMException('stop', 'AbortError');
