@@ -82,7 +82,7 @@ function grantObjects(storage: Storage, role: SyncFunction['role']): void {
   const marks = sources.map((source) => `${source}*/_tag*.json`);
   storage.grantWrite(role, ['parquet/*', ...marks]);
   storage.grantDelete(role, ['parquet/*', ...marks]);
-  // Tables of superseded runs.
+  // Tags mark the tables of superseded runs, which a lifecycle rule then deletes.
   storage.grantTag(role, [
     'changes/*',
     'parquet/*/dt=*',

@@ -49,7 +49,7 @@ test('what comes from outside is parsed by functions that limit its depth', () =
   expect(parsing.filter((file) => !PARSERS.includes(file))).toEqual([]);
 });
 
-test('what checks the promises of the whole shares no code with what it checks', () => {
+test('the checks of the promises share no code with the code that they check', () => {
   const observers = sources.filter(({ file }) => file.startsWith('test/proofs/whole/promises/'));
 
   expect(observers.length).toBeGreaterThan(3);

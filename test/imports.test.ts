@@ -109,7 +109,7 @@ const misnamed = (path: string, source: string): readonly string[] =>
     .filter((named) => !existsSync(join(dirname(path), named)) && !existsSync(named))
     .map((named) => `${path} imports ${named}`);
 
-describe('an import names its file as it is', () => {
+describe('an import names its file with its extension', () => {
   // Node runs the sources, while the compiler would find a file by another extension too. Biome's rule for it takes
   // half of the time of all its rules.
   test('in every source', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findings, findingsInPage, findingsInSource } from './language.ts';
 
-test('comments, messages and docs are in plain English: `node test/language.ts` lists what is not', () => {
+test('comments, messages and docs are in plain English: `node test/language.ts` lists the violations', () => {
   expect(findings()).toEqual([]);
 });
 

@@ -76,7 +76,7 @@ test('a failure of unknown kind has its stack', () => {
   expect(lineOf((logger) => logger.warn({ err: unnamed }, 'm')).err.stack).toContain('caused by');
 });
 
-test('what was thrown and is no error is logged as it is', () => {
+test('a thrown value that is no error is logged unchanged', () => {
   expect(lineOf((logger) => logger.error({ err: 'a text' }, 'm')).err).toBe('a text');
 });
 

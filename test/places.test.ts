@@ -53,7 +53,7 @@ test.each([
   expect(withPlaces({ SYNC_STORE: '/data', ...given })).toStrictEqual({ SYNC_STORE: '/data', ...places });
 });
 
-test('a store in S3 has a file of this host, by whatever slash it ends', () => {
+test('a store in S3 has one table file on this host, with or without a slash at its end', () => {
   const tableOf = (SYNC_STORE: string) => withPlaces({ SYNC_STORE, XDG_STATE_HOME: '/state' }).SYNC_TABLE;
 
   expect(tableOf('s3://bucket/a')).toMatch(/^sqlite:[/\\]state[/\\]platform-sync[/\\][0-9a-f]{16}\.db$/);

@@ -66,7 +66,7 @@ type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id
 export const analyzeFormula = (text: string, columnTypes?: ColumnTypes): FormulaAnalysis =>
   analyzeParsed(text, parseFormula(text), columnTypes);
 
-/** The same of a formula that is parsed already. */
+/** Analyzes a parsed formula, as `analyzeFormula` does. */
 export function analyzeParsed(
   text: string,
   parsed: ParsedFormula,

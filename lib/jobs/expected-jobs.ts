@@ -17,14 +17,14 @@ const dueEvent = z.object({
   due: jobId.check(z.refine((id) => !Number.isNaN(scheduledJob(id).dueMs), { error: 'NAME.TIME' })),
 });
 
-/** By which the jobs that are due are looked for; `functions` are the names of all schedules. */
+/** The event that starts the search for due jobs; `functions` has the names of all schedules. */
 const lookEvent = z.object({ functions: z.array(z.string()) });
 
-/** One object for each job that is due. Below `work/`, where what is never looked at expires. */
+/** One object for each due job. Below `work/`, where objects expire. */
 const FOLDER = 'work/expected-jobs/';
 const keyOf = (id: string) => `${FOLDER}${keySegment(id)}`;
 
-/** A job is missing if no worker has taken its message after so long. */
+/** A job is missing if no worker has taken its message within this time. */
 const OVERDUE_MS = 3_600_000;
 
 type ExpectedJobsOptions = {

@@ -127,7 +127,7 @@ export type FunctionExecution = {
 export const sentiment = {
   /** DEFAULT, or the kind of the request with topics. */ type: TYPES.text,
   /** The model that read the text. */ model: TYPES.text,
-  /** positive, negative, neutral or not_applicable, in either case; null if topics were asked. */ sentiment:
+  /** positive, negative, neutral or not_applicable, in either case; null if topics were requested. */ sentiment:
     TYPES.maybeText,
   /** The session of the request, if it named one. */ sessionId: TYPES.maybeText,
   /** The platform's own id for the request. */ requestId: TYPES.maybeText,

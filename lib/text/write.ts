@@ -34,8 +34,8 @@ type WriteOptions = {
   readonly encoding?: string | undefined;
   /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
   readonly isMarked?: boolean | undefined;
-  /** The file that the lines come from, if any. */
-  readonly parquetIdOf?: string | undefined;
+  /** The file that the lines come from: a new file gets its mode. */
+  readonly sourceFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -46,9 +46,9 @@ type WriteOptions = {
 export const writeTextFile = (
   file: string,
   lines: () => AsyncIterable<string>,
-  { parquetIdOf, ...options }: WriteOptions,
+  { sourceFile, ...options }: WriteOptions,
 ): Promise<string> =>
-  replaceFile(file, parquetIdOf, async (begin) => {
+  replaceFile(file, sourceFile, async (begin) => {
     if (await writeLines(await begin(), lines(), options)) return options.encoding ?? 'utf-8';
     await writeLines(await begin(), lines(), { ...options, encoding: 'utf-8', isMarked: true });
     return 'utf-8';
@@ -56,19 +56,19 @@ export const writeTextFile = (
 
 /**
  * Writes a file, which appears complete or not at all: what `fill` writes into the stream that it opened last. It has
- * the mode of the file that it replaces. A new file can be read by those who may read the file that it comes from, or
- * else by its owner alone. Throws what `fill` throws, or an error that names the file.
+ * the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else its owner alone can read it.
+ * Throws what `fill` throws, or an error that names the file.
  */
 export async function replaceFile<T>(
   file: string,
-  parquetIdOf: string | undefined,
+  sourceFile: string | undefined,
   fill: (begin: () => Promise<WriteStream>) => Promise<T>,
 ): Promise<T> {
   const partial = `${file}.${process.pid}.partial`;
   const begin = async () => {
     const mode = await modeOf(file);
     await rm(partial, { force: true });
-    const handle = await open(partial, 'wx', mode ?? (parquetIdOf && (await modeOf(parquetIdOf))) ?? 0o600);
+    const handle = await open(partial, 'wx', mode ?? (sourceFile && (await modeOf(sourceFile))) ?? 0o600);
     // The umask is for new files.
     if (mode !== undefined) await handle.chmod(mode);
     // Flushed, since the name must not appear before the bytes are safe.

@@ -11,7 +11,7 @@ export type AwsInMemory = LoopbackServer & {
   readonly objects: ReadonlyMap<string, Buffer>;
   /** What the requests up to now would cost on demand, by the list prices. */
   readonly dollars: () => number;
-  /** From now on a response takes so much longer, in milliseconds. */
+  /** From now on each response takes this many milliseconds longer. */
   readonly setLatency: (ms: number) => void;
   /** The SDK's environment variables for it. */
   readonly settings: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ const respondJson = (response: ServerResponse, status: number, value: object) =>
 
 type Asked = { readonly request: IncomingMessage; readonly body: Buffer };
 
-/** What begins an upload or is a part of it is responded to; returns the body of any other request, and of what ends one. */
+/** Responds to requests that begin an upload or carry a part; returns the whole body once the last request arrives. */
 function takePart(uploads: Map<string, Buffer[]>, { request, body }: Asked, response: ServerResponse) {
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   if (searchParams.has('uploads')) {

@@ -21,7 +21,7 @@ const RUNS = 15;
 /**
  * How large the bundles are, and how long a fresh process takes until it could handle its first event, which is what
  * Lambda does to start it: everything that this loads is imported, and what is shared by all events is opened. Compared
- * with a process that imports and creates only the AWS SDK's clients that it loads, as anybody bundles them.
+ * with a process that imports and creates only the AWS SDK's clients that it loads, as usual bundles do.
  */
 export const cold: Bench = {
   name: 'cold',
@@ -40,7 +40,7 @@ export const cold: Bench = {
   },
 };
 
-/** The size of a function's bundle, and the median milliseconds of its start and of that of its clients alone. */
+/** The size of a function's bundle, and the median milliseconds of its start and of the start of its clients alone. */
 export async function startOf(name: string, runs: number) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-cold-'));
   const entry = join('functions', name, 'handler.ts');
@@ -107,7 +107,7 @@ async function timesOf(files: readonly [string, string], runs: number): Promise<
   const times: [number[], number[]] = [[], []];
   for (let run = 0; run < runs; run += 1)
     for (const index of [0, 1] as const) {
-      // An AWS over http takes a module that none over https does.
+      // AWS over http loads a module that https does not need.
       const from = "await import('node:http'); const from = performance.now()";
       times[index].push(Number(await importing(files[index], from, 'performance.now() - from')));
     }
@@ -121,7 +121,7 @@ async function loadedBy(file: string): Promise<readonly string[]> {
   return (await importing(file, hooks, "loaded.join(' ')")).split(' ');
 }
 
-/** Imports a file in a process with the settings of a function; `before` is run first, and what `then` is, returned. */
+/** Imports a file in a process with the settings of a function. Runs `before` first; returns the value of `then`. */
 async function importing(file: string, before: string, then: string): Promise<string> {
   const endpoint = await emptyAws();
   const script = `${before};
@@ -151,7 +151,7 @@ const emptyAws = once(async () => {
 
 const TABLE = JSON.stringify({ version: 1, table: 'table' });
 
-/** What a stack sets. */
+/** The environment that the stack gives a function. */
 const SETTINGS = {
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'id',

@@ -51,7 +51,7 @@ const sumOf = (scope: Scope, a: string, b: string): Value => ({
   N: String(numberIn(attributeOf(scope, a)) + numberIn(attributeOf(scope, b))),
 });
 
-/** Of one part of a clause: `#a = :b`, `#a = #b + :c`, `#a` and `#a :b`. */
+/** Parses one part of a clause: `#a = :b`, `#a = #b + :c`, `#a` and `#a :b`. */
 const clauses: Readonly<Record<string, (words: readonly string[]) => Change>> = {
   SET:
     ([name = '', , value = '', , more]) =>
@@ -71,7 +71,7 @@ const clauses: Readonly<Record<string, (words: readonly string[]) => Change>> = 
     },
 };
 
-/** What an update with SET, REMOVE and ADD makes of an item. */
+/** Applies an update with SET, REMOVE and ADD to an item. */
 export const updateOf = remembered((expression): ((scope: Scope) => Item) => {
   const found = expression.matchAll(/(SET|REMOVE|ADD) (.+?)(?= (?:SET|REMOVE|ADD) |$)/g);
   const changes = [...found].flatMap(([, clause = '', parts = '']) =>
@@ -84,7 +84,7 @@ export const updateOf = remembered((expression): ((scope: Scope) => Item) => {
   };
 });
 
-/** The same result for the same expression: programs use a few, thousands of times. */
+/** Caches by expression: programs use a few of them, thousands of times. */
 function remembered<T>(make: (expression: string) => T): (expression: string) => T {
   const made = new Map<string, T>();
   return (expression) => {

@@ -64,7 +64,7 @@ function print(finished: readonly string[]): void {
   process.stdout.write(`${JSON.stringify({ finished, took })}\n`);
 }
 
-/** When a message is delivered again, and given up as lost if there was no success for so long. */
+/** A message is delivered again after the first; it counts as lost if nothing succeeded for the second. */
 const AGAIN_MS = 500;
 const MAX_IDLE_MS = 15_000;
 

@@ -25,7 +25,7 @@ const CONTENDERS = {
   ours: OURS,
   /** On AWS's own DynamoDB for a laptop, which needs Java, and Maven the first time. */
   'dynamodb-local': OURS,
-  /** With nothing but a folder. */
+  /** On SQLite and a folder, without AWS. */
   sqlite: { handler: RENEWED },
   recommended: { handler: './contenders/powertools-handler.js' },
   'per-call': { handler: './contenders/per-call-handler.js' },
@@ -38,11 +38,11 @@ export type Contender = keyof typeof CONTENDERS;
 const all = Object.keys(CONTENDERS) as readonly Contender[];
 const { CONTENDERS: asked = 'ours,sqlite,recommended,per-call,careful' } = process.env;
 const named = asked.split(',');
-/** Those that race. */
+/** The contenders that race. */
 export const contenders = all.filter((name) => named.includes(name));
 if (contenders.length < named.length) throw new Error(`CONTENDERS: expected some of ${all}, got ${named}`);
 
-/** Held to the promises. */
+/** The contenders that must keep our promises. */
 export const isOurs = (name: Contender): boolean => ['ours', 'sqlite', 'dynamodb-local'].includes(name);
 
 export type Stage = AsyncDisposable & {
@@ -78,7 +78,7 @@ async function startDynamoDbLocal(opened: AsyncDisposableStack): Promise<Stage['
   return { AWS_ENDPOINT_URL_DYNAMODB: endpoint, AWS_ACCESS_KEY_ID, AWS_REGION: REGION };
 }
 
-/** What all jobs but the first one of each process took, until the last one was finished or given up. */
+/** The costs of all jobs except the first of each process, until the last one has finished or failed for good. */
 export type Took = {
   /** Finished ones. */
   readonly jobs: number;
@@ -88,7 +88,7 @@ export type Took = {
   readonly peakMb: number;
   /** By service. */
   readonly requests: Readonly<Record<string, number>>;
-  /** Of AWS, for each job that was given, by the list prices of its requests; undefined if they were not counted. */
+  /** Dollars of AWS per job, by the list prices of the requests; undefined if they were not counted. */
   readonly dollars?: number | undefined;
 };
 
@@ -161,7 +161,7 @@ export async function runJobs(
     const run = await runRecords(stage, { name, records: left, killAfter, killed: kills > 0, nodeOptions });
     took = added(took, run.took);
     left = left.filter(({ messageId }) => !run.finished.has(messageId)).map(redelivered);
-    // It has given up what is left.
+    // The contender has given up the remaining jobs.
     if (!run.isKilled) break;
   }
   const dollars = (stage.aws.dollars() - before) / jobs.length;
@@ -184,7 +184,7 @@ export type Outcome = {
   /** Jobs without a result, or whose result lacks what the platform returned without saying so. */
   readonly lost: number;
   readonly unknown: number;
-  /** Unknown ones of which nothing ever ran. */
+  /** Jobs reported as unknown although nothing ran. */
   readonly neverRan: number;
   readonly failed: number;
 };

@@ -11,7 +11,7 @@ export type WorkerPlan = {
   readonly concurrency: number;
   /** How many calls run at once, each followed by the next. */
   readonly loops: number;
-  /** As the sandbox and the local AWS printed them. */
+  /** The settings that the sandbox and the local AWS printed. */
   readonly settings: Readonly<Record<string, string>>;
   readonly faults?: WorkerFaults;
 };
@@ -34,7 +34,7 @@ export type FleetPlan = {
   readonly idle: number;
   /** Busy as well; each is killed once in the run, one after another, and replaced. */
   readonly dying: number;
-  /** Something else that happens to the platform during the run. */
+  /** A fault of the platform during the run. */
   readonly duringRun?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
 };
 

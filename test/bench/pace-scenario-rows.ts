@@ -8,7 +8,7 @@ import { startLocalAwsProcess } from './sandbox-process.ts';
 
 const CONCURRENCY = 8;
 
-/** One row for each scenario, or for those that the environment picks. */
+/** One row for each scenario that `PACE_SCENARIO` picks; by default, for all. */
 export async function scenarioRows(): Promise<readonly Row[]> {
   const picked = process.env['PACE_SCENARIO'] ?? '';
   const rows: Row[] = [];
@@ -108,7 +108,7 @@ function mostInASecond(arrivals: readonly Arrival[]): number {
   return most;
 }
 
-/** The shortest time that held so many arrivals; above a second, the rate was kept. */
+/** The shortest time in which `count` requests arrived. Above one second, the rate was kept. */
 function shortestSpanMs(arrivals: readonly Arrival[], count: number): number {
   const spans = arrivals.slice(count - 1).map(({ atMs }, first) => atMs - (arrivals[first]?.atMs ?? 0));
   return Math.min(...spans);

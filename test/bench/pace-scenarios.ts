@@ -1,7 +1,7 @@
 /** From and until, in milliseconds after the start. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** What is wrong with the workers. */
+/** The faults of the workers. */
 export type WorkerFaults = {
   /** No request of theirs reaches the table. */
   readonly tableAway?: Span;
@@ -46,7 +46,7 @@ export const scenarios: readonly PaceScenario[] = [
     refuses: { fromMs: 10_000, untilMs: 70_000, retryAfterSeconds: 1 },
   },
   {
-    name: 'the table away for 20 s, and back',
+    name: 'the table unreachable for 20 s',
     rate: 49,
     workers: 10,
     seconds: 90,

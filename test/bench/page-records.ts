@@ -80,7 +80,7 @@ function uuidOf(name: string): string {
   );
 }
 
-/** Whole numbers below the given one, the same for the same seed: Mulberry32. */
+/** Random whole numbers below a limit, the same for the same seed: Mulberry32. */
 function drawsOf(seed: number): (below: number) => number {
   let state = Math.imul(seed + 1, 0x9e3779b1);
   return (below) => {

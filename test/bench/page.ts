@@ -21,7 +21,7 @@ export function withRows(page: string, { name, about }: Bench, rows: readonly Ro
   return [before.trimEnd(), '', section, ...(after === '' ? [] : [after])].join('\n');
 }
 
-/** What a run measured otherwise than the page says, by more than its noise, in words. */
+/** Says in words which values differ from the page by more than their noise. */
 export function differences(page: string, { name }: Bench, rows: readonly Row[]): readonly string[] {
   const lines = new Map(linesOf(page, name).map((line) => [line.cells[0], line]));
   return rows.flatMap((row) => {
@@ -52,7 +52,7 @@ function linesOf(page: string, name: string): readonly Line[] {
     });
 }
 
-/** The section of a bench with what is around it; where it has none yet, it is the last one. */
+/** The section of a bench and the text before and after it; a new section goes last. */
 function around(page: string, name: string) {
   const from = page.indexOf(`\n## ${name}\n`);
   if (from === -1) return { before: page, section: '', after: '' };

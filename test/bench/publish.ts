@@ -11,7 +11,7 @@ const COMPRESSION = process.env['SYNC_COMPRESSION'] ?? 'gzip';
 
 const MAX_MB = 220;
 
-/** What changes from one run to the next (every so many records; 0: none), and the most CPU time beside its scan's. */
+/** What changes from one run to the next (every nth record; 0: none), and the most CPU time beside its scan's. */
 const VARIANTS = {
   'first run': { changedEvery: 0, most: 0.2, mostWithTables: 0.6 },
   unchanged: { changedEvery: 0, most: 0.1, mostWithTables: 0.1 },

@@ -4,7 +4,7 @@ import { jobRatios } from './jobs.ts';
 import { publishInTurns, shareOf } from './publish.ts';
 import { scanRatios } from './snapshot.ts';
 
-/** Loose: half again of what is measured where little else runs. */
+/** Loose bounds: 1.5 times the values of an idle machine. */
 const MAX = {
   scan: 2.9,
   'scan and tables': 9,
@@ -14,7 +14,7 @@ const MAX = {
   cold: 3.3,
 } as const;
 
-/** What decides, on small work, for CI: the other benches measure the same on more of it. */
+/** The ratios that CI checks, on small work: the other benches measure the same on more. */
 export const ratios: Bench = {
   name: 'ratios',
   about:

@@ -10,7 +10,7 @@ import { buildTables } from '../../lib/tables/build/build-tables.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 
 /**
- * Stores a published run of so many calculations of the sandbox, and one of the cards that they are on. Returns the id of a
+ * Stores a published run of `count` calculations of the sandbox, and one of their cards. Returns the id of a
  * calculation.
  */
 export async function publishRecords(store: Store, calculations: number): Promise<string> {

@@ -13,7 +13,7 @@ import { DAYS, makeAllTables, publishRecords, repeatDaily } from './report-recor
 /** `REPORT_RECORDS=200000 npm run bench -- report` measures another size. */
 const SIZES = (process.env['REPORT_RECORDS'] ?? '20000,1000000').split(',').map(Number);
 
-/** The required bounds; that of the page for up to so many calculations. */
+/** The required bounds. The page has a bound of size up to `LISTED_WHOLE` calculations. */
 const MAX_MB = 250;
 const MAX_LINEAGE_MB = 800;
 const MAX_CPU_SECONDS = 5;

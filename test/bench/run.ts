@@ -34,7 +34,7 @@ const benches: readonly Bench[] = [
   formulas,
 ];
 
-/** What these show must never happen: that it did once is enough. */
+/** Benches whose bounds must hold at every run: one failure is enough. */
 const RACES: readonly Bench[] = [jobs];
 
 const PAGE = 'docs/measurements.md';

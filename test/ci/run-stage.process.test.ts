@@ -30,7 +30,7 @@ test.each([
   expect(countsIn(line, code)).toEqual(counts);
 });
 
-test('a stage that hangs is ended with what it has started, and fails', async () => {
+test('a stage that hangs is ended with the processes it started, and fails', async () => {
   // It holds the output open, on which the stage waits for ten seconds more.
   const { failed, notes, minutes } = await outcomeOf('sleep 60 & wait', 0.005);
 

@@ -16,7 +16,7 @@ test.each([
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(expected) });
 });
 
-test('help for what is no command is wrong usage', async () => {
+test('help for an unknown command is wrong usage', async () => {
   expect(await runCommand(['help', 'prunes'])).toMatchObject({
     code: 2,
     err: expect.stringMatching(/^error: unknown command 'prunes'\n\(Did you mean prune\?\)/),

@@ -81,7 +81,7 @@ test('--json without a source prints a list with every published source', async 
   ]);
 });
 
-test('--limit limits what is listed, not what is counted', async () => {
+test('--limit limits the list, not the count', async () => {
   await publishThree();
 
   const people = await diff('calculations', '--limit', '1');

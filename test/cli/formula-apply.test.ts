@@ -239,7 +239,7 @@ describe('formula apply, before it sends', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('a dry run names what is not checked', async () => {
+  test('a dry run names the checks that it leaves out', async () => {
     const [a] = calculations();
     const file = await csv(['id', 'expression', 'was'], [a?.id ?? '', 'SUM(`A`) + SUM(`B`)', 'MAX(`A`)']);
 
@@ -264,7 +264,7 @@ describe('formula apply, before it sends', () => {
 });
 
 describe('formula undo', () => {
-  test('sets back what is still as we left it, and once only', async () => {
+  test('sets back formulas that nobody has changed since, and once only', async () => {
     const { file, ids } = await firstTwo();
     await run('formula', 'apply', file, '--name', 'may');
 

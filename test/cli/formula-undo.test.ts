@@ -148,7 +148,7 @@ test('resolve failed is a person’s word that nothing was set', async () => {
   expect(undone.err).toContain('its formula was not set, so it is unchanged');
 });
 
-test('a formula that was set by a worker killed before the log has it is taken back', async () => {
+test('undoes a formula that a worker set before it was killed, although the log lacks it', async () => {
   await using it = await start();
   await it.apply();
   await rm(join(folder.path, 'formulas', it.id), { recursive: true });

@@ -36,7 +36,7 @@ const OBJECTS = {
   'results/score/dt=2026-11-21/c.json': result('c', '2026-11-21T11:00:00.000Z'),
 };
 
-test('all results are in one file as they are stored, and counted', async () => {
+test('all results are in one file, unchanged, and counted', async () => {
   const file = join(folder.path, 'results.ndjson.gz');
 
   const { code, out } = await run(OBJECTS, '--output', file);

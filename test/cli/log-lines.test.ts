@@ -116,7 +116,7 @@ describe('people read', () => {
     ]);
   });
 
-  test('a line that is nested too deeply as it is', () => {
+  test('a line that is nested too deeply unchanged', () => {
     const { logger, shown } = startLog();
     const deep = JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`);
 

@@ -88,7 +88,7 @@ describe('off a terminal', () => {
     expect(lines).toEqual([line]);
   });
 
-  test('of work without an end neither a rate nor a time is said, and no line twice', () => {
+  test('of work without an end it shows neither a rate nor a time, and no line twice', () => {
     const { pass, lines } = start({ name: 'work', nouns: ['jobs', 'calls'], isEndless: true });
 
     pass(30_000, { records: 3, total: 9 });

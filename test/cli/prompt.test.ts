@@ -98,7 +98,7 @@ describe('the prompt', () => {
     expect(await ended).toBe('done');
   });
 
-  test('stops the query that is running on Ctrl-C, and drops what is typed', async () => {
+  test('on Ctrl-C stops the running query, and drops the typed line', async () => {
     const { type, shows, ended } = openPrompt();
 
     await shows('sql> ');

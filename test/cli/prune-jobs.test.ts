@@ -90,7 +90,7 @@ test('a clock that is months ahead makes no job old: its age is counted from whe
   expect(await listed(jobs)).toEqual(['young']);
 });
 
-test('what is open, queued or unknown stays, and so does a job whose result is gone', async () => {
+test('jobs that are open, queued or unknown stay, and so does one whose result is missing', async () => {
   await using jobs = await startWithOld([adds('gone'), adds('old')], []);
   const ledger = jobs.ledgerAt(() => NOW - 100 * DAY);
   const request = (id: string) => ({ id, type: 'run-function', contentHash: 'c', sender: 's' });

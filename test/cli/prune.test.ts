@@ -61,7 +61,7 @@ const execute = async (differences: Partial<PruneOptions> = {}) =>
     ...differences,
   });
 
-test('--keep N leaves the newest, and removes all that the others have, and what is known of their records', async () => {
+test('--keep N leaves the newest runs, and removes all objects of the others and the facts of their records', async () => {
   await store.put(`parquet/uses/${publishedFolder(PLACE, monday)}part-00000-aa.parquet`, Buffer.from('x'));
 
   const { code, out } = await prune('--keep', '2', '--json');
@@ -78,7 +78,7 @@ test('--keep N leaves the newest, and removes all that the others have, and what
   expect(await published()).toEqual([wednesday.id, tuesday.id]);
 });
 
-test('--older-than removes those that started before; the newest stays, however old it is', async () => {
+test('--older-than removes the runs that started before; the newest stays at any age', async () => {
   const some = await prune(PLACE, '--older-than', '2026-11-17');
   const all = await prune(PLACE, '--older-than', '2026-11-30');
 
@@ -146,7 +146,7 @@ describe('runs that are not published', () => {
     expect([...store.objects.keys()].join()).toContain(run);
   });
 
-  test('go if they started before those that stay; one that may still be taken after a week', async () => {
+  test('are removed if they started before the runs that stay; one that may still be resumed, after a week', async () => {
     const old = (await begin('2026-11-17T10:00:00Z')).checkpoint.run;
     const recent = (await begin('2026-11-30T00:00:00Z')).checkpoint.run;
 
@@ -308,7 +308,7 @@ test('ended by the store while it removes a run, it leaves that one to the next 
   expect((await plan(9)).runs).toMatchObject([{ run: tuesday.id, state: 'half-pruned' }]);
 });
 
-test('of two prunes at once each removes the run, and neither harms what is published afterwards', async () => {
+test('of two prunes at once each removes the run, and neither harms a run published afterwards', async () => {
   const runs = await planned();
   const slow = beforeFirst(
     store,

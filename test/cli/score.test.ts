@@ -162,7 +162,7 @@ describe('score', () => {
     await expect(readdir(store())).rejects.toThrow('ENOENT');
   });
 
-  test('--output writes all rows with their scores; what was found of the file is said before it is paid for', async () => {
+  test('--output writes all rows with their scores; problems of the file are shown before anything is paid', async () => {
     const file = await write('reviews.csv', `${REVIEWS}2,awful,E\n`);
     const output = join(folder.path, 'scored.csv');
     const argv = ['score', file, '--text', 'review', '--id', 'id', '--skip-empty', '--output', output];

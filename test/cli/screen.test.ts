@@ -12,7 +12,7 @@ test('a line takes the place of the one before, and is written only if it is ano
   expect(written()).toBe('\rone\u001b[K\rtwo\u001b[K\r\u001b[K');
 });
 
-test('what is said stands above the line, which stays the last one', () => {
+test('messages appear above the line of progress, which stays the last', () => {
   const { screen, say, written } = createFakeScreen(80);
 
   say('before');

@@ -94,7 +94,7 @@ describe('a file', () => {
     expect(await of({ envFile: path })).toMatchObject({ SYNC_STORE: '/data' });
   });
 
-  test('may hold what is of others, of AWS and of the network besides', async () => {
+  test('may also hold variables of other programs, of AWS and of the network', async () => {
     const others = [
       'PORT',
       'LOG',

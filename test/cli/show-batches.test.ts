@@ -27,7 +27,7 @@ test.each([
   expect(batchCells(status, rate).at(-1)).toBe(left);
 });
 
-test('one batch is described with what is left, what failed, and what to do', () => {
+test('one batch is described with its open rows, its failed rows, and what to do', () => {
   const failures = [{ line: 7, id: 'x', error: 'status 400' }];
 
   expect(batchLines(open, failures, { rate: 2, isPaused: false })).toEqual([

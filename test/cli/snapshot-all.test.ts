@@ -114,7 +114,7 @@ test('a place that is refused or fails does not keep the next from being taken, 
   });
 });
 
-test('a look at some cards whose dataset is gone fails no night, unless it was given a name', async () => {
+test('a read of some cards whose dataset is missing fails no nightly run, unless it was named', async () => {
   const [dataset = ''] = sandbox.ids().datasets;
   await run(['snapshot', 'cards', '--dataset', dataset, '--no-tables']);
   await using other = await startPlatform({ calculations: 0, datasets: 0, cards: 0 });

@@ -169,7 +169,7 @@ describe('snapshot calculations, narrowed', () => {
     expect(expected.length).toBeLessThan(all.length);
   });
 
-  test('by a name takes those that the search finds', async () => {
+  test('by a name takes the records that the search finds', async () => {
     const [first = ''] = sandbox.calculations();
     const { name } = JSON.parse(first) as { readonly name: string };
     const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).name.includes(name));

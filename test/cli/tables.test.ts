@@ -12,7 +12,7 @@ async function tables(...argv: readonly string[]) {
   return { ...ended, out: out.split('\n') };
 }
 
-test('what is missing is made, and then nothing is missing', async () => {
+test('creates the missing files, and then none is missing', async () => {
   await publishLines(store, { run: monday, lines: ['{"id":1}', '{"id":2,"odd":3}'] });
 
   const made = await tables();

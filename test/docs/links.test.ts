@@ -54,7 +54,7 @@ test('no page has the marks of a merge that was left', () => {
   expect(marked).toEqual([]);
 });
 
-test('the first page has at most 8 KB, and a test names what it promises', () => {
+test('the first page has at most 8 KB, and a test names each of its promises', () => {
   const text = textOf('README.md');
 
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192);

@@ -127,7 +127,7 @@ describe('analyzeFormula', () => {
     ]);
   });
 
-  test('finds every column at its opening backtick, whatever surrounds it', () => {
+  test('finds every column at its opening backtick, in any context', () => {
     const item = fc.record({
       comment: fc.string({ unit: anyCodePoint }).map((inner) => `/* \` ' ${inner.replaceAll('*/', '')} */`),
       text: fc.string({ unit: anyCodePoint }).map((inner) => quoteText(`\`${inner}\``)),

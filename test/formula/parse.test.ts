@@ -193,7 +193,7 @@ describe('parseFormula', () => {
     expect(result).toMatchObject({ faults: [{ offset: 4, line: 2, column: 1 }] });
   });
 
-  test('shortens what it quotes without splitting a character', () => {
+  test('shortens its quotes without splitting a character', () => {
     const [complaint] = complaints('😀'.repeat(50));
 
     expect(complaint).toContain(`Unexpected ${'😀'.repeat(40)}…: write`);

@@ -13,7 +13,7 @@ function started() {
 
 const limitOf = (ms: number) => ({ awsRequestId: 'r-1', getRemainingTimeInMillis: () => ms });
 
-test('before the time limit a line says what is in hand, and the signal is aborted', async () => {
+test('before the time limit a line names the open work, and the signal is aborted', async () => {
   const { run, inHand, logged } = started();
 
   await run(limitOf(30), async (nearEnd) => {

@@ -158,7 +158,7 @@ describe('throttling', () => {
     return problems();
   }
 
-  test('is a problem for as long as it is in three windows in a row, by the least share', () => {
+  test('is a problem while three windows in a row have it, at their lowest share', () => {
     expect(reportedAfter([10, 5], [10, 1], [10, 3])).toEqual([['Throttling', 10]]);
   });
 

@@ -305,7 +305,7 @@ test('one dashboard shows every alarm in its first row, and leads to dead letter
   expect(dashboardBody).toContain('[Runbook](https://wiki.example.com/runbook)');
 });
 
-test('what is measured is found by a saved query, which the dashboard shows', () => {
+test('a saved query finds each measured event, and the dashboard shows it', () => {
   const queries = propertiesOf(template, 'AWS::Logs::QueryDefinition');
   const text = queries.map(({ QueryString }) => QueryString).join('\n');
 

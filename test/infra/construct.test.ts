@@ -59,7 +59,7 @@ function faultsOf(props: object): readonly string[] {
   }
 }
 
-test('an event rule on the bucket that is given is refused, whatever its name will be', () => {
+test('an event rule on an existing bucket is refused, even if its name is known only at deployment', () => {
   const stack = stackOfOthers();
   const bucket = new Bucket(stack, 'Lake');
   const detail = { bucket: { name: [bucket.bucketName] } };
@@ -640,7 +640,7 @@ describe('a function', () => {
     return folder;
   };
 
-  test('that is built already is deployed as it is', () => {
+  test('that is built already is deployed unchanged', () => {
     const folder = folderWith('index.mjs');
     const stack = new Stack(new App({ analyticsReporting: false }), 'built');
 

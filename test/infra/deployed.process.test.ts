@@ -399,7 +399,7 @@ test('every job that ended was announced on the event bus', async () => {
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
 });
 
-test('the function that writes tables makes what is lost of a run', async () => {
+test('the function that writes tables creates the missing tables of a run', async () => {
   const id = writesTables();
   const { manifest } = await stored(async () => 'files/latest.json');
   const lost = `parquet/${manifest.replace('_manifest.json', 'part-00000.parquet')}`;

@@ -553,7 +553,7 @@ test('nothing has a name that another stack could have', () => {
   expect(names.map(([id]) => id)).toEqual([]);
 });
 
-test('turning a queue off leaves it as it is, with its jobs: only what polls it goes, and something moves them', () => {
+test('turning a queue off keeps the queue and its jobs: only its poller is removed, and a new one moves them', () => {
   const on = templateOf({ ...least, eventRules: full.eventRules, textsQueue: true });
   const queuesIn = (template: typeof small) =>
     Object.fromEntries(

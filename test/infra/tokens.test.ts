@@ -141,7 +141,7 @@ function templateWith(make: (stack: Stack, app: App) => object, isChecked = true
   return Template.fromStack(stack);
 }
 
-test('what is known only at deployment is deployed as it is given, wherever the page says so', () => {
+test('values known only at deployment are deployed unchanged, wherever the page says so', () => {
   const synthesized = instances().map((instance) => JSON.stringify(templateWith(() => instance).toJSON()));
 
   const deployed = fields

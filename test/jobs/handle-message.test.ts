@@ -333,7 +333,7 @@ async function refuses(): Promise<never> {
 }
 
 describe('a message that is not this worker’s to handle', () => {
-  test('since it is stopping goes back as it is, at once', async () => {
+  test('because it is stopping goes back unchanged, at once', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
 
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, {

@@ -17,7 +17,7 @@ function createJobs() {
   return { clock, places, log, run };
 }
 
-test('a job that saw workers die runs alone, after all others, those that saw fewer die first', async () => {
+test('a job whose workers died runs alone, after all others, in the order of the number of deaths', async () => {
   const { clock, log, run } = createJobs();
 
   void run('four', 10, { deaths: 4 });

@@ -224,7 +224,7 @@ describe('a job whose lease expired after its send', () => {
     expect(await findLateOutcome(fake.store, { ...sent, fence: 2 })).toBeUndefined();
   });
 
-  test('is unknown if what is staged is not an outcome', async () => {
+  test('is unknown if the staged value is not an outcome', async () => {
     await using given = await succeeding();
     const { fake } = given;
     await losesTheEnd(fake, withoutStore);

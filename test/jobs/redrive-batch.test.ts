@@ -46,7 +46,7 @@ test('the result of a chunk’s job says what the chunk has cost, before it was 
   expect(calls).toBeGreaterThanOrEqual(3);
 });
 
-test('a batch without failed rows is left as it is', async () => {
+test('a batch without failed rows is left unchanged', async () => {
   await using batch = await scoredBatch({ refused: [] });
   await batch.drain();
   const before = await batch.partKeys();

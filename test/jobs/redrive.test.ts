@@ -86,7 +86,7 @@ test('a dead letter without an id goes back with the id that it has there', asyn
   ]);
 });
 
-test('a job that is unknown, done or missing is left as it is', async () => {
+test('a job that is unknown, done or missing is left unchanged', async () => {
   const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
   await using fake = await fakeWorker({ 'run-function': async () => unknown });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -124,7 +124,7 @@ test('a job that is done is named at most once: if it had failed before', async 
   expect(second.left).toEqual([]);
 });
 
-test('a failed job whose row has expired stays as it is, and stops no other', async () => {
+test('a failed job whose row has expired stays unchanged, and stops no other', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf({ ...runFunctionJob, id: 'expired' }), fake.worker, leaseOf(fake));
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));

@@ -42,7 +42,7 @@ test('jobs that cannot be sent stop no other, and each is numbered among all', a
   });
 });
 
-test('a queue that is gone ends it at once, and what it had accepted of the batch counts', async () => {
+test('a deleted queue ends it at once, and the messages it had accepted count', async () => {
   const { queue, batches } = scriptedQueue([], [{ index: 0, cause: missing, mayBeSent: true }]);
 
   const { ids, error } = await sendJobs(jobs, { queue, signal });
@@ -94,7 +94,7 @@ describe('a queue that is unavailable for a while', () => {
     };
   };
 
-  test('is tried again, for what it did not accept only, and says so once', async () => {
+  test('is tried again with only the messages that were not accepted, and says so once', async () => {
     const { away, options } = patient();
     const partly = [{ index: 7, cause: fault('RequestThrottled'), mayBeSent: false }];
     const { queue, batches } = scriptedQueue([], all(10), all(10), partly, all(1), []);
@@ -106,7 +106,7 @@ describe('a queue that is unavailable for a while', () => {
     expect(away).toHaveLength(1);
   });
 
-  test('is given up after five minutes, and exactly the jobs are named that it may not have', async () => {
+  test('is given up after five minutes, and names exactly the jobs that may be missing', async () => {
     const { clock, options } = patient();
     const { queue } = scriptedQueue([], ...Array.from({ length: 100 }, () => all(10)));
 

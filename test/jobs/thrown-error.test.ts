@@ -9,7 +9,7 @@ const unreadable = (name: string) =>
     },
   });
 
-test('an error stays as it is', () => {
+test('an error stays the same object', () => {
   const error = new TypeError('it failed', { cause: 'this' });
 
   expect(thrownError(error)).toBe(error);

@@ -43,7 +43,7 @@ test('a function without an id is not claimed: its message is replaced by one th
   expect(await fake.ledger.read('m-7')).toMatchObject({ state: 'CLAIMED', fence: 0 });
 });
 
-test('a body stays as it is, byte for byte, when it gets its id', async () => {
+test('a body stays the same, byte for byte, when it gets its id', async () => {
   await using fake = await countingWorker();
   const body = JSON.stringify(unnamed).replace('}', ', "inputVariables": {"id":12345678901234567890.10}}');
 

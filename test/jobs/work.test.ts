@@ -44,7 +44,7 @@ test.for([1, 2, 3, 4, 5, 6])(
   },
 );
 
-test('of a queue that knows what it holds, no poll is waited for that returns nothing', async () => {
+test('with a queue whose counts are exact, no empty poll is waited for', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
   const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
   const received: number[] = [];

@@ -50,7 +50,7 @@ describe('an id', () => {
     ]);
   });
 
-  test('is the same for the same value, whatever its size and form', () => {
+  test('is the same for the same value, at any size and in any form', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.nat(80), (value, zeros) => {
         const text = `${value < 0n ? '-' : ''}${'0'.repeat(zeros)}${value < 0n ? -value : value}`;
@@ -69,7 +69,7 @@ describe('what a record uses', () => {
   });
 });
 
-test('cards are fetched of the datasets of links and active links, as they are lowerCase', () => {
+test('cards are fetched for the datasets of links and active links', () => {
   const links = [link('DATA_SOURCE', 'D-1'), link('data_source', 'd-1'), link('CARD', '31'), null];
 
   expect(datasetsUsed({ links, activeLinks: { DATA_SOURCE: ['D-2', 'd-1'] } })).toEqual([

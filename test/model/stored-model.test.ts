@@ -248,7 +248,7 @@ describe('a model that is stored', () => {
     expect((await findModel(store)).model?.asOf).toBe('2026-11-20T13:00:00.000Z');
   });
 
-  test('is of the whole run of a source, whatever narrowed ones there are', async () => {
+  test('is of the whole run of a source, even if there are narrowed ones', async () => {
     await publish('calculations.mine' as Place, tuesday, margin);
     await publish('calculations', monday, revenue);
 

@@ -59,7 +59,7 @@ test('a change shows the budget, also if it is refused: as old as what decided',
   expect([...ages, view.ageMs(), view.leadMs()]).toEqual([40, 40, 0, 40]);
 });
 
-test('a change of something else leaves a line as it is that this clock does not believe', async () => {
+test('a change of something else leaves a line unchanged that this clock does not believe', async () => {
   const aMonthAheadMs = 2_678_400_000;
   const before = { ...emptyBudget, tatMs: aMonthAheadMs, throttle: learnedTo(5, aMonthAheadMs) };
   const item = createMemoryBudget(before);

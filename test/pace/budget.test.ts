@@ -46,7 +46,7 @@ describe('the spacing of the line', () => {
 describe('a 429', () => {
   const refusal = { rate: 50, nowMs: 10_000, retryAfterMs: 0, hasSucceeded: false };
 
-  test('voids the slots that were not due yet, and counts those that were used', () => {
+  test('voids the slots that were not due yet, and counts the used ones', () => {
     const reserved = { ...emptyBudget, tatMs: 10_200, tally: { ...emptyBudget.tally, granted: 100 } };
 
     expect(afterRefusal(reserved, refusal)).toMatchObject({

@@ -53,7 +53,7 @@ function fail(breaker: Breaker, times: number): void {
 const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
 
 describe('a worker that nothing stops', () => {
-  test('looks at the breaker once in half a minute, and those that wait share the look', async () => {
+  test('reads the breaker once in half a minute, for all waiting calls together', async () => {
     const { breaker, blockedMs, pass, takeLog } = createWorker();
 
     await Promise.all([breaker.blockedMs(), breaker.blockedMs()]);
@@ -68,7 +68,7 @@ describe('a worker that nothing stops', () => {
     expect(takeLog()).toEqual(['read at 30001']);
   });
 
-  test('throws what is not the table’s fault', async () => {
+  test('throws errors that are not the table’s fault', async () => {
     const { breaker } = createWorker([], { read: () => Promise.reject(new TypeError('a defect')) });
 
     await expect(breaker.blockedMs()).rejects.toThrow('a defect');

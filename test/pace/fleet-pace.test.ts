@@ -64,7 +64,7 @@ describe('while the table is unavailable', () => {
     expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
   });
 
-  test('a call that may not wait as long is refused, and those that have waited try it no more', async () => {
+  test('a call that may not wait as long is refused, and calls that have waited stop trying', async () => {
     const { clock, pace, state } = paced({ rate: 1, concurrency: 8, maxWaitMs: 5_000 });
     state.isUnavailable = true;
 

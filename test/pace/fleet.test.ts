@@ -32,7 +32,7 @@ test('with clocks that agree, a second holds no more than the rate', () => {
   expect([1, 2, 7.5, 50, 60].map((rate) => mostWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
 });
 
-describe('whatever the workers do', () => {
+describe('with any actions of the workers', () => {
   const workers = fc.array(
     fc.record({
       skewMs: fc.integer({ min: -50, max: 50 }),

@@ -18,7 +18,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
   };
 
   describe(name, () => {
-    test('lets the first call leave immediately and spaces those that follow', async () => {
+    test('lets the first call leave immediately and spaces the calls that follow', async () => {
       const { clock, pace } = paced({ rate: 2.5, concurrency: 8 });
       const leftAt: number[] = [];
 
@@ -42,7 +42,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(most).toBe(3);
     });
 
-    test('returns what the call returns, and throws what it throws', async () => {
+    test('returns and throws as the call does', async () => {
       const { clock, pace } = paced({ rate: 100, concurrency: 3 });
 
       const returned = pace.run(async () => 'result');

@@ -241,7 +241,7 @@ describe('while the platform refuses', () => {
   const throttle = refusedAt(0, { rate: 28, nextMs: 30_000 });
   const refusing = { tatMs: 500, incidents: 1, throttle };
 
-  test('a worker looks every five seconds, then sooner and sooner, and reserves one slot as it is due', async () => {
+  test('a worker looks every five seconds, then sooner and sooner, and reserves one slot when it is due', async () => {
     const { reserve, readAt, read, clock } = createWorker({ rate: 40, budget: refusing });
 
     const { block } = await reserve();

@@ -123,7 +123,7 @@ describe('a process', () => {
     expect(slept.slice(0, 3)).toEqual([50, 100, 150]);
   });
 
-  test('sees the breaker in whatever it reads, stores, or is overtaken by', async () => {
+  test('sees the breaker in every row that it reads, stores, or is overtaken by', async () => {
     const table = createMemoryTable();
     const seen: unknown[] = [];
     const other = createTableBudget({ table, host: 'a' });

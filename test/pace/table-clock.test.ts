@@ -44,7 +44,7 @@ function createClocks(offMs: number) {
 }
 
 describe('a clock that agrees with the table', () => {
-  test('stays exactly as it is, whatever the phase of the responses', () => {
+  test('stays exactly the same at any phase of the responses', () => {
     const { respondFor, errorMs, clock } = createClocks(0);
 
     respondFor(10_000, 43);
@@ -141,7 +141,7 @@ test('a clock that is set counts as set, though the response that notices it cor
   expect([wasSet(), wasSet()]).toEqual([true, false]);
 });
 
-test('a process that stood still for an hour knows less, and keeps what it knew', () => {
+test('a process that was suspended for an hour keeps its offset, and is less certain of it', () => {
   const { clock, pass, respondFor, errorMs } = createClocks(100);
   respondFor(5_000, 43);
   const before = errorMs();
@@ -217,7 +217,7 @@ describe('a Date that is wrong', () => {
   });
 });
 
-test('a server whose Date is a little late now and then does not undo what is known', () => {
+test('a server whose Date is sometimes a little late does not widen the bounds', () => {
   const { clock, state, respondFor, errorMs } = createClocks(0);
   respondFor(10_000, 43);
 

@@ -73,7 +73,7 @@ beforeAll(async () => {
 const platformSync = (...argv: readonly string[]) =>
   [process.execPath, join(installed, 'bin', 'platform-sync.js'), ...argv] as const;
 
-test('the package holds the command, what is built, and nothing else', () => {
+test('the package holds the command, the build, and nothing else', () => {
   const belongs =
     /^(LICENSE|README\.md|package\.json|infra\/(config\.schema\.json|RUNBOOK\.md)|bin\/platform-sync\.js|dist\/(.+\.(js|js\.map|sql)|lib\/report\/report-page\.json))$/;
 
@@ -122,7 +122,7 @@ test('the package may be published, with provenance', () => {
   expect(publishConfig).toEqual({ access: 'public', provenance: true });
 });
 
-test('the command may be executed as it is committed, so that npm need not change its mode', () => {
+test('the command is committed as executable, so that npm need not change its mode', () => {
   expect(statSync('bin/platform-sync.js').mode & 0o777).toBe(0o755);
 });
 

@@ -26,7 +26,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
   });
 
-  test('is in hand from its first attempt to its last, with what it is about', async () => {
+  test('counts as open from its first attempt to its last, with its ids', async () => {
     const inHand = createInHand(() => 0);
     const seen: unknown[] = [];
     const { platform } = fakeCall([status(503), good], {
@@ -182,7 +182,7 @@ describe('a call', () => {
     }
   });
 
-  test('reports what is odd about a response, and that changes nothing', async () => {
+  test('reports an odd response, and continues unchanged', async () => {
     const { platform, events } = fakeCall([ok(execution({ startedBy: 5, stdout: 'hello', version: null }))]);
 
     const { stdout } = await platform.functions.run(run);

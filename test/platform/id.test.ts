@@ -5,7 +5,7 @@ import { compareIds, idDigits, idSchema } from '../../lib/platform/records.ts';
 const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
 describe('an id', () => {
-  test('is its digits, whatever form it is received in', () => {
+  test('is its digits, in any form that it arrives in', () => {
     expect(idDigits(12)).toBe('12');
     expect(idDigits(9007199254740993n)).toBe('9007199254740993');
     expect(idDigits('9007199254740993')).toBe('9007199254740993');

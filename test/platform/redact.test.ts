@@ -51,7 +51,7 @@ const tokens = fc.string({
   maxLength: 60,
 });
 
-test('whatever the token, no run of eight of its characters is shown, in any form', () => {
+test('no eight characters of any token in a row are shown, in any form', () => {
   const cases = fc.record({
     token: tokens,
     from: fc.nat(52),

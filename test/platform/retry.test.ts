@@ -187,7 +187,7 @@ describe('the policy', () => {
 describe('a platform that a person waits for', () => {
   const waited = { ...limits, unreachedMs: 8_000 };
 
-  test('is given up soon if it never could be connected to', () => {
+  test('is given up soon if no connection ever succeeded', () => {
     const facts = { limits: waited, wasReached: false, elapsedMs: 7_990 };
 
     expect(decide(unreached, facts)).toEqual({ kind: 'stop', why: 'over-budget' });

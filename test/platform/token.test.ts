@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { thrown } from './caught.ts';
 
-test('a given token is always the same, even after a refusal', async () => {
+test('a fixed token is always the same, even after a refusal', async () => {
   const token = fixedToken('abc');
 
   expect(await token.read()).toBe('abc');

@@ -104,7 +104,7 @@ async function answersOf(of: Store) {
   };
 }
 
-test('all doors answer as they did on that day, and store nothing of it but what is built of parts', async () => {
+test('all readers respond as they did on that day, and store nothing except built parts', async () => {
   await happenedOnMonday();
   const then = await answersOf(store);
   await happenedLater();
@@ -244,7 +244,7 @@ describe('a day is refused with a word', () => {
     },
   );
 
-  test('whose runs were all removed, before those that are there', async () => {
+  test('whose runs were all removed, before the existing ones', async () => {
     for (const run of [monday, tuesday]) await publish(run, [sound]);
     await remove(monday, 'pruned');
 

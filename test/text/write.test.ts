@@ -13,7 +13,7 @@ beforeEach(async () => {
   await chmod(at('rows.csv'), 0o600);
 });
 
-const write = (options: { readonly parquetIdOf?: string } = {}) =>
+const write = (options: { readonly sourceFile?: string } = {}) =>
   writeTextFile(
     at('scored.csv'),
     async function* () {
@@ -23,7 +23,7 @@ const write = (options: { readonly parquetIdOf?: string } = {}) =>
   );
 
 test('a new file may be read by those who could read what it is made of, and by no others', async () => {
-  await write({ parquetIdOf: at('rows.csv') });
+  await write({ sourceFile: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('600');
   expect(await readFile(at('scored.csv'), 'utf8')).toBe('id,text\n');
@@ -34,7 +34,7 @@ test('a file that is replaced is no more readable than it was, whatever it is ma
   await chmod(at('scored.csv'), 0o640);
   await chmod(at('rows.csv'), 0o644);
 
-  await write({ parquetIdOf: at('rows.csv') });
+  await write({ sourceFile: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('640');
 });
@@ -42,8 +42,8 @@ test('a file that is replaced is no more readable than it was, whatever it is ma
 test('a file that its owner may only read can be replaced again', async () => {
   await chmod(at('rows.csv'), 0o400);
 
-  await write({ parquetIdOf: at('rows.csv') });
-  await write({ parquetIdOf: at('rows.csv') });
+  await write({ sourceFile: at('rows.csv') });
+  await write({ sourceFile: at('rows.csv') });
 
   expect(await modeOf('scored.csv')).toBe('600');
 });

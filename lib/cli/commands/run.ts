@@ -51,7 +51,7 @@ export default (async ([given], typed, terminal) => {
         if (output === undefined || format === undefined) return [];
         terminal.err(shown(`writing ${output}`));
         const { csvFor, csvSafe } = flags;
-        const to = { file: output, parquetIdOf: file, format, csvFor, csvSafe };
+        const to = { file: output, sourceFile: file, format, csvFor, csvSafe };
         const written = await worker.writeOutput(jobs, to);
         return [`output: ${output}${otherEncoding(written, jobs.encoding)}`];
       },

@@ -197,7 +197,7 @@ async function writeOutput(
   flags: ScoredFlags,
   { err }: Terminal,
 ) {
-  const { output: file, outputFormat: format, file: parquetIdOf, topic = [], csvFor, csvSafe } = flags;
+  const { output: file, outputFormat: format, file: sourceFile, topic = [], csvFor, csvSafe } = flags;
   if (file === undefined || format === undefined) return undefined;
   err(shown(`all rows are scored; writing ${file}`));
   const topics = topic.map(({ topic: name }) => name);
@@ -205,7 +205,7 @@ async function writeOutput(
     csvFor,
     csvSafe,
     file,
-    parquetIdOf,
+    sourceFile,
     format,
     topics,
   });

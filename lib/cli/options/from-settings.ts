@@ -23,8 +23,8 @@ export function openSessionOf(
 }
 
 /**
- * The store that is set, for commands that do not need the platform; with `atMs`, as it was then. Throws `SettingsError` with
- * every fault, and `UsageError` if nothing had been published by then.
+ * Opens the configured store, for commands that do not need the platform; with `atMs`, as it was at that time. Throws
+ * `SettingsError` with every fault, and `UsageError` if nothing had been published by that time.
  */
 export async function openStoreOf(
   { environment, openStore: open = openStore }: Terminal,

@@ -20,7 +20,7 @@ export async function printResult(
   /** How a result is printed; as a table for people if nothing is set. */
   format: CsvWishes & {
     readonly json?: true | undefined;
-    /** True: on standard output; or a file. */
+    /** True: prints CSV on standard output. A text: the file to write. */
     readonly csv?: true | string | undefined;
     readonly parquet?: string | undefined;
   },

@@ -13,7 +13,7 @@ import type { KnownFormula } from './known-formulas.ts';
 
 /** A formula whose text is known, and what it says. */
 export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
-  /** Of the calculation, as `canonicalId` writes it. */
+  /** The calculation's id, as `canonicalId` writes it. */
   readonly id: string;
   readonly status: 'valid' | 'invalid';
   /** In lower case; null of an invalid one, whose lists are empty. */

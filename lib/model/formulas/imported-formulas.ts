@@ -6,7 +6,7 @@ import { timeName, timeOfEntry } from './formula-log.ts';
 
 /** The text of a formula that an import had. */
 export type ImportedFormula = {
-  /** Of the calculation: its digits. */
+  /** The calculation's id: digits. */
   readonly id: string;
   readonly expression: string;
   /** What the calculation is called; null if the import did not say. */

@@ -9,7 +9,7 @@ import { readImports, timeOfImport } from './imported-formulas.ts';
 export type KnownFormula = {
   readonly expression: string;
   readonly name: string | null;
-  /** Those that an import names. */
+  /** The datasets that the newest import names; empty without an import. */
   readonly datasetIds: readonly string[];
   /** When it was set, or imported, in epoch milliseconds. */
   readonly atMs: number;

@@ -10,7 +10,7 @@ export type View = Pick<TableDefinition, 'about' | 'guesses'> & {
   readonly columns: Readonly<Record<string, Column>>;
   readonly sql: string;
   /**
-   * The same for DuckDB, without the model: a query that needs a value of the model fails with `NEEDS_MODEL`, so that
+   * The SQL for DuckDB without the model: a query that needs a value of the model fails with `NEEDS_MODEL`, so that
    * others need not wait for it. Absent if all or nothing comes from the model.
    */
   readonly withoutModel?: string;

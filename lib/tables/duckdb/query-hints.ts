@@ -50,7 +50,7 @@ function* columnHints({ root }: QueryTree, views: readonly View[]): Generator<st
 /** What DuckDB says of a value of another type that is compared as a text. */
 const NO_TEXT = /No function matches|can't be cast|Cannot (?:compare|mix|cast)/;
 
-/** Of each list: the column that has it as a text, or how a list is asked. */
+/** A hint for each list in a query: the column that has the list as a text, or how a query reads a list. */
 function* listHints({ root }: QueryTree, views: readonly View[]): Generator<string> {
   for (const [node, scope] of scopedNodes(root, views)) {
     const name = columnOf(node);

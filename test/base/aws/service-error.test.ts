@@ -84,7 +84,7 @@ describe('time heals', () => {
   });
 });
 
-test('what is about one object, key or row is no failure of the part', () => {
+test('an error of one object, key or row is no failure of the part', () => {
   const others = [
     store({ kind: 'missing', what: 'object' }),
     store({ kind: 'bad-key', expected: 'short', got: 'long' }),

@@ -26,7 +26,7 @@ function register(): readonly object[] {
 
 afterEach(() => void Reflect.deleteProperty(globalThis, REGISTERED));
 
-test('what is done has the ids of all around it, and nothing after it does', async () => {
+test('log lines inside nested work have the ids of all of it, and lines after it have none', async () => {
   const seen = await withIds({ request: 'r' }, () =>
     traced('job', { job: 'a', batch: undefined }, async () => {
       await Promise.resolve();

@@ -1,7 +1,7 @@
 /** Rows per page: the most that the platform allows. */
 export const PAGE_ROWS = 5000;
 
-/** What a page of calculations parses to, as far as it is used. */
+/** The fields of a parsed page of calculations that we use. */
 export type CalculationPage = { readonly totalHits: number; readonly results: readonly unknown[] };
 
 /** The page from `offset`, in the order of ids. */

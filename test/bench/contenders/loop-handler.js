@@ -3,8 +3,8 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { postToPlatform, requestOf } from './platform-requests.js';
 
 /*
- * What one writes first: a loop over the rows, each tried up to three times, its response stored. It is given the rows of
- * which it has no result yet when it is started again, which a script on a desk would have to find out by itself.
+ * What one writes first: a loop over the rows, each tried up to three times, its response stored. On a restart it
+ * receives only the rows without a result; a script on a desk would have to find them itself.
  */
 
 const { BENCH_BUCKET = '', BENCH_PREFIX = '' } = process.env;
@@ -12,7 +12,7 @@ const s3 = new S3Client({ forcePathStyle: true });
 const TRIES = 3;
 const PAUSE_MS = 250;
 
-/** Its result is stored, or it is given up after the last try. */
+/** Stores the result of a row, or gives it up after the last try. */
 export async function runRow({ body }) {
   const message = JSON.parse(body);
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {

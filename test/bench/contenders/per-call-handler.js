@@ -4,7 +4,7 @@ import { batchHandler, persistenceStore, post, store } from './powertools-handle
 
 /*
  * The other way that Powertools' documentation shows: not the record is idempotent but the call that has an effect, as it
- * wraps a payment. A record that fails comes back, and what was heard of its calls is in the table.
+ * wraps a payment. A record that fails is delivered again, and the table has the responses that arrived.
  */
 
 const config = new IdempotencyConfig({

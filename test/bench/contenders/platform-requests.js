@@ -16,7 +16,7 @@ export const requestOf = (message) =>
 
 export const textsOf = ({ texts }) => texts.map(({ text }) => text);
 
-/** The response, whatever its status. Throws what `fetch` throws. */
+/** Returns the response of any status. Throws as `fetch` does. */
 export const postToPlatform = ({ path, body }) =>
   fetch(new URL(path, PLATFORM_BASE_URL), {
     method: 'POST',

@@ -6,8 +6,9 @@ import { inGroups, postToPlatform, requestOf, textsOf } from './platform-request
 
 /*
  * What a team writes with Powertools for AWS, as its documentation recommends: a batch processor whose records are made
- * idempotent by the id in their bodies. It runs the function, or scores the texts, eight at a time, stores what came
- * back and returns what the table keeps. Whatever fails is thrown: the record is deleted, and the message comes back.
+ * idempotent by the id in their bodies. It runs the function, or scores the texts, eight at a time, stores the
+ * responses and returns what the table keeps. It throws every error: the record is deleted, and SQS delivers the message
+ * again.
  */
 
 const { BENCH_BUCKET = '', BENCH_PREFIX = '', BENCH_TABLE = '' } = process.env;

@@ -27,7 +27,7 @@ async function published() {
   return store;
 }
 
-test('the page is written to a file, with a word on what it shows', async () => {
+test('the page is written to a file, and a line says what it shows', async () => {
   const { code, out, err } = await report(await published(), ['--output', file]);
 
   expect(code).toBe(0);
@@ -98,7 +98,7 @@ test('a stop leaves no file, and the one that was there as it was', async () => 
   expect(await readFile(file)).toEqual(before);
 });
 
-test('the page is opened if that is asked, and a machine that cannot is said so', async () => {
+test('--open opens the page, and a machine without a browser is reported', async () => {
   const [opened, reason]: [string[], string] = [[], 'no screen'];
   const fake = createFakeTerminal({ SYNC_STORE: './unused' });
   const store = await published();

@@ -239,7 +239,7 @@ test('MiniStack makes every resource of the template that it gets', async () => 
   expect(all.map(({ id }) => id).sort()).toEqual(Object.keys(deployed.template.Resources).sort());
 });
 
-test('MiniStack refuses what is left out of the template', async () => {
+test('MiniStack refuses the resources that are left out of the template', async () => {
   for (const entry of leftOut) {
     const resource = Object.values(synthesized.template.Resources).find((each) => isLeftOut(entry, each));
     expect(await deployer.refusal({ ...resource, DependsOn: [] })).toContain(entry.refused);
@@ -357,7 +357,7 @@ test('an update under a run leaves the run on its version, and takes the next on
 /** The types that hold what cannot be made again. */
 const STATEFUL = /^AWS::(S3::Bucket|DynamoDB::|SQS::Queue$|SNS::Topic|SecretsManager::|KMS::)/;
 
-test('a deletion leaves what is to be retained, and nothing else', async () => {
+test('a deletion leaves the retained resources, and nothing else', async () => {
   const all = await deployer.made();
   const retained = (type: string) =>
     all

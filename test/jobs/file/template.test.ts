@@ -44,7 +44,7 @@ test.each([
   });
 });
 
-test('an empty cell leaves out what is optional', () => {
+test('an empty cell leaves out an optional field', () => {
   const json = '{"a":"{{price:number?}}","b":["{{customer?}}","x"],"c":"{{customer}}"}';
 
   expect(filled(json, {})).toEqual({ value: { b: ['x'], c: '' } });

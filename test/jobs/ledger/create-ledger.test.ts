@@ -120,7 +120,7 @@ describe('the time of the table', () => {
     expect(requests).toEqual([]);
   });
 
-  test('is asked for until it is known, by reading what is not there, and again if it is forgotten', async () => {
+  test('is read from responses until it is known, and again if it is forgotten', async () => {
     let knownAt = 2;
     const { ledger, requests } = createBench({ isTimeKnown: () => requests.length >= knownAt });
 

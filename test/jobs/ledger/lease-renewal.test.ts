@@ -111,7 +111,7 @@ describe('a lease that is renewed', () => {
     expect(renewal.signal.reason).toMatchObject({ message: 'renew the lease of job a: it expired' });
   });
 
-  test('is not lost after the work, whatever a renewal says that is waited for', async () => {
+  test('is not lost after the work, even if the last renewal finds the job canceled', async () => {
     const { clock, ledger, claim } = await claimed();
     const log: string[] = [];
     const slow = {

@@ -86,7 +86,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['busy', 'busy', 'busy', 'claimed']);
     });
 
-    test('refuses every step of a worker that lost the job, and leaves the row as it is', async () => {
+    test('refuses every step of a worker that lost the job, and leaves the row unchanged', async () => {
       const { ledger, clock } = await makeLedger();
       const first = await send(ledger);
       clock.nowMs += leaseMs;
@@ -120,7 +120,7 @@ export function describeLedger(name: string, buildTable: () => Promise<Table>): 
       expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
     });
 
-    test('knows an end that is reported again, though it was given in another form', async () => {
+    test('recognizes an end that is reported again in another form', async () => {
       const { ledger } = await makeLedger();
       const held = await send(ledger);
 

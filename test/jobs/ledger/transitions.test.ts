@@ -224,7 +224,7 @@ describe('a claim', () => {
     expect(claim(row, facts)).toMatchObject({ write: undefined, answer: expected });
   });
 
-  test('with other content changes nothing, whatever the state of the job', () => {
+  test('with other content changes nothing, in any state of the job', () => {
     for (const row of [free, held, sentAndExpired, unknown, neverLeft])
       expect(claim(row, {}, { ...request, contentHash: 'other' })).toEqual({
         write: undefined,

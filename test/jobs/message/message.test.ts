@@ -158,7 +158,7 @@ describe('score', () => {
     expect(faultsWith(`${half}.`)).toEqual([fault]);
   });
 
-  test('checks what is sent against the rules of the endpoint', () => {
+  test('checks each request against the rules of the endpoint', () => {
     const topics = [{ topic: '1st', description: 'x'.repeat(501) }, { topic: 'a' }];
 
     expect(
@@ -273,7 +273,7 @@ describe('notBefore and priority', () => {
   const parse = (fields: object) =>
     parseMessage(JSON.stringify({ ...message, ...fields }), { messageId: 'm-1', allow: {} });
 
-  test('are accepted in messages of every type, and leave the id of a job as it is', () => {
+  test('are accepted in messages of every type, and leave the id of a job unchanged', () => {
     const plain = parse({});
     const later = parse({ notBefore: '2026-12-24T18:00:00+01:00', priority: 'high' });
 

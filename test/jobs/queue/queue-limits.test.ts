@@ -67,7 +67,7 @@ function lastReceives(): Queue {
 const RECEIVE = { most: 10, waitSeconds: 0, visibilitySeconds: 60 } as const;
 
 describe('dead letters', () => {
-  test('are the messages that were not deleted after their last receive, whatever the queue counts', async () => {
+  test('are the messages that were not deleted after their last receive, independent of the queue’s counts', async () => {
     const faults: string[] = [];
     const letters = await watchDeadLetters({ jobs: lastReceives(), dead: dead() }, (fault) =>
       faults.push(fault),
@@ -81,7 +81,7 @@ describe('dead letters', () => {
     expect(faults).toEqual([expect.stringContaining('maxReceiveCount is 3')]);
   });
 
-  test('are those that came to their queue meanwhile, by its counts', async () => {
+  test('are the messages that reached their queue meanwhile, by its counts', async () => {
     const dlq = dead();
     await dlq.queue.send(['of yesterday']);
     const letters = await watchDeadLetters({ jobs: limited(), dead: dlq }, () => undefined);

@@ -159,7 +159,7 @@ test('a refusal says who, what and on what, and nothing was executed', async () 
   expect(services.access.refusals()).toContain(`Function may not s3:PutObject on ${bucket}/a/b`);
 });
 
-test('that an object is missing is said to those who may list its key', async () => {
+test('only callers who may list a key learn that its object is missing', async () => {
   const get = () => s3.send(new GetObjectCommand({ Bucket: 'bucket', Key: 'none/x' }));
 
   await expect(get()).rejects.toMatchObject({ name: 'NoSuchKey' });
@@ -192,7 +192,7 @@ test('a copy must read its source, and also its tags if it has any', async () =>
   await expect(copy()).rejects.toMatchObject({ name: 'AccessDenied' });
 });
 
-test('what is encrypted with a key is read by those who may decrypt with it, through its service', async () => {
+test('an object encrypted with a key can be read by callers who may decrypt with it, through its service', async () => {
   const client = new SecretsManagerClient(options);
   const get = () => client.send(new GetSecretValueCommand({ SecretId: secret }));
   const through = (service: string) => ({ StringLike: { 'kms:ViaService': `${service}.*` } });

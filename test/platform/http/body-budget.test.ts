@@ -75,7 +75,7 @@ test('a body whose call is aborted while it waits leaves the others their places
   expect(await isResolved(otherTurn)).toBe(true);
 });
 
-test('whatever the bodies and whichever are aborted, all end, and memory is never more than the budget and one body', async () => {
+test('with any bodies and aborts, all end, and memory never exceeds the budget plus one body', async () => {
   const body = fc.record({
     pieces: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 }),
     isAborted: fc.boolean(),

@@ -132,7 +132,7 @@ describe('a resolver that answers late', () => {
     expect(result).toMatchObject({ response: { json: { a: 1 } } });
   });
 
-  test('is given up at the limit, and nothing is sent when it answers after all', async () => {
+  test('is given up at the limit, and nothing is sent if it responds later', async () => {
     await using server = await startServer(json({ a: 1 }));
     answerAfter(100);
 

@@ -45,7 +45,7 @@ test.for(sampled(3, Object.entries(brokenCopies)))(
   },
 );
 
-test('what is remembered of a run is what the code does each time', async () => {
+test('a remembered step equals the same step run again', async () => {
   const scenario = scenarios['a cancel and a redrive by id'];
   const world = worldOf(scenario);
   for (let walk = 1; walk <= 20; walk += 1) {

@@ -17,8 +17,8 @@ import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 
 export type ScoredFileOptions = CsvWishes & {
   readonly file: string;
-  /** The file of the rows. */
-  readonly parquetIdOf?: string | undefined;
+  /** The file with the rows: the output gets its mode. */
+  readonly sourceFile?: string | undefined;
   readonly format: OutputFormat;
   readonly open: () => AsyncIterable<Uint8Array>;
   readonly rows: RowsOptions & { readonly skipEmpty?: boolean | undefined };
@@ -34,7 +34,7 @@ export async function writeScoredFile(
   summary: Summary,
   options: ScoredFileOptions,
 ): Promise<{ readonly rows: number; readonly encoding: string }> {
-  const { file, parquetIdOf, format, signal } = options;
+  const { file, sourceFile, format, signal } = options;
   const source = await describeSource(options);
   const form = csvOutput(format, source, options);
   const counts = { rows: 0 };
@@ -42,7 +42,7 @@ export async function writeScoredFile(
   const isCsv = format.format === 'csv';
   const { encoding, isMarked } = isCsv ? form : {};
   const { isGzipped } = format;
-  const written = await writeTextFile(file, lines, { isGzipped, encoding, isMarked, parquetIdOf, signal });
+  const written = await writeTextFile(file, lines, { isGzipped, encoding, isMarked, sourceFile, signal });
   return { rows: counts.rows, encoding: written };
 }
 

@@ -132,7 +132,7 @@ function plain(json: string, isTime: boolean): string {
     if (typeof value === 'string') return value === '' ? '(empty)' : value;
     if (isTime && typeof value === 'number') return time(value);
   } catch {
-    // It was shortened.
+    // A value that was shortened is not JSON any more: it is shown as text.
   }
   return json;
 }

@@ -109,7 +109,7 @@ describe('a batch', () => {
 describe('a preview', () => {
   const distinct = new Set(mixedRows.flatMap((each) => ('text' in each ? [each.text] : [])));
 
-  test('counts rows, distinct texts, and the calls for those that are not cached', async () => {
+  test('counts rows, distinct texts, and the calls for texts that are not cached', async () => {
     const { split, scoring } = world();
     await scoreTexts([{ id: '1', text: 'good 0' }], {}, scoring);
 

@@ -16,7 +16,7 @@ const resultOf = (differs: Partial<TextResult>): TextResult => ({
 });
 
 describe('the costs of texts', () => {
-  test('are their calls, those that followed a lost one, and the tokens of what was paid', () => {
+  test('are their calls, the calls that followed a lost one, and the paid tokens', () => {
     const results = [
       resultOf({}),
       resultOf({ calls: 3, paidAgain: 2 }),

@@ -135,7 +135,7 @@ const faultPlans = fc.record({
   kill: fc.option(fc.record({ at: fc.integer({ min: 1, max: 60 }), made: fc.boolean() })),
 });
 
-test('whatever fails, the counts add up to what the platform saw, also after the failed rows are scored', async () => {
+test('at any failure the counts add up to the requests that the platform saw, also after the failed rows are scored', async () => {
   await fc.assert(
     fc.asyncProperty(faultPlans, async ({ texts, ofText, ofCalls, putOff, kill }) => {
       const platform = faultyPlatform({

@@ -202,7 +202,7 @@ describe('a chunk whose job failed', () => {
     expect((await one.table.get(BAD))?.row).toEqual(stored);
   });
 
-  test('that had ended before stays as it is, and so does the cache', async () => {
+  test('that had ended before stays unchanged, and so does the cache', async () => {
     const one = await splitWorld();
     await endChunk(CHUNK, results, one.storage);
     await one.table.put(BAD, { ...free, sends: 2, paidAgain: 0 }, { expected: null, token: 'b' });

@@ -92,7 +92,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     expect([late, second]).toMatchObject([{ calls: 2 }, { calls: 2 }]);
   });
 
-  test('a claim that another worker has taken over is not held, whatever is left of its lease', async () => {
+  test('a claim that another worker has taken over is not held, even before its lease ends', async () => {
     const one = worker(analyze);
     const claim = await sentBy(one, 'good');
     await put(one.table, { ...free, state: 'SENT', owner: 'worker-2', leaseEndsMs: 9_000_000 }, 'two');
@@ -104,7 +104,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
   });
 
   describe('a send', () => {
-    test('counts those that another worker has added since the text was looked at', async () => {
+    test('counts the attempts that another worker has added since the text was read', async () => {
       const { cache, table } = worker(analyze);
       await put(table, free, 'one');
       const claim = await claimOf({ cache });
@@ -137,7 +137,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     });
   });
 
-  test('a claim that has sent nothing counts no calls, and leaves the text as it is', async () => {
+  test('a claim that has sent nothing counts no calls, and leaves the text unchanged', async () => {
     const { cache, table } = worker(analyze);
     await put(table, free, 'one');
     const claim = await claimOf({ cache });

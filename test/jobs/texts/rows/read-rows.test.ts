@@ -89,7 +89,7 @@ describe('a CSV file', () => {
     expect(await read('id;text;a, b, c, d\n1;one;x\n')).toEqual([good(2, '1', 'one')]);
   });
 
-  test('uses the given separator', async () => {
+  test('uses the requested separator', async () => {
     expect(await read('id/text\n1/one\n', { separator: '/' })).toEqual([good(2, '1', 'one')]);
   });
 

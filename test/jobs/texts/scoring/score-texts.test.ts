@@ -47,7 +47,7 @@ describe.each(FAST_TABLES)('%s', (_, buildTable) => {
     ]);
   });
 
-  test('an equal request finds the cached result, whatever its session; a different request does not', async () => {
+  test('an equal request finds the cached result, from any session; a different request does not', async () => {
     const { analyze, paid } = scriptedAnalyze();
     const { options } = worker(analyze);
     await scoreTexts(textsOf('good'), { model: 'm1', topics: [] }, options);

@@ -39,7 +39,7 @@ describe('tags', () => {
   const tags = '<Tag><Key>a</Key><Value>b</Value></Tag>';
   const tagged = async ({ s3 }: Layer) => valuesOf(await s3('GET', '/bucket/key?tagging'), 'TagSet')[0];
 
-  test('are set and read, and the object stays as it is', async () => {
+  test('are set and read, and the object stays unchanged', async () => {
     await using layer = await startLayer({ only: ['s3-tagging'] });
     await layer.s3('PUT', '/bucket/key', { body: 'body' });
 

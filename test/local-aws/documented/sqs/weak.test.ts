@@ -65,7 +65,7 @@ test('messages are received in another order than they were sent in, and none is
   expect(received.toSorted()).toEqual(bodies);
 });
 
-test('a message that is hidden, or was deleted, is delivered again, and what is done to the copy is not done to it', async () => {
+test('a message that is hidden or was deleted is delivered again, and changes to the copy do not affect it', async () => {
   let nowMs = 0;
   await using layer = await startLayer({ ...only('sqs-deliveries-repeat'), now: () => nowMs });
   const copies: string[] = [];
