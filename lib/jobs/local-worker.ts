@@ -256,7 +256,7 @@ async function endedBefore(jobs: JobFile, ledger: Pick<Ledger, 'read'>): Promise
 type RunOutputOptions = CsvWishes & {
   readonly file: string;
   /** The file of the jobs, or of their rows. */
-  readonly parquetIdOf?: string | undefined;
+  readonly sourceFile?: string | undefined;
   readonly format: OutputFormat;
   readonly ledger: Pick<Ledger, 'read'>;
   readonly store: Store;
@@ -267,10 +267,10 @@ type RunOutputOptions = CsvWishes & {
  * encoding.
  */
 async function writeRunOutput(jobs: JobFile, options: RunOutputOptions): Promise<string> {
-  const { file, format, parquetIdOf } = options;
+  const { file, format, sourceFile } = options;
   const { encoding, isMarked } = format.format === 'csv' ? csvOutput(format, jobs, options) : {};
   const { isGzipped } = format;
-  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, parquetIdOf });
+  return writeTextFile(file, () => linesOf(jobs, options), { isGzipped, encoding, isMarked, sourceFile });
 }
 
 async function* linesOf(jobs: JobFile, options: RunOutputOptions): AsyncGenerator<string> {

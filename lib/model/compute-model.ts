@@ -110,7 +110,7 @@ async function livingFormulas(
   known: KnownFormulas | undefined,
   options: Pick<Model, 'things'> & {
     readonly source: SourceColumns | undefined;
-    /** Of the calculations that have a record. */
+    /** The calculations that have a record. */
     readonly nodes: Uint32Array;
   },
 ) {

@@ -44,7 +44,7 @@ async function findState(store: Store, day: string) {
   return { state: undefined, etag };
 }
 
-/** The newest run of calculations or cards: what is said of them since then is since its start. */
+/** The newest run of calculations or cards: flags that hold since then hold since its start. */
 function newestStart(runs: readonly LastRun[]): string | undefined {
   const starts = runs.flatMap(({ source, manifest }) => (hasLinks(source) ? [manifest.startedAt] : []));
   return starts.sort().at(-1);

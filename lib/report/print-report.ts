@@ -20,7 +20,7 @@ export type ReportToWrite = {
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
-  /** What calls cost. Default: nothing is said of money. */
+  /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;

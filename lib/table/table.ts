@@ -61,7 +61,7 @@ export async function updateRow<R extends Row>(
   table: Pick<Table, 'get' | 'put'>,
   key: RowKey,
   decide: (found: StoredRow | undefined) => R | undefined,
-  /** Of each write. `newToken`: a new name at each call, such as a UUID. */
+  /** Options of each write. `newToken`: returns a new name at each call, such as a UUID. */
   { newToken, ...lifetime }: Pick<WriteOptions, 'lifetimeMs'> & { readonly newToken: () => string },
 ): Promise<R | undefined> {
   for (let found = await table.get(key); ; ) {

@@ -64,7 +64,7 @@ export async function writeReport(
   };
 }
 
-/** As of a day nothing is said of throttling and of money, which are of today. */
+/** Prints the report. One as of a day has no throttling and no cost: these are known for today only. */
 function printFor(store: Store, at: number | undefined, { environment, signal, err }: Terminal) {
   const { PLATFORM_LINKS: links, PLATFORM_PRICES: prices } = readSyncSettings(environment);
   if (at !== undefined)

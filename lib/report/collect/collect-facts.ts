@@ -49,7 +49,7 @@ type FactsToCollect = {
   readonly signal: AbortSignal;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
-  /** What calls cost. Default: nothing is said of money. */
+  /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
   /** The operations that the platform throttles individually, in words. Default: none. */
   readonly throttled?: (() => Promise<readonly string[]>) | undefined;

@@ -13,7 +13,7 @@ type SinceOptions = {
   readonly sinceMs: number;
   /** The addresses of things in the platform. Default: no links. */
   readonly links?: PlatformLinks | undefined;
-  /** What calls cost. Default: nothing is said of money. */
+  /** The price of each call. Default: no cost is shown. */
   readonly prices?: Prices | undefined;
   /** Receives what is missing or damaged, in words; the digest is of the rest. */
   readonly addFault: (fault: string) => void;
