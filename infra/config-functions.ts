@@ -63,7 +63,7 @@ const scheduledFunctionFields = {
   /** The function's inputs: JSON in whose texts `<aws.scheduler.scheduled-time>` stands for the scheduled time. Default: none. */
   inputVariables: z.optional(inputVariables),
   /** true: the function returns formulas, a list of {id, expression, name?, datasetId?}, which are imported. Default: no import. */
-  importFormulas: z.optional(orToken(z.literal(true), 'true')),
+  importFormulas: z.optional(z.literal(true, { error: 'true' })),
   /** What to do if it is unknown whether the function ran: fail, or retry, which may run it twice. Default: fail. */
   onUnknown: z.optional(orToken(z.enum(['fail', 'retry']), 'fail or retry')),
 };

@@ -8,6 +8,16 @@ const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 /** A typed array in the JSON: its offset behind the JSON, in bytes, and its length. */
 type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
 
+/** By its class, not by its name: a Buffer is a Uint8Array. Throws for another kind of array, which would not be restored. */
+function arrayTypeOf(each: ArrayBufferView): Place['array'] {
+  if (each instanceof Uint8Array) return 'Uint8Array';
+  if (each instanceof Uint16Array) return 'Uint16Array';
+  if (each instanceof Uint32Array) return 'Uint32Array';
+  throw new TypeError(
+    `expected an array of ${Object.keys(arrayTypes).join(', ')}, got ${each.constructor.name}`,
+  );
+}
+
 /** The header: the unpacked size of the rest, and the size of the JSON in it. */
 const HEAD_BYTES = 8;
 
@@ -28,11 +38,11 @@ export function pack(value: object): Buffer {
   let end = 0;
   const placed = (each: unknown): unknown => {
     if (!ArrayBuffer.isView(each)) return eachMember(each, placed);
-    const { buffer, byteOffset, byteLength, constructor: type, length } = each as Uint8Array;
+    const { buffer, byteOffset, byteLength, length } = each as Uint8Array;
     const start = end;
     arrays.push({ bytes: new Uint8Array(buffer, byteOffset, byteLength), start });
     end = aligned(start + byteLength);
-    return { array: type.name as Place['array'], start, length } satisfies Place;
+    return { array: arrayTypeOf(each), start, length } satisfies Place;
   };
   const json = JSON.stringify(placed(value));
   const base = aligned(Buffer.byteLength(json));

@@ -94,7 +94,7 @@ export const wrongWords: readonly WrongUse[] = [
     'formula rename-column a b --output c.ndjson',
     'c.ndjson: expected a name that ends in .csv, got another one',
   ],
-  ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got none'],
+  ['formula undo nosuch', 'nosuch: expected the name of a set that was applied, got one that is not in'],
   ['formula log 7 --at yesterday', '--at: expected the time of an update of calculation 7'],
   ['tables calculation', 'did you mean calculations?'],
   ['mcp --allow-submt', '(Did you mean --allow-submit?)'],

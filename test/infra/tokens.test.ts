@@ -49,6 +49,7 @@ const instances = (): readonly object[] => [
       dataset: later('links.dataset'),
       'data-file': later('links.data-file'),
     },
+    prices: { unit: later('prices.unit'), score: 1 },
     timeoutMs: number('timeoutMs'),
     compression: later('compression'),
     logLevel: later('logLevel'),
@@ -72,6 +73,17 @@ const instances = (): readonly object[] => [
       },
       { source: 'cards', as: 'late', datasets: [later('schedules.datasets')], cron },
       { source: 'data-files', ids: [later('schedules.ids')], cron },
+    ],
+    functions: [
+      {
+        name: 'nightly',
+        cron,
+        packageId: later('functions.packageId'),
+        packageVersion: later('functions.packageVersion'),
+        functionName: later('functions.functionName'),
+        inputVariables: { a: later('functions.inputVariables') },
+        onUnknown: later('functions.onUnknown'),
+      },
     ],
     eventRules: [
       {
@@ -157,6 +169,12 @@ function refusing(path: string): object {
   const [first = '', second = '', third = ''] = path.split('.');
   if (first === 'schedules')
     return { schedules: [{ source: 'files', filesets: [packageId], cron, [second]: token }] };
+  if (first === 'functions')
+    return {
+      functions: [
+        { name: 'f', cron, packageId, packageVersion: '1.0.0', functionName: 'f', [second]: token },
+      ],
+    };
   if (first === 'eventRules') return { eventRules: [{ ...rule, [second]: token }] };
   if (third !== '') return { [first]: { [second]: { JobsFailed: { [third]: token } } } };
   return { [first]: second === '' ? token : { [second]: second === 'types' ? [token] : token } };

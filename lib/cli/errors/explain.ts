@@ -72,7 +72,7 @@ function isUsage(error: unknown): boolean {
 export function whatToDo(error: unknown, environment: Environment): string | undefined {
   for (const each of causesOf(error)) {
     if (each instanceof SettingsError && each.faults.some((fault) => fault.startsWith('PLATFORM_BASE_URL')))
-      return 'to be asked for them, and have them tried: platform-sync init';
+      return 'to enter and test them: platform-sync init';
     if (each instanceof PlatformError) return aboutPlatform(each, environment);
     const remedy = each instanceof ServiceError ? remedyOf(each.failure.code ?? '') : undefined;
     if (remedy !== undefined) return remedy;

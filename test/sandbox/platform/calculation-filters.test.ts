@@ -37,11 +37,15 @@ const cases: readonly [string, object, (row: Row) => boolean][] = [
   ['active', { field: 'active' }, (row) => Object.keys(row.activeLinks).length > 0],
   ['inactive', { field: 'inactive' }, (row) => Object.keys(row.activeLinks).length === 0],
   ['archived', { field: 'archived' }, ({ archived }) => archived],
-  ['archived false', { field: 'archived', value: false }, ({ archived }) => !archived],
+  ['archived false', { field: 'archived', value: 'false' }, ({ archived }) => !archived],
   ['card', { field: 'card' }, has('CARD')],
   ['card by its link id', { field: 'card', value: card }, has('CARD', card)],
   ['column', { field: 'column', value: 'Region' }, (row) => expressionOf(row).includes('`Region`')],
-  ['created', { field: 'created', value: middle.created }, ({ created }) => created >= middle.created],
+  [
+    'created',
+    { field: 'created', value: String(middle.created) },
+    ({ created }) => created >= middle.created,
+  ],
   [
     'created as ISO text',
     { field: 'created', value: '2023-01-01T00:00:00Z' },

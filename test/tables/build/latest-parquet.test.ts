@@ -9,7 +9,7 @@ import {
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { pointAtLatest } from '../../../lib/tables/build/runs-table.ts';
-import { recordBuilt, sourceFile } from '../../../lib/tables/parquet/part-files.ts';
+import { parquetIdOf, recordBuilt } from '../../../lib/tables/parquet/part-files.ts';
 import { monday, tuesday } from '../../snapshot/publish/finished-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { beforeFirst } from '../../store/before.ts';
@@ -32,7 +32,7 @@ async function publish(run: Run, made = 2, place: Place = 'calculations'): Promi
   const keys = { firstKey: '', lastKey: '' };
   const parts = ['a', 'b'].map((sha256) => ({ key: sha256, records: 1, bytes: 1, sha256, ...keys }));
   const files = parts.slice(0, made).map((part) => ({
-    of: sourceFile('calculations', part),
+    of: parquetIdOf('calculations', part),
     ...{ records: 1, bytes: 1, sha256: part.sha256, other: 0 },
   }));
   await recordBuilt(store, place, run, files);

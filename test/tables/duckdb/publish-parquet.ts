@@ -6,9 +6,9 @@ import type { Store } from '../../../lib/store/store.ts';
 import {
   buildParquet,
   fileName,
+  parquetIdOf,
   recordBuilt,
   type StoredParquet,
-  sourceFile,
 } from '../../../lib/tables/parquet/part-files.ts';
 import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
@@ -38,6 +38,8 @@ export async function publishParquet(
   const key = `${parquetFolder(place, run)}${fileName(0)}`;
   const bytes = body.byteLength;
   await store.put(key, body);
-  await recordBuilt(store, place, run, [{ of: sourceFile(place, published), records, bytes, sha256, other }]);
+  await recordBuilt(store, place, run, [
+    { of: parquetIdOf(place, published), records, bytes, sha256, other },
+  ]);
   return { key, bytes, sha256 };
 }

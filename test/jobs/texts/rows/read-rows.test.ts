@@ -201,7 +201,7 @@ describe('files as programs write them', () => {
     const cut = gzipSync('id,text\n1,one\n').subarray(0, -6);
 
     await expect(read(cut)).rejects.toThrow(
-      /^line \d+: gzip: expected a complete file, got unexpected end of file: make it again$/,
+      /^line \d+: gzip: expected a complete file, got unexpected end of file: create it again$/,
     );
   });
 });
