@@ -60,7 +60,7 @@ export function bundled(name: string, folder = FUNCTIONS): Code {
 /** The bytes of each file by its name. */
 export type Bundle = Readonly<Record<string, Uint8Array>>;
 
-/** The same for the same sources. Built once in a process, for any number of stacks. */
+/** The bundle of a function. It is built once in a process, for any number of stacks; the same sources give the same bytes. */
 export const bundleOf = (name: string): Bundle => built(name).code;
 
 /**

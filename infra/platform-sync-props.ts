@@ -32,7 +32,7 @@ type Given = keyof GivenToken | keyof GivenStorage | keyof GivenNetwork;
 /** The settings of the instance, checked when the construct is created, and existing resources. */
 export type PlatformSyncProps = Omit<InstanceSettings, Given> & PlatformSyncResources;
 
-/** The same, or complete settings. */
+/** `PlatformSyncProps`, or settings whose defaults are filled in. */
 export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, Given> & PlatformSyncResources);
 
 /** Splits the props: those that the schema of the settings checks, and those of CDK. */

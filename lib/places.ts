@@ -76,7 +76,7 @@ export function homeFolder({ HOME }: Home, instead: string): string {
   const home = HOME || systemHome();
   if (home) return home;
   throw new SettingsError([
-    `HOME: expected the home folder of the user, who has none, got nothing: set it, ${instead}`,
+    `HOME: expected the user’s home folder, got nothing, and the system knows none: set HOME, ${instead}`,
   ]);
 }
 

@@ -298,7 +298,7 @@ export const PART_FUNCTIONS: ReadonlySet<string> = setOf(
   'DATEADD DATEDIFF DATENAME DATEPART DATE_PART DATE_TRUNC EXTRACT TIMESTAMPADD TIMESTAMPDIFF',
 );
 
-/** Those parts, in upper case. */
+/** The parts of a date that `PART_FUNCTIONS` take, in upper case. */
 export const PARTS_OF_DATES: ReadonlySet<string> = new Set([
   ...DAY_UNITS,
   ...CLOCK_UNITS,

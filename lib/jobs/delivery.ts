@@ -37,8 +37,8 @@ export type JobDelivery = AsyncDisposable & {
   readonly requestSent: () => boolean;
   readonly claim: () => Promise<Claim>;
   /**
-   * Ends the sends, including calls whose turn comes only now, and waits for a claim in progress. Returns a claim that
-   * recorded a send but got no response: it may have been stored, or be stored yet.
+   * Stops further sends, including calls that wait for their turn, and waits for a claim in progress. Returns a claim
+   * that recorded a send, if the response of its write was lost: the table may have stored it, or may store it later.
    */
   readonly close: () => Promise<Claim | undefined>;
 };
@@ -213,7 +213,7 @@ function createSendContext(
   return { context, requestSent: () => requestSent };
 }
 
-/** Resets the count of deaths, and lets other jobs run beside this one. */
+/** Resets the count of workers that died while they ran this job, and lets other jobs run beside it again. */
 async function recordProgress({ worker, place }: DeliveryOptions, claim: Claim | undefined): Promise<void> {
   if (claim === undefined || claim.takeovers === 0) return;
   const { kind } = await worker.ledger.progress(claim).catch(() => ({ kind: 'lost' }) as const);

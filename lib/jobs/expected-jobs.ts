@@ -82,7 +82,7 @@ export function createExpectedJobs({ store, hasArrived, now }: ExpectedJobsOptio
   };
 }
 
-/** The same, with the ledger in this table. */
+/** Opens the expected jobs, with the ledger in this table. */
 export async function openExpectedJobs(table: string, environment: Parameters<typeof openTable>[1]) {
   const ledger = createLedger(await openTable(table, environment));
   const hasArrived = async (id: string) => (await ledger.read(id)) !== undefined;

@@ -28,7 +28,7 @@ export type Breaker = {
    * that has a place in flight must not wait for it: the probe may need that place.
    */
   blockedMs(): Promise<number | undefined>;
-  /** The same from memory, without a read or a probe; one second if an outage is suspected. */
+  /** As `blockedMs`, but from memory, without a read or a probe; one second if an outage is suspected. */
   knownBlockedMs(): number | undefined;
   /**
    * The same for a job whose request has left. Its own failures may have raised a suspicion: that starts a check, and

@@ -26,7 +26,7 @@ export async function readPaceStatus(item: BudgetItem, configuredRate: number, n
     nowMs,
     /** The senders' rate; all rates are requests a second. */
     configuredRate: rate,
-    /** The same, or what an operator has set below it. */
+    /** `configuredRate`, or the lower one that an operator has set. */
     cappedRate: cappedRate(rate, budget),
     /** What the fleet may send now. */
     effectiveRate: effectiveRate(rate, budget, nowMs),

@@ -87,7 +87,7 @@ const REST_MS = 2_000;
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The same maximum where a probe is refused although its `Retry-After` has passed. */
+/** The maximum pause after a probe that was refused although its `Retry-After` had passed. */
 const MAX_PAST_PAUSE_MS = 5_000;
 
 /** A pause of up to a minute is obeyed in full. In a longer one a probe leaves every half minute. */

@@ -178,7 +178,7 @@ function checkedInput<Input extends EndpointInput>(
   throw new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
 }
 
-/** The same with a limit on the number of values: beyond it, throws `JsonLimitError` before parsing. */
+/** Reads a body as JSON. Throws `JsonLimitError`, before parsing, if it has too many values. */
 const readAsBoundedJson = (body: Buffer): JsonResponse => {
   refuseManyValues(body);
   return readAsJson(body);

@@ -29,9 +29,9 @@ export type PlatformOptions = {
   readonly retry?: Partial<RetryLimits>;
   /** Called for each event of a call; errors that it throws are ignored. */
   readonly observe?: Observe;
-  /** Holds each call from its beginning to its end. Default: none. */
+  /** Lists the calls in progress, for the log of a process that is about to be stopped. Default: they are not listed. */
   readonly inHand?: InHand | undefined;
-  /** Holds each call that has left and must not be aborted by a stop. Default: none. */
+  /** Called when a request is sent that a stop must not abort; the stop waits until the returned value is disposed of. Default: not called. */
   readonly holdLeft?: HoldLeft | undefined;
   /** Holds `HTTPS_PROXY`, `NO_PROXY` and `AWS_CA_BUNDLE`. Default: no proxy. */
   readonly proxyEnv?: NetworkEnvironment;

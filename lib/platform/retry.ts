@@ -9,7 +9,7 @@ export type RetryLimits = BackoffLimits & {
   readonly maxMisdirectedRetries: number;
   /** All attempts and waits of one call together. Default 300,000. */
   readonly budgetMs: number;
-  /** The same, and the limit to connect, while this client has never reached the platform. Default: `budgetMs`. */
+  /** The limit of one call, and of connecting, until this client has reached the platform once. Default: `budgetMs`. */
   readonly unreachedMs?: number | undefined;
 };
 

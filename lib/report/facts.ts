@@ -158,7 +158,7 @@ export const calculationFlags = {
 
 type CalculationFlag = keyof typeof calculationFlags;
 
-/** The same for a card. */
+/** What may be wrong with a card: one bit each in the column `flags`. */
 export const cardFlags = {
   missing_target: flagBits.missing_target,
   affected: flagBits.affected,

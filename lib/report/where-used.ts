@@ -38,7 +38,7 @@ export type Dependent = Description &
   Named & {
     /** How many uses away: 1 uses the thing itself. */
     readonly hop: number;
-    /** The first of `waysTotal`, all from things one hop nearer. */
+    /** The first of its `waysTotal` uses of things that are one hop nearer. */
     readonly ways: readonly Way[];
     readonly waysTotal: number;
   };
@@ -96,7 +96,7 @@ export type WhereUsed = {
   readonly unpublished: readonly Source[];
   /** How many calculations have a known formula, whose columns are found; undefined if the model was not searched. */
   readonly formulas: { readonly known: number; readonly of: number } | undefined;
-  /** The same in a line. */
+  /** `formulas` as a sentence, for people. */
   readonly formulasNote: string | undefined;
   /** Everything that has the id; empty if it is unknown. */
   readonly found: readonly UsedThing[];

@@ -41,7 +41,7 @@ export async function updateObject(
   });
 }
 
-/** The same store, all of whose waits end when the signal is aborted, with the signal's reason. */
+/** Wraps a store so that each call ends when the signal is aborted, with the signal's reason. */
 export function storeUntil(store: Store, until: AbortSignal): Store {
   const both = <O extends { readonly signal?: AbortSignal | undefined }>(options?: O) => ({
     ...options,

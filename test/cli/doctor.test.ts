@@ -164,7 +164,7 @@ describe('says what to do, exit 1:', () => {
     expect(code).toBe(1);
   });
 
-  test('a queue that is none', async () => {
+  test('a queue that does not exist', async () => {
     const { code, out } = await doctor({ SYNC_QUEUE_URL: `${settings['SYNC_QUEUE_URL']}-gone` });
 
     expect(statuses(out)).toMatchObject({ queue: 'failed' });

@@ -89,7 +89,7 @@ describe('init', () => {
     });
   });
 
-  test('asks again for an address that is none', async () => {
+  test('asks again for an invalid address', async () => {
     const { ended, err } = await answering([
       ['Address', 'acme\n'],
       ['token', 'sandbox-token\n'],

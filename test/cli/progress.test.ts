@@ -44,7 +44,7 @@ function start(options: Partial<ProgressOptions> & { readonly name?: string } = 
 }
 
 describe('off a terminal', () => {
-  test('a line is printed each half minute, however often there is an update, or if there is none', () => {
+  test('a line is printed each half minute, however many updates there were, even none', () => {
     const { pass, lines } = start();
 
     pass(29_999, { records: 3, total: null });

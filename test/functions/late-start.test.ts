@@ -16,7 +16,7 @@ test('a start that Lambda held back is a problem, by its seconds', () => {
   ]);
 });
 
-test('one in time is none, nor one by hand', () => {
+test('a start in time is not reported as late, nor is a start by hand', () => {
   expect(reported({ scheduledAt: new Date(Date.now() - 10_000).toISOString() })).toEqual([]);
   expect(reported({ expected: [] })).toEqual([]);
   expect(reported(undefined)).toEqual([]);

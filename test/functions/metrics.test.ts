@@ -162,7 +162,7 @@ describe('throttling', () => {
     expect(reportedAfter([10, 5], [10, 1], [10, 3])).toEqual([['Throttling', 10]]);
   });
 
-  test('is none where one of them had none, or few requests', () => {
+  test('is not reported if one of three windows had no throttling, or few requests', () => {
     expect(reportedAfter([10, 5], [10, 0], [10, 3])).toEqual([]);
     expect(reportedAfter([10, 5], [9, 9], [10, 3])).toEqual([]);
     expect(reportedAfter([10, 5], [10, 3])).toEqual([]);
@@ -197,7 +197,7 @@ describe('a rate that is reduced', () => {
     expect(reportedAt([10, 20, 10])).toEqual([]);
   });
 
-  test('is none while calls hardly wait', () => {
+  test('is not reported while calls hardly wait', () => {
     expect(reportedAt([10, 8, 4], 24)).toEqual([]);
   });
 });

@@ -462,7 +462,7 @@ describe('a rule that would feed itself', () => {
   });
 });
 
-test('an editor accepts the configuration that synth accepts, and marks a name that is none', () => {
+test('an editor accepts the configuration that synth accepts, and marks an unknown name', () => {
   const schema = JSON.parse(readFileSync('infra/config.schema.json', 'utf8'));
   const accepts = new Ajv2020({ strict: false }).compile(schema);
   const withInstances = (...instances: object[]) => ({ context: { 'platform-sync': { instances } } });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findFormula, formulaKeys, storeFormula } from '../../lib/model/formulas/formula-log.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 
-test('a logged formula is found by its key, with its id and its time; other objects are none', async () => {
+test('a logged formula is found by its key, with its id and its time; objects with other keys are ignored', async () => {
   const store = createMemoryStore();
   const finishedAtMs = Date.parse('2026-11-21T09:15:00.123Z');
   const key = await storeFormula(store, { calculationId: '7', finishedAtMs, response: '{"id":"x"}' });

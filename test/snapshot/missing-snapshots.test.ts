@@ -141,7 +141,7 @@ test.each([
   expect(missing).toEqual(key.startsWith('work/') ? [] : ['calculations']);
 });
 
-test('a time that is none is no run', async () => {
+test('a run whose times are invalid does not count as a run', async () => {
   const { store, look } = startWatch();
   await look(0, [daily]);
   await publish(store, 'calculations', [40, 41]);

@@ -27,7 +27,7 @@ test('the dates of responses and of refusals are reported, with when they were a
   expect(dates).not.toEqual([]);
 });
 
-test('dates that are none, or from a cache, as their age says, are not', async () => {
+test('a date that is invalid, or comes from a cache (it has an Age), is not reported', async () => {
   expect((await datesSeen(jsonReply({}, 200, { date: 'soon' }))).dates).toEqual([]);
   expect((await datesSeen(jsonReply({}, 200, { date, age: '7' }))).dates).toEqual([]);
 });

@@ -33,7 +33,7 @@ const DOT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** The value that starts at `at`, within `depth` arrays and objects. */
+/** The index behind the value that starts at `at`, within `depth` arrays and objects. Throws for invalid JSON. */
 export function skipValue(json: JsonBytes, at: number, depth: number): number {
   const first = json.bytes[at] ?? END;
   if (first === QUOTE) return skipText(json, at);
@@ -45,7 +45,7 @@ export function skipValue(json: JsonBytes, at: number, depth: number): number {
   return skipNumber(json.bytes, at);
 }
 
-/** The same for a value of any depth, without recursion: of arrays and objects, only the brackets are followed. */
+/** The index behind a value of any depth, without recursion. Within arrays and objects, only brackets and texts are checked. */
 export function skipDeepValue(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
   if (bytes[start] !== OPEN_OBJECT && bytes[start] !== OPEN_ARRAY) return skipValue(json, start, depth);
@@ -198,15 +198,15 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
 }
 
 /**
- * The index of the first item of the array or object that begins at `open`; for an empty one, as `nextItem` returns its
- * end.
+ * The index of the first item of the array or object that begins at `open`. Below 0 if it is empty: the complement
+ * (`~`) of the index behind its end, as `nextItem` returns it.
  */
 export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
   return bytes[at] === close ? ~(at + 1) : at;
 }
 
-/** Below 0 if the item was the last: the complement (`~`) of the index behind the end. */
+/** The index of the next item; below 0 if there is none: the complement (`~`) of the index behind the end of the list. */
 export function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;
   let byte = bytes[at];

@@ -28,7 +28,7 @@ export function hasLongDigits(text: string): boolean {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** The same, with every number as `JSON.parse` reads it: for JSON that platform-sync has written. */
+/** Parses JSON that platform-sync has written, with every number as `JSON.parse` reads it. */
 export function parseOwnJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
   return JSON.parse(text);
@@ -155,7 +155,7 @@ export function parseExact(text: string): unknown {
 /** JSON of a value of `parseExact`, in which equal values print alike: names sorted, no white space, numbers by value. */
 export const canonicalExact = (value: unknown): string => print(value, (number) => number.value);
 
-/** The same with the numbers as in their source, for people. */
+/** As `canonicalExact`, but with each number as it was written, for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
 /** For values of `parseJson`: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */

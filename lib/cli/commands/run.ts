@@ -134,7 +134,7 @@ function costNow(prices: Settings['PLATFORM_PRICES'], { calls }: JobFile, paid: 
   return moneyFor(prices, { ...none, ...paid.calls }, paid.unknown);
 }
 
-/** The first of the jobs that are not done, and what to do about the first of each kind. */
+/** Lines about the first jobs that are not done, with advice for the first of each kind. */
 function notDoneLines(notDone: Awaited<ReturnType<typeof runJobsHere>>['notDone']): readonly string[] {
   // The same reason is not repeated for another job.
   const kinds = new Map(notDone.toReversed().map(({ advice }) => [advice.split(': ')[0], advice]));

@@ -359,7 +359,7 @@ function foundPreview(
   };
 }
 
-/** The same names as in a summary: `bad` counts, `badRows` lists. */
+/** Renames the count of bad rows to `bad`, as in a summary, where `badRows` is the list. */
 const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
 
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;

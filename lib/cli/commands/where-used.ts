@@ -116,7 +116,7 @@ function describeThing(thing: UsedThing): readonly string[] {
   return lines;
 }
 
-/** The first of some names. */
+/** The first names, separated by commas, and how many more there are. */
 const listed = (names: readonly string[]): string =>
   [
     ...names.slice(0, SHOWN_COLUMNS),

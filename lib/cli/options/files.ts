@@ -98,7 +98,7 @@ export const otherEncoding = (written: string, source: string | undefined): stri
     ? `, in UTF-8 with a mark: not all of it can be written in ${source}`
     : '';
 
-/** The same for an output of the rows of `file`, if one is given. Throws `UsageError` if it is that file, too. */
+/** The format of the output of a command that reads `file`; undefined without an output. Throws `UsageError` if the output cannot be written, or is `file` itself. */
 export async function checkedOutput(
   file: string,
   output: string | undefined,

@@ -145,7 +145,7 @@ export const sinceOf = (help: string) =>
 /** The option `--at`: answers as of a moment, in epoch milliseconds. */
 export const AT = [
   '--at <date>',
-  'as the last runs of this day (UTC) said, or those at a time such as 2026-11-21T09:15:00Z',
+  'show what was published by the end of this day (UTC), or by a time such as 2026-11-21T09:15:00Z',
   (text: string): number => {
     const { data, error } = pastMoment.safeParse(text);
     if (data !== undefined) return data;

@@ -211,7 +211,7 @@ export type Terminal = {
   readonly outputFault?: () => OutputFault | undefined;
   /** Registers something that a stop waits for, or that an immediate end would lose. Absent: nothing is registered. */
   readonly awaits?: (awaited: Awaited) => Disposable;
-  /** The same for calls that have left. */
+  /** Registers a call that has left: a stop waits for its response. Absent: nothing is registered. */
   readonly holdLeft?: HoldLeft;
   /** How queues are polled; long polls if absent. */
   readonly polls?: Queue['polls'];
@@ -265,7 +265,7 @@ export const oddLines = ({ blank, short }: OddRows): readonly string[] => [
 export const andMore = (left: number, what = ''): readonly string[] =>
   left > 0 ? [`and ${number(left)} more${what}`] : [];
 
-/** The first of some lines, indented, and the number of others. */
+/** At most `most` lines, indented, and `and N more` for the others. */
 export const firstOf = (lines: readonly string[], most: number): readonly string[] =>
   [...lines.slice(0, most), ...andMore(lines.length - most)].map((line) => `  ${line}`);
 

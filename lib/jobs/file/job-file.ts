@@ -25,8 +25,8 @@ export type JobFileOptions = {
   readonly text?: string | undefined;
   readonly template?: unknown;
   /**
-   * The set of the jobs: their ids begin with its name. Default: a job with an id of its own keeps it, another one is
-   * identified by its content, whatever the file is called.
+   * A name for this set of jobs: their ids begin with it. Default: a job keeps the id that its line has; without one, its
+   * id is made from its content, not from the file's name.
    */
   readonly name?: string | undefined;
   readonly separator?: string | undefined;
@@ -117,7 +117,7 @@ export async function checkJobFile(options: JobFileOptions): Promise<
   return { ...found, count, calls, first, warnings: warnings.all(), replaced, rows };
 }
 
-/** The first texts about lines, and how many more there are. */
+/** Collects messages about lines of the file: keeps the first ones, and counts the others. */
 function createLines() {
   const first: string[] = [];
   let count = 0;
@@ -154,7 +154,9 @@ async function* checkedRows(stamp: string, options: JobFileOptions): AsyncGenera
     throw new Error(`${options.file}: has changed since its rows were checked`);
   for await (const row of readJobs(options)) {
     if ('faults' in row)
-      throw new Error(`line ${row.line}: was checked, and is refused: ${row.faults.join('; ')}`);
+      throw new Error(
+        `line ${row.line}: is refused, although it was accepted when the file was checked: ${row.faults.join('; ')}`,
+      );
     if (!('text' in row)) continue;
     const { line, job, contentHash, hasExplicitId, text, fields } = row;
     // The queue would assign a new id to each copy: a repeated send would run a function twice.

@@ -45,7 +45,7 @@ type LedgerOptions = {
   readonly now?: () => number;
   /** Whether `now` is the table's time already. Default: always. */
   readonly isTimeKnown?: () => boolean;
-  /** Whether a response of the table has shown its time so far. Default: never. */
+  /** Whether any response of the table has had a `Date` so far. Default: none has. */
   readonly hasDates?: () => boolean;
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */

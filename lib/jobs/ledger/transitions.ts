@@ -72,7 +72,7 @@ export type ClaimFacts = {
   readonly mayRepeat?: boolean;
   /** The delivery that claims. If the response of its claim was lost, it finds the claim again. */
   readonly by?: string;
-  /** The same write records that a request leaves now, as `sent` does. Default: false. */
+  /** The claim also records that a request is being sent, as `sent` does, which saves a write. Default: false. */
   readonly sends?: boolean;
   /** The worker that claims runs no other job. Default: false. */
   readonly isAlone?: boolean;

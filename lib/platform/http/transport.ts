@@ -160,7 +160,7 @@ type ReadOptions = TransportOptions & {
   readonly read: ReadResponse<unknown>;
   readonly otherBody: PlatformRequest['otherBody'];
   readonly hide: Hide;
-  /** The same for text that is not content: headers, and the reference of an error. */
+  /** Hides the token in text that is not content: headers, and the reference of an error. */
   readonly hideToken: Hide;
 };
 

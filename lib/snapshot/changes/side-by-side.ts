@@ -362,7 +362,7 @@ function valueEnd({ json }: Line, start: number): number | undefined {
   }
 }
 
-/** The same for lines of any layout. */
+/** The names of the fields that differ, whatever the order of the fields in the lines. */
 function differingByName({ volatile, sets }: RecordRules, before: ReadLine, after: ReadLine) {
   const old = valuesByName(before);
   const now = valuesByName(after);

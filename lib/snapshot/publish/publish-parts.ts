@@ -87,7 +87,7 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   }
 }
 
-/** The first of these parts that is not in the folder with its size, in words. */
+/** A message about the first of these parts that is missing in the folder, or has another size there. */
 async function missingPart(
   store: Store,
   folder: string,

@@ -80,7 +80,7 @@ export type SourceDefinition<
   readonly columns: Columns;
   /** The fields of a request that is sent as a message: its lists are bounded. */
   readonly fields: F;
-  /** The same fields where nothing is sent: lists may have any length. */
+  /** The fields of a request that is not sent as a message: its lists may have any length. */
   readonly unboundedFields: F;
   /** The scan of a run. Throws if `selection`, as its checkpoint stores it, has other members than a request. */
   readonly openScan: (selection: unknown, run: RunToScan) => Promise<Scan<unknown>>;
@@ -200,7 +200,7 @@ export type RequestOption = {
   readonly entry?: { readonly expected: string; readonly read: (text: string) => unknown };
 };
 
-/** The same scan, for positions stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */
+/** Wraps a scan so that it can continue from a position that was stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */
 export const resumable =
   <Position>(scan: Scan<Position>, schema: z.ZodMiniType<Position>): Scan<unknown> =>
   (start) =>

@@ -83,7 +83,7 @@ const NAME = new RegExp(String.raw`^${PART}(?:\s*\.\s*${PART})*`, 'u');
 
 const nameAt = (node: QueryNode, query: Query): Edit | undefined => pieceAt(node, query, NAME);
 
-/** An integer of the query as a text of its digits, as ids are. */
+/** The edit that puts an integer of the query in quotes, so that it can be compared with ids, which are text. */
 function digitsAt(node: QueryNode, query: Query): Edit | undefined {
   if (node.type !== 'VALUE_CONSTANT') return undefined;
   const piece = pieceAt(node, query, /^\d+(?![\d.eE_])/);
@@ -111,7 +111,7 @@ const isTimeType = ({ cast_type: to }: QueryNode): boolean => /^(?:DATE|TIMESTAM
 const isOfTimes = ({ function_name: name = '', children = [] }: QueryNode, scope: Scope): boolean =>
   OF_TIMES.test(name) || (/^[-+]$/.test(name) && children.some((child) => isTime(child, scope)));
 
-/** Whether an expression is a time, as far as its words and columns say. */
+/** Whether an expression seems to be a time: it has a date in quotes, a cast to a time, a function that returns one, or a column of times. */
 const isTime = (expression: QueryNode, scope: Scope): boolean =>
   nodesIn(expression).some((node) => {
     const { type, value, function_name: name = '', column_names: names = [] } = node;

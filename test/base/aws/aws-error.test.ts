@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
 import { lastingFailure, remedyOf } from '../../../lib/base/aws/index.ts';
 
-test('a response that is none of the service, such as a page of a proxy, is not quoted', () => {
+test('a response that does not come from the service, such as a page of a proxy, is not quoted', () => {
   const unreadable = Object.assign(
     new SyntaxError(`Unexpected token '<', "<?xml vers"... is not valid JSON`),
     { $metadata: { httpStatusCode: 403 } },

@@ -91,7 +91,7 @@ describe('dead letters', () => {
     expect(await letters.arrived()).toBe(2);
   });
 
-  test('are none where all messages are deleted, and none where nothing may be counted', async () => {
+  test('count as 0, with a fault, if the worker may not read the limits of the queue', async () => {
     const denied = new AwsError('queue', 'count', Object.assign(new Error('x'), { code: 'AccessDenied' }));
     const refuse = () => Promise.reject(denied);
     const jobs = { ...memoryQueue(['a']), limits: refuse };

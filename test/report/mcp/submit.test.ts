@@ -50,7 +50,7 @@ test('the tools that read are described in less than 9 KB, and all together in l
   expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(12_000);
 });
 
-test('tools that send say so', async () => {
+test('tools that send jobs are annotated as ones that may change the platform', async () => {
   await using server = await start();
 
   const { tools } = await server.client.listTools();

@@ -115,7 +115,7 @@ describe('a field that was not looked for', () => {
     expect(fieldOf(found, 1, 'x')).toEqual([1]);
   });
 
-  test('is undefined if the record has none, or is none', () => {
+  test('is undefined if the record does not have it', () => {
     expect(fieldOf(found, 0, 'x')).toBeUndefined();
   });
 });

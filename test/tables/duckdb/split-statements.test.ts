@@ -11,7 +11,7 @@ describe('statements end at semicolons', () => {
     });
   });
 
-  test('of nothing but comments, there is none', () => {
+  test('nothing but comments is no statement', () => {
     expect(splitStatements(' ; -- a;\n /* b; */ ;\n')).toMatchObject({ ended: [], rest: '', hasRest: false });
   });
 

@@ -111,7 +111,7 @@ const summarySchema = z.object({
   batch: z.string(),
   chunks: z.number(),
   ...countsSchema.shape,
-  /** The first 1,000, in source order. If a row has long values, only the part has its id and columns. */
+  /** The first 1,000 bad rows, in source order. Long ids and columns are left out here; the parts have them. */
   badRows: z.array(badRowSchema),
   parts: z.array(z.object({ key: z.string(), rows: z.number() })),
   /** How the source of the texts was recognized; absent if it was not reported. */
@@ -308,8 +308,8 @@ export async function readHeader(
 }
 
 /**
- * Stores the header, also over one with fewer rows; false if a different one is stored. Splitting the same batch again
- * gives the same header, and with rows added a larger one.
+ * Stores the header of a batch. It may replace a header with fewer rows: rows were added to the batch, which was split
+ * again. Returns false if any other header is stored.
  */
 export async function writeHeader(
   batch: string,

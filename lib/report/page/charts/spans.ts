@@ -19,8 +19,8 @@ export function spansOf(days: readonly NonNullable<BatchFacts['overTime']>['days
   return { by, spans: [...sums].map(([day, sentiments]) => ({ day, sentiments })) };
 }
 
-/** The last of each week, under its Monday, if there are more days than a chart shows. */
-export function lastsOf<D extends { readonly day: string }>(days: readonly D[]) {
+/** The last item of each day or, for more than `MAX_DAYS` days, of each week, by that day or the Monday of that week. */
+export function lastBySpan<D extends { readonly day: string }>(days: readonly D[]) {
   const isShort = days.length <= MAX_DAYS;
   const lasts = new Map(days.map((each) => [isShort ? each.day : mondayOf(each.day), each]));
   return { by: isShort ? ('day' as const) : ('week' as const), lasts };

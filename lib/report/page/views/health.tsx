@@ -1,7 +1,7 @@
 import { brokenFlags, flagsOf } from '../../../model/rules/index.ts';
 import { type CalculationFacts, type Counts, flagWords, type ReportFacts } from '../../facts.ts';
 import { BarsChart, colours } from '../charts/chart.tsx';
-import { lastsOf } from '../charts/spans.ts';
+import { lastBySpan } from '../charts/spans.ts';
 import { CountsTable } from '../parts/counts-table.tsx';
 import { Empty, Tile } from '../parts/parts.tsx';
 import { Refused, Snapshot } from '../parts/snapshots.tsx';
@@ -172,7 +172,7 @@ function Progress({ facts: { days } }: Props) {
   const first = days[0];
   const last = days.at(-1);
   if (first === undefined || last === undefined || days.length < 2) return null;
-  const { by, lasts } = lastsOf(days);
+  const { by, lasts } = lastBySpan(days);
   const shown = (['unused', ...brokenFlags] as const).filter((flag) => days.some((each) => each[flag] > 0));
   if (shown.length === 0) return null;
   return (

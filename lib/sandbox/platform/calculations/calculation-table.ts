@@ -30,7 +30,7 @@ type TableOptions = {
   readonly sequenceOf: (id: string) => number | undefined;
   /** Without links to the calculations that refer to it. */
   readonly draw: (sequence: number) => Calculation;
-  /** The same references as drawn, at less cost. */
+  /** The references of the calculation that `draw` returns, without drawing all of it. */
   readonly references: (sequence: number) => readonly Reference[];
   readonly now: () => number;
 };

@@ -196,7 +196,7 @@ test('rows that are added are a continuation: these alone are sent, under one su
   expect(await readBatchStatus('b1', one.storage)).toMatchObject({ status: 'done', rows: 325, rowsLeft: 0 });
 });
 
-test('a batch that grew and is not all split says so, and what differs is refused before anything is sent', async () => {
+test('a batch with added rows is reported as not all split, and one with changed rows is refused before anything is sent', async () => {
   const one = world();
   const grown = [...mixedRows, ...mixedRows];
   await runBatch(batchOf(mixedRows), one);

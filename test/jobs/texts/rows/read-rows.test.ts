@@ -164,7 +164,7 @@ describe('files as programs write them', () => {
     expect(await read('id,text\n  \n1,one\n\n')).toEqual([good(3, '1', 'one')]);
   });
 
-  test('a short text with one accent', async () => {
+  test('a short text with one accent, in windows-1252', async () => {
     expect(await read(singleBytes('id;text\n1;crème\n', 'windows-1252'))).toEqual([good(2, '1', 'crème')]);
   });
 

@@ -39,7 +39,7 @@ test('short polls miss messages that wait; long polls do not', async () => {
   expect(missed(long)).toBe(0);
 });
 
-test('a receive returns fewer messages than it is asked for, and than wait, but at least one', async () => {
+test('a receive returns fewer messages than were requested and are waiting, but at least one', async () => {
   await using layer = await startLayer(only('sqs-fewer-messages'));
   await send(layer, 10);
 
@@ -109,7 +109,7 @@ test('counts are those of up to 1.5 s ago, and settle', async () => {
   expect(late).toEqual([3, 3, 3]);
 });
 
-test('other attributes are not late, and there are no counts where none are asked for', async () => {
+test('only counts of messages lag: a request for another attribute returns its value at once, and no counts', async () => {
   await using layer = await startLayer(only('sqs-counts-lag'));
 
   const { Attributes } = (await layer.sqs('GetQueueAttributes', {

@@ -54,7 +54,7 @@ describe('a platform that is quiet', () => {
     }
   });
 
-  test('that sorts by creation is proved by one read and one more request', async () => {
+  test('that sorts by creation time is proved by one read and one more request', async () => {
     for (const ties of [1, 4, 40]) {
       const platform = simulateFiles({
         ...{ paths: numbered(40).reverse(), changes: [], caps: [10] },
