@@ -12,7 +12,7 @@ const CONFIGS = {
   30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
 } as const satisfies Record<NonNullable<Instance['canaryMinutes']>, unknown>;
 
-/** A metric that names the alias must not depend on it, since the alias depends on the metric's alarm. */
+/** A constant, since the metric cannot refer to the alias itself: the alias depends on the alarm, and the alarm on the metric. */
 const ALIAS = 'live';
 
 /**

@@ -69,7 +69,7 @@ test('a docstring says more than the name below it', () => {
   expect(rulesOf('/** The key, as `part`. */\nexport const partKey = 1;')).toEqual([]);
 });
 
-test('of a page only prose is read: no code and no address', () => {
+test('only the prose of a page is read: no code and no address', () => {
   const page = 'A [table](is-away.md) is made.\n```\nnobody\n```\nNot `nobody`.\nWho tells it?';
 
   expect(findingsInPage('a.md', page).map(({ rule, line }) => `${line}: ${rule}`)).toEqual([

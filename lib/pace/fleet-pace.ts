@@ -211,8 +211,9 @@ const LATE_MS = 5;
 const FIRST_LATE_MS = 250;
 
 /**
- * Starts each call's preparation as long before its slot as recent ones took. Earlier, and a crash would leave more calls
- * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
+ * Prepares calls just in time for their slots: each preparation starts as long before the slot as recent ones took. If it
+ * started earlier, a crash would leave more calls that are recorded as sent although they were not. A call whose
+ * preparation takes longer leaves its slot to the next call.
  */
 function createPreparation(given: {
   readonly source: SlotSource;

@@ -3,7 +3,7 @@ import { shownText } from '../base/index.ts';
 
 const loadIconv = async () => (await import('iconv-lite')).default;
 
-/** Labels of encodings that the library knows by another name than the standard of the web, or people, do. */
+/** Labels that people or the web's standard use for encodings, with the names that the library has for them. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-cyrillic': 'maccyrillic',
   'mac os roman': 'macintosh',
@@ -11,7 +11,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   unicode: 'utf-16le',
 };
 
-/** Names of the library that are no encodings of texts. */
+/** Names that the library accepts although they are not encodings of texts that we read. */
 const NOT_OF_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
 
 /** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown one. */

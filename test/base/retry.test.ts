@@ -66,7 +66,7 @@ test('what fails or hangs is treated the same without a callback', async () => {
   await expect(retryUntil(() => new Promise<never>(() => undefined), quiet)).rejects.toThrow('no response');
 });
 
-test('a time that is over already waits for nothing', async () => {
+test('a time limit in the past ends the first try at once', async () => {
   const { clock, troubles, options } = retrying(-5_000);
   const hangs = () => new Promise<never>(() => undefined);
 

@@ -10,7 +10,7 @@ test('a sleep ends with the reason of its signal', async () => {
   await expect(sleeping).rejects.toThrow('stopped');
 });
 
-test('a sleep of less than no time ends at once', async () => {
+test('a sleep of a negative time ends at once', async () => {
   await expect(sleep(-5)).resolves.toBeUndefined();
 });
 

@@ -149,7 +149,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect({ code, waiting }).toEqual({ code: 0, waiting: 1 });
   expect(unasked).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--yes: expected it, since this repeats'),
+    err: expect.stringContaining('--yes: required, since this repeats'),
   });
   expect(JSON.parse(left.out)).toMatchObject({
     opened: [],

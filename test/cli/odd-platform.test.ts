@@ -217,7 +217,7 @@ function scoreOf({ id, error, result }: Score) {
   };
 }
 
-test('every source, job and score of an odd platform ends as that of an even one', {
+test('every source, job and score ends the same on a platform with odd responses as on a regular one', {
   timeout: 120_000,
 }, async () => {
   const even = await doAll(0);

@@ -141,7 +141,7 @@ test('a large response goes from work/ once only its result has it', async () =>
   expect(JSON.parse(out)).toMatchObject({ id: 'old', response: '9'.repeat(200_000) });
 });
 
-test('it refuses without a terminal to ask at, with what is of runs, and with a table in AWS', async () => {
+test('it is refused without a terminal for the question, with options about runs, and for a table in AWS', async () => {
   await using jobs = await startWithOld([adds('old')], []);
   const inAws = { ...jobs.shared, SYNC_TABLE: 'ledger', AWS_REGION: 'eu-west-1' };
 
@@ -151,7 +151,7 @@ test('it refuses without a terminal to ask at, with what is of runs, and with a 
   const byTtl = await jobs.begin(['prune', '--jobs', '--older-than', '90d', '--yes'], inAws).ended;
 
   expect([unasked, without, ofRuns, byTtl].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
-  expect(unasked.err).toContain('--yes: expected it');
+  expect(unasked.err).toContain('--yes: required');
   expect(without.err).toContain('--jobs: expected --older-than with it');
   expect(ofRuns.err).toContain('got --jobs and --keep');
   expect(byTtl.err).toContain('whose TTL removes a job 30 days after its last step');

@@ -27,7 +27,7 @@ test('Ctrl-C stops a query, and leaves nothing behind', async () => {
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('a reader that wants no more, such as head, ends it without an error', async () => {
+test('a reader that stops reading, such as head, ends the output without an error', async () => {
   const child = query('SELECT i, repeat(i::VARCHAR, 20) FROM range(300000) r(i)', '--csv');
   const said = text(child.stderr);
   const exited = once(child, 'exit');

@@ -72,7 +72,7 @@ test('--resume last leaves out runs that ended, and says if none is left', async
   );
 });
 
-test('ids that could not be read exit 3 once: the same again is no news', async () => {
+test('ids that could not be read cause exit code 3 once; if the same ids fail again, they do not', async () => {
   const [id = ''] = sandbox.ids().dataFiles;
   const argv = ['snapshot', 'data-files', '--id', id, '--id', '99999998'];
 

@@ -31,7 +31,7 @@ function handlerAt(url: string, name: string, settings: Readonly<Record<string, 
   return { handler, logged, [Symbol.asyncDispose]: () => handler.close(0) };
 }
 
-test('a request whose storage never responds ends before the time limit, and the log says what was in hand', async () => {
+test('a request whose storage never responds ends before the time limit, and the log lists the work in progress', async () => {
   await using silent = await startMute();
   await using splitTexts = handlerAt(urlOf(silent), 'split-texts', {
     PLATFORM_BASE_URL: 'https://acme.example.com',
@@ -52,7 +52,7 @@ test('a request whose storage never responds ends before the time limit, and the
   ]);
 });
 
-test('a worker that is killed at its limit has said which message it had in hand', async () => {
+test('a worker that is killed at its time limit has logged which message it was handling', async () => {
   await using silent = await startMute();
   await using store = await mkdtempDisposable(join(tmpdir(), 'time-limit-'));
   await using runJobs = handlerAt(urlOf(silent), 'run-jobs', {

@@ -60,7 +60,7 @@ test('each missing job is reported, and once a later one of its schedule arrived
   expect(await missingAt(4)).toEqual(['nightly.2026-11-30T02:00:00Z']);
 });
 
-test('of a function that is no longer scheduled, nothing is expected', async () => {
+test('no job is expected from a function that is no longer scheduled', async () => {
   const { expectJob, missingAt, expected } = startWatch();
   await expectJob('nightly.2026-11-30T02:00:00Z');
 
@@ -96,7 +96,7 @@ test('an event that says of no job that it is due is another one', async () => {
   expect(await jobs.expect(null)).toBe(false);
 });
 
-test('a store that is away fails the look', async () => {
+test('the check fails if the store is unavailable', async () => {
   const { store, expectJob, missingAt } = startWatch();
   await expectJob('nightly.2026-11-30T02:00:00Z');
   store.list = () => {

@@ -38,7 +38,7 @@ test.each(['.', '..', '_a', '.a', 'con', 'A:b', 'X'.repeat(128)])(
   },
 );
 
-test('two jobs whose ids differ only in case have results whose names differ in more', async () => {
+test('two jobs whose ids differ only in case have results whose names differ even without case', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
 
   await run(fake, 'Job');

@@ -95,7 +95,7 @@ test('a ledger whose write-ahead log was deleted is an older copy', async () => 
   expect(ran()).toBe(before);
 });
 
-test('a ledger that was deleted is begun anew with what results say', async () => {
+test('a ledger that was deleted is built again from the stored results', async () => {
   await runJobs(['a', 'b']);
   await rm(join(storePath(), '.store'), { recursive: true });
   const before = ran();

@@ -41,7 +41,7 @@ test('nothing in it can end its script or begin another', () => {
   expect(html).not.toContain('<!--');
 });
 
-test('it names who made what it carries, and their licences', () => {
+test('it names the authors and licences of the packages that it contains', () => {
   expect(html).toMatch(/preact 11\.2\.0, Copyright/);
   expect(html).toMatch(/@observablehq\/plot 0\.6\.17, Copyright/);
   expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');

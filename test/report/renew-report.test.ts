@@ -82,7 +82,7 @@ test('a place that is gone is taken out of the report', async () => {
   expect(await keep({ store })).toBe('current');
 });
 
-test('a damaged place holds up nothing, and is not written about again and again', async () => {
+test('a damaged place does not stop the report, and does not make it be written again and again', async () => {
   await publish(store, 'a');
   await keep({ store });
   await store.put('cards/latest.json', Buffer.from('{'));

@@ -99,7 +99,7 @@ test('the snapshot of each run requests the same records, so that none is refuse
   expect(second?.name).toBe(first?.name);
 });
 
-test('without a function and an event of the operator, their steps are skipped', async () => {
+test('without --job and --event, the steps of functions and events are skipped', async () => {
   expect((await reportsOf(stackWithout(), {})).slice(2, 4)).toEqual([
     'function skipped: no --job was given',
     'event skipped: no --event was given',

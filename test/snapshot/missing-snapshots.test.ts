@@ -80,7 +80,7 @@ test('a long run counts from its end, and its manifest is read only if its start
   expect(reads.filter((key) => key.includes('_manifest'))).toHaveLength(2);
 });
 
-test('a place that is expected sooner from now on is not missed at once', async () => {
+test('a place with a shorter interval from now on is not reported missing at once', async () => {
   const { store, look } = startWatch();
   await look(0, [weekly]);
   await publish(store, 'files.archive', [1, 1]);
@@ -109,7 +109,7 @@ test('a place that is no longer expected, and is again, begins anew', async () =
   expect(await look(227, [daily])).toEqual(['calculations']);
 });
 
-test('since when is written again each day, since what is not expires', async () => {
+test('the time since when a place is expected is written again each day: objects that are not written expire', async () => {
   const { store, look } = startWatch();
   const writes: string[] = [];
   const { put } = store;

@@ -50,7 +50,7 @@ const large = Buffer.alloc(9 * 1024 * 1024, 'x');
 const ifAbsent = { condition: { ifAbsent: true } } as const;
 const STORED = { kind: 'stored', etag: '"whole"' };
 
-test('a completion that fails after S3 has begun a response of 200 is retried', async () => {
+test('completing an upload is retried if it fails after S3 has begun a response of 200', async () => {
   await using s3 = await storeOver({ complete: [s3Error('InternalError', 200), completed] });
 
   const result = await s3.store.put('a', large);
@@ -59,7 +59,7 @@ test('a completion that fails after S3 has begun a response of 200 is retried', 
   expect(s3.steps()).toEqual(['create', 'complete', 'complete']);
 });
 
-test('a completion that fails permanently is an error, and its parts are discarded', async () => {
+test('if completing an upload fails permanently, that is an error, and its parts are discarded', async () => {
   await using s3 = await storeOver({ complete: [s3Error('AccessDenied', 403)] });
 
   const put = s3.store.put('a', large);

@@ -9,7 +9,7 @@ const KEY = 'a/object.json';
 const added = (found: StoredObject | undefined) => Buffer.from(`${found?.body ?? ''}x`);
 const text = async () => String((await store.get(KEY))?.body);
 
-test('of writers at once, each adds to what the others have stored', async () => {
+test('writers at the same time each add to what the others have stored', async () => {
   const add = () => updateObject(store, KEY, added);
 
   expect(await Promise.all([add(), add(), add()])).toEqual([true, true, true]);

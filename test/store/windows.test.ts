@@ -43,7 +43,7 @@ afterAll(async () => {
 
 describeStore('a directory store on Windows', async () => createDirectoryStore(await makeDirectory()));
 
-test('a lock that was left empty by a killed process is in no one’s way', async () => {
+test('an empty lock that a killed process left is removed', async () => {
   const directory = await makeDirectory();
   await mkdir(lockPath(directory, 'a'), { recursive: true });
 

@@ -43,7 +43,7 @@ test.each([-31, 31])(
   },
 );
 
-test('no clock deletes a row: neither that of who opens the file, nor that of who wrote it', async () => {
+test('no wrong clock deletes a row: neither that of the process that opens the file, nor that of the one that wrote it', async () => {
   const open = () => sqliteFile(join(folder.path, 'a.db'));
   const put = (partition: string, lifetimeMs: number) =>
     createSqliteTable(open()).put({ partition, sort: '-' }, {}, { expected: null, token: 't1', lifetimeMs });

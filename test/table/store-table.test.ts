@@ -93,7 +93,7 @@ test('a store without a name is one whose ledger begins', async () => {
   await expect(send(store, file('a.db'))).rejects.toMatchObject(refused);
 });
 
-test('a new ledger is named in the place of the other', async () => {
+test('a new ledger replaces the one that the store names', async () => {
   await send(store, file('a.db'));
 
   await tableCheckOf(file('b.db'), { [NEW_LEDGER]: '' }, async () => store)();

@@ -13,7 +13,7 @@ function tokens() {
   };
 }
 
-test('of writers at once, each adds to what the others have stored', async () => {
+test('writers at the same time each add to what the others have stored', async () => {
   const table = createMemoryTable();
   const newToken = tokens();
   const add = () =>
@@ -34,7 +34,7 @@ test('a row that is to be left alone is not written', async () => {
   expect(await table.get(key)).toEqual({ row: { count: 1 }, token: 'first' });
 });
 
-test('a writer that loses to one that makes its own needless writes nothing', async () => {
+test('a writer that loses to another one writes nothing if its own change is no longer needed', async () => {
   const table = createMemoryTable();
   const racing = {
     ...table,

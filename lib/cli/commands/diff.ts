@@ -21,7 +21,7 @@ import { number, shown, type Terminal } from '../terminal/terminal.ts';
  */
 export default (async ([place, old, now], flags, terminal) => {
   if (flags.since !== undefined && old !== undefined)
-    throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
+    throw new UsageError(`--since: expected no run as OLD, since --since selects it, got ${old}`);
   const store = await openStoreOf(terminal);
   const values: string[] = [];
   let isPublished = false;

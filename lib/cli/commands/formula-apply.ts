@@ -86,7 +86,7 @@ async function* cellsOf(
 export default (async ([file], flags, terminal) => {
   oneGiven({ '--dry-run': flags.dryRun, '--submit': flags.submit });
   if (flags.markdown && !flags.dryRun)
-    throw new UsageError('--markdown: expected --dry-run too, which it is the form of');
+    throw new UsageError('--markdown: expected only with --dry-run, whose table it prints');
   const store = await openStoreOf(terminal);
   const read = await readSetRows(file, flags, terminal);
   warnOf(file, read.warnings, terminal);

@@ -61,7 +61,7 @@ export const formulas = {
   },
   'formula import': {
     description:
-      'Store the text of formulas, which a search does not have, from a list of {id, expression, name?, datasetId?}: CSV, NDJSON, a JSON array, or what the function of a job returned.',
+      'Store the text of formulas, which snapshots do not contain, from a list of {id, expression, name?, datasetId?}: CSV, NDJSON, a JSON array, or what the function of a job returned.',
     needsStore: false,
     arguments: [['[file]', 'the list; - for standard input']],
     options: [

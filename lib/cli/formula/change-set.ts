@@ -103,7 +103,7 @@ export async function storeChangeSet(store: Store, set: ChangeSet): Promise<void
     const { lastExpression, isApplied } = await ourUpdates(store, row);
     if (isApplied && lastExpression !== row.expression)
       throw new UsageError(
-        `--name ${name}: expected a set that is not applied yet, or is as we left it, got one of which calculation ${row.id} has another formula since, as after formula undo; nothing was sent. Give the set another name`,
+        `--name ${name}: expected a new set, or one whose formulas have not changed since it was applied, got one in which calculation ${row.id} has another formula now, as after formula undo; nothing was sent. Give the set another name`,
       );
   }
 }

@@ -29,7 +29,7 @@ type JobsHere<Back> = {
   readonly refusal?: EndedJob['error'];
 };
 
-/** Maximum jobs of each kind that are named although they are not done. */
+/** How many jobs that ended badly are named for each status; the others are only counted. */
 const MAX_NAMED = 20;
 
 /** How often to read the queue's counts for the progress line. */

@@ -44,7 +44,7 @@ export async function readRequest(
   const all = given(command, source);
   const column = all.find(({ option }) => option.kind === 'column');
   if (column !== undefined && !all.some(({ option }) => option.kind === 'ids'))
-    throw new UsageError(`${column.option.flags}: expected a file that it is a column of, got none`);
+    throw new UsageError(`${column.option.flags}: expected a file that has this column, got none`);
   for (const { option, value } of all) {
     if (option.kind === 'column') continue;
     if (option.field in fields)

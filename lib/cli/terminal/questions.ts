@@ -54,9 +54,7 @@ export function refuseUnasked(
   does = 'erases',
 ): void {
   if (!yes && dialog === undefined)
-    throw new UsageError(
-      `--yes: expected it, since this ${does} and there is no terminal to ask at, got nothing`,
-    );
+    throw new UsageError(`--yes: required, since this ${does} and there is no terminal to ask at`);
 }
 
 /**

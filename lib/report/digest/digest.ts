@@ -162,7 +162,7 @@ function subjectOf({ manifest, compared, broken }: Digest): string {
 
 const MAX_LINE_LENGTH = 400;
 
-/** `://` after a scheme, except in our own lines that end with an address. */
+/** The `://` of an address, except in lines that we write ourselves, whose links may work. */
 const ADDRESS = /(?<!^(?:Report: |\(with SYNC_STORE=)s3|^ +in the platform: https?):\/\//g;
 
 /**

@@ -74,6 +74,6 @@ async function idsOfRun(
   if (canonicalJson(givenIds(ids)) === canonicalJson(selection[field])) return ids;
   throw new StoredObjectError(
     'invalid',
-    `${place}: expected the ${field} of run ${run} to follow from its records, but some have none; take it with the list that it was taken with`,
+    `${place}: expected each of the ${field} of run ${run} to have a record or to be missing, so that they can be read back, but some have neither; take the snapshot again with the list of ids that it was given`,
   );
 }

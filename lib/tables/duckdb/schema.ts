@@ -67,7 +67,7 @@ const typesOf = ({ columns }: Table) =>
 const createEmpty = (name: string, columns: readonly (readonly [name: string, type: string])[]): string =>
   `CREATE OR REPLACE TABLE ${inPieces(name)} (${columns.map(([column, type]) => `${identifier(column)} ${type}`).join(', ')})`;
 
-/** `values`: a relation with the values of the piece columns of each file. */
+/** SQL that creates a table's view over its loaded files. `values` names a relation with each file's values of the piece columns, for when no file is given. */
 function createOver(table: Table, values: string, loaded?: LoadedTable): string {
   const files = loaded?.files ?? [];
   const names = valueColumns(table).map(([name]) => identifier(name));

@@ -257,9 +257,9 @@ export function addQuoted(texts: Texts, source: JsonBytes, start: number): numbe
   return at;
 }
 
-/** See `skipText`: the lowest mark is at a quote, a backslash or a control character. */
+/** Marks bytes of a word by their high bits, as in `skipText`. The lowest mark is at a quote, a backslash or a control character. */
 const marksIn = (word: number): number =>
   (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
 
-/** The byte, of four, that has the lowest mark. */
+/** The index (0 to 3) of the first marked byte of a word. */
 const firstOf = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3;

@@ -36,7 +36,7 @@ test.each([
   expect(remedyOf(error.failure.code)).toContain('kms:Decrypt');
 });
 
-test('a name that has KMS in it makes no fault one of a key', () => {
+test('an error about a name that contains KMS is not taken for an error of a KMS key', () => {
   const message =
     'User: arn:aws:sts::111122223333:assumed-role/KMS-reader/w is not authorized to perform: s3:PutObject';
   const denied = Object.assign(new Error(message), { name: 'AccessDenied' });

@@ -58,7 +58,7 @@ test('as JSON it is one value', async () => {
   });
 });
 
-test('of a directory it is the file', async () => {
+test('for a directory it is the file', async () => {
   const fileOf = async () => ({ path: '/data/a b/report/latest.html', sizeBytes: 9 });
 
   const { out, err } = await ask({ fileOf });

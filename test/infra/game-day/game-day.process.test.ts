@@ -27,7 +27,7 @@ import { BASE_URL, type Day, startDay } from './start-day.ts';
  */
 
 const RUNBOOK = 'infra/RUNBOOK.md';
-const PARTS = ['Alarm', 'You notice', 'See', 'Fix', 'Over'] as const;
+const PARTS = ['Alarm', 'You notice', 'See', 'Fix', 'How it ends'] as const;
 const NOT_RUN =
   /^aws service-quotas request-service-quota-increase( --(service-code|quota-code|desired-value) \S+){3}$/;
 
@@ -545,7 +545,7 @@ test.each(happenings)(
   },
 );
 
-test('of a command of AWS, an operation or an option that it does not have is found', async () => {
+test('an operation or option that a command of AWS does not have is found', async () => {
   const place = { environment: {}, folder: '.' };
 
   await expect(runAws(['aws', 'sqs', 'read-message'], place)).rejects.toThrow('expected an operation of sqs');

@@ -17,7 +17,7 @@ test('the page has every grant of the template, and no other', () => {
   expect(page).toBe(printPage(rows));
 });
 
-test('each is done by a test that there is, or has a reason', () => {
+test('each is covered by an existing test, or has a reason why not', () => {
   const wrong = rows.filter((row) =>
     row.by.startsWith('test/') ? !existsSync(row.by) : row.by !== reasonFor(row),
   );

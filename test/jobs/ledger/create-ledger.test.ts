@@ -179,7 +179,7 @@ describe('the time of the table', () => {
   });
 });
 
-test('a row whose outcome is not JSON, or is no outcome, is an error', async () => {
+test('a row whose outcome is invalid, or not even JSON, is an error', async () => {
   const { ledger, memory } = createBench();
   const row = { ...(await claim(ledger)), state: 'DONE' };
   const put = (id: string, outcome: string) =>

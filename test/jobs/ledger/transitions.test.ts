@@ -512,7 +512,7 @@ describe('a person', () => {
   });
 });
 
-test('a step of who does not have the job is lost, and changes nothing', () => {
+test('a step of a worker that no longer has the job is reported as lost, and changes nothing', () => {
   const [first, leaseMs] = [{ id: 'a', fence: 3 }, 1_000];
 
   for (const row of [undefined, free, { ...held, fence: 4 }, { ...held, by: 'another' }, unknown])

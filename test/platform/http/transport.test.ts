@@ -112,7 +112,7 @@ test.for([
   expect(await sendOnce(server.url)).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
 });
 
-test('204 is null, and so is no byte where that is an answer', async () => {
+test('a response with status 204 is null, and so is an empty body where the operation allows one', async () => {
   await using server = await startServer(bytes('', {}, 204), bytes('', inJson), bytes('', {}));
 
   const results = [

@@ -30,7 +30,7 @@ describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
     }
   });
 
-  test('inputs made by a seed have every property', async () => {
+  test('every property holds for inputs generated from a fixed seed', async () => {
     const runs = RUNS[target.name] ?? 0;
     const report = await fuzz(target, {
       seed: 1,

@@ -19,7 +19,7 @@ const survivedBy = (survived: number) =>
     }),
   );
 
-test('of the changes of a group nine in ten must be noticed', () => {
+test('nine in ten changes of a group must be noticed', () => {
   expect([survivedBy(10), survivedBy(11)].map(reachesGoal)).toEqual([true, false]);
 });
 

@@ -18,7 +18,7 @@ test('a card in the lists of two datasets is one card, and built on both', async
   expect(graph).toMatchObject({ user: [2, 3, 3], used: [0, 0, 1] });
 });
 
-test('a card has all owners that it names, and these their names', async () => {
+test('a card has all owners that its record names, and each owner has its name', async () => {
   const { cards, owners } = await collect(await storeOf({ cards: CARDS }));
 
   expect(given(cards).list.columns.owner).toEqual([['7'], ['7', '8'], []]);

@@ -56,7 +56,7 @@ test('files are counted as by hand, and a list that is cut has the largest', asy
   );
 });
 
-test('of very many values, the fifty most frequent are listed, wherever they come first', async () => {
+test('if there are very many values, the fifty most frequent are listed, wherever they first occur', async () => {
   const rare = Array.from({ length: 1_200 }, (_, at) => ({ fileType: `rare ${at}` }));
   const often = Array.from({ length: 60 }, () => [
     { fileType: 'often' },

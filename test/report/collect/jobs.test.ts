@@ -89,7 +89,7 @@ test('of more results of a type than are read, the newest days count, and no typ
   expect([isCut, sinceMs]).toEqual([true, Date.parse('2026-11-18T00:00:00.000Z')]);
 });
 
-test('of a large result only its beginning is parsed, and what is no result is named', async () => {
+test('only the beginning of a large result is parsed, and an object that is not a result is named', async () => {
   const head = JSON.stringify(result('big', 'done', '2026-11-18T10:00:00.000Z')).slice(0, -1);
   await put(store, 'run-function/dt=2026-11-18/big', `${head},"response":{what is not JSON}}`);
   await put(store, 'run-function/dt=2026-11-18/odd', '{"status":7}');

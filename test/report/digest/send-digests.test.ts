@@ -69,7 +69,7 @@ test('a place that is new here begins with a run of the last day, and with no ol
   expect((await send(other)).runs).toEqual([wednesday.id]);
 });
 
-test('of two at once, one sends', async () => {
+test('if two run at once, one sends', async () => {
   const store = await afterMonday(tuesday);
 
   const both = await Promise.all([send(store), send(store)]);
@@ -78,7 +78,7 @@ test('of two at once, one sends', async () => {
   expect((await send(store)).mails).toEqual([]);
 });
 
-test('a sender that is away is asked again without end, and nothing is lost', async () => {
+test('a sender that is unavailable is called again without end, and nothing is lost', async () => {
   const store = await afterMonday(tuesday);
 
   for (let hour = 0; hour < 10; hour += 1)

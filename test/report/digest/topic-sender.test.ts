@@ -19,7 +19,7 @@ async function publish(topics: readonly string[], text = 'added A & <B> `c`') {
   return { published: server.published, warnings };
 }
 
-test('people get text, and a Slack channel the same as code that its service understands', async () => {
+test('people get the report as text, and a Slack channel gets it in the JSON form that its service reads', async () => {
   const { published } = await publish([TOPIC]);
 
   expect(published.map(({ topic, subject }) => [topic, subject])).toEqual([[TOPIC, 'calculations: 1 added']]);

@@ -204,7 +204,7 @@ async function isAsNaive(given: NaiveStore): Promise<void> {
   expect(found.toSorted()).toEqual(expected.toSorted());
 }
 
-test('inputs are what a naive reading says, whatever shape links have', async () => {
+test('the inputs of a calculation equal those of a naive search, whatever shape links have', async () => {
   await isAsNaive(craftedStore);
   await fc.assert(fc.asyncProperty(anyStore, isAsNaive), { numRuns: scaled(20, 1_000) });
 });

@@ -119,7 +119,7 @@ describe('submit', () => {
 
     expect([other, otherTool, guessed, late].map(({ isError }) => isError)).toEqual([true, true, true, true]);
     expect(other.text).toContain('for exactly these arguments, got another; nothing was sent');
-    expect(late.text).toContain('of the last 10 minutes');
+    expect(late.text).toContain('in the last 10 minutes');
     expect(server.sent).toEqual([]);
   });
 

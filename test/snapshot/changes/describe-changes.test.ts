@@ -45,7 +45,7 @@ test('long values are shown from shortly before the point where they differ', ()
   );
 });
 
-test('of a short value and a long one, the long one is cut', () => {
+test('if one value is short and the other long, the long one is cut', () => {
   const record = (text: string) => JSON.stringify({ name: text });
 
   const [, line] = describeChanges('calculations', [

@@ -134,7 +134,7 @@ async function everyWay({ source, before, after, memoryBytes: little = 1_000 }: 
 
 const memory = fc.integer({ min: 600, max: 5_000 });
 
-test('files in any order, however they are compared, have the changes of two maps', async () => {
+test('files in any order, however they are compared, have the same changes as a comparison of two maps', async () => {
   await fc.assert(
     // From where a record fits: below, every read of the buckets is repeated for each half of its keys.
     fc.asyncProperty(
@@ -161,7 +161,7 @@ test('files in any order, however they are compared, have the changes of two map
   );
 });
 
-test('calculations in key order, in parts that know their keys, have the changes of two maps', async () => {
+test('calculations in key order, in parts with known keys, have the same changes as a comparison of two maps', async () => {
   const id = fc.oneof(fc.bigInt(0n, 40n), fc.bigInt(2n ** 53n - 3n, 2n ** 53n + 3n));
   const calculations = fc
     .uniqueArray(fc.tuple(id, value, fc.boolean()), { selector: ([each]) => each, maxLength: 20 })

@@ -95,7 +95,7 @@ test('where latest.json is lost or damaged, every run with a manifest counts as 
   expect(await listed()).toEqual([first.id, wednesday.id, tuesday.id, monday.id]);
 });
 
-test('of several manifests of a run, that is its own which latest.json named', async () => {
+test('if a run has several manifests, the one that latest.json named counts', async () => {
   const folder = publishedFolder('calculations', monday);
   const other = `${folder}_manifest-00000000.json`;
   await publish(monday);

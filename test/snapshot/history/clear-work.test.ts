@@ -23,7 +23,7 @@ test('what a process that was killed left of published runs goes with the next',
   expect(await keysUnderWork()).toEqual(others.map((folder) => `work/${folder}/part-0`));
 });
 
-test('a store whose objects are no files is left to its lifecycle', async () => {
+test('what is left under work/ in a bucket is deleted by its lifecycle rules', async () => {
   await publishLines(objects, { run: monday });
   await leave(`calculations/${monday.id}`);
 

@@ -53,7 +53,7 @@ test('what is being published now is left alone, and goes with its run after a w
   expect(await plan({ kind: 'older', beforeMs: NOW }, NOW + 6 * DAY_MS)).toEqual([`${begun.id} unfinished`]);
 });
 
-test('of a refused run that stays, what its publisher has stored stays too', async () => {
+test('if a refused run stays, what its publisher has stored stays too', async () => {
   await publish(monday);
   await refuse(tuesday);
   const waiting = await plan();
@@ -113,7 +113,7 @@ test('a run of which no one can read how it ended goes like one that has', async
   expect(await plan({ kind: 'older', beforeMs: NOW })).toEqual([`${begun.id} damaged`]);
 });
 
-test('a run that started at the very moment stays', async () => {
+test('a run that started exactly at the limit stays', async () => {
   const startedMs = Date.parse(monday.startedAt);
   await publish(monday);
   await publish(tuesday);

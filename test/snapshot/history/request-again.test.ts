@@ -28,5 +28,5 @@ test('ids that are too many for a manifest follow from the records and the missi
 });
 
 test('ids of which some left neither a record nor a gap are not guessed', async () => {
-  await expect(againOf([])).rejects.toThrow('to follow from its records');
+  await expect(againOf([])).rejects.toThrow('to have a record or to be missing');
 });

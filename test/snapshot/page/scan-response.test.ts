@@ -47,7 +47,7 @@ describe('a list of cards', () => {
   });
 });
 
-test('any bytes are a list or a record with a key if and only if parsing them says so', () => {
+test('bytes are accepted as a list, or as a record with a key, exactly if parsing them finds one', () => {
   const bytes = fc
     .tuple(fc.oneof(fc.array(card), card), fc.nat(400), fc.constantFrom(...'"\\{}[]:,0e.- n'))
     .map(([json, at, byte]) => {
@@ -110,7 +110,7 @@ describe('a member of a response', () => {
   });
 });
 
-test('the byte that is no UTF-8 is named, also if it is the first or the last one', () => {
+test('the byte that is invalid UTF-8 is named, also if it is the first or the last one', () => {
   const scan = (text: string, ...rest: readonly number[]) =>
     scanRecord(Buffer.concat([Buffer.from(text), Buffer.from(rest)]), { key: 'id', keyIs: 'integer' });
 

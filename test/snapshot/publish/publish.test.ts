@@ -221,7 +221,7 @@ describe('what is published is broken:', () => {
   );
 });
 
-test('of several parts, one that has other bytes is enough', async () => {
+test('one part with other bytes is enough', async () => {
   const partsOf = (run: Run) =>
     Promise.all([0, 1].map((at) => storeWorkPart(store, run, at, [`{"id":${at + 1},"name":"${run.id}"}`])));
   const { manifest } = await publish(monday, { parts: await partsOf(monday) });

@@ -422,7 +422,7 @@ test('most-negative-texts finds those with most negative topics first, with the 
   expect(rows[0]?.['columns']).toEqual({ Channel: 'é' });
 });
 
-test('cards-without-owner finds those that have neither one of their own nor any in their list', async () => {
+test('cards-without-owner finds cards with neither an owner of their own nor one in their list', async () => {
   const cards = [
     { id: 1, ownerId: 5 },
     { id: 2, owners: [{ id: 6 }] },

@@ -413,7 +413,7 @@ describe('of what people type first', () => {
   });
 });
 
-test('a year alone is no number of milliseconds', async () => {
+test('a year alone is not read as a number of milliseconds', async () => {
   await expect(
     tables.run("SELECT count(*) FROM calculations WHERE created > '2026'", { maxRows: 1 }),
   ).rejects.toThrow('"2026"');
@@ -499,7 +499,7 @@ test('a query that does not name such a column says nothing of it', async () => 
   expect((await tables.run('SELECT name FROM calculations', { maxRows: 1 })).notes).toEqual([]);
 });
 
-test('a list that is compared as a text is said to be one', async () => {
+test('the error for a list that is compared as a text says that it is a list', async () => {
   const failed = tables.run("SELECT name FROM calculations WHERE functions LIKE '%SUM%'", { maxRows: 1 });
 
   await expect(failed).rejects.toThrow('functions is a list: list_contains(functions, …)');

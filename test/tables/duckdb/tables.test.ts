@@ -134,7 +134,7 @@ test('changes are those that manifests name, with the records byte for byte', as
   ]);
 });
 
-test('jobs have how they ended, with responses as they came', async () => {
+test('jobs have their outcome, with responses as they were received', async () => {
   expect(
     await rowsOf(
       tables,

@@ -154,7 +154,8 @@ function errorOf(score: ScoredRow | undefined): string {
 const MAX_NAMES = 2_000;
 
 /**
- * The form of a source, with the names of a CSV's columns, or of all members; for NDJSON only names that may collide.
+ * The format of a source, with the names that a scored file must respect: the columns of a CSV, or the members of all
+ * objects. To NDJSON, only those matter that could be taken for the names of scores.
  */
 async function describeSource({ open: read, rows: options, format: { format } }: ScoredFileOptions) {
   await using source = await openRows(read(), options);

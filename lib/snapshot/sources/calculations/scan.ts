@@ -101,7 +101,7 @@ function readOnce({ limit, ...options }: CalculationScanOptions) {
 /** Maximum rounds, for a platform that has something new in each of them. */
 const MAX_ROUNDS = 4;
 
-/** Twice the number reported at the start: the list grows while it is read, and new rows are for the next run. */
+/** Whether the scan has passed twice the number of rows reported at its start: the list grows as fast as it is read. The new rows are left to the next run. */
 const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
   start !== null && start > 0 && next > 2 * start;
 

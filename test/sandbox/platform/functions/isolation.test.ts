@@ -34,7 +34,7 @@ test('the next run does not see what a run puts on globalThis', async () => {
   expect(second.result).toEqual({ visits: 0, found: [] });
 });
 
-test('a run that breaks the prototypes breaks them only for itself', async () => {
+test('a function run that changes built-in prototypes changes them only for itself', async () => {
   await runSource(
     '() => { Array.prototype.map = () => "spoilt"; Object.prototype.spoilt = 1; return null; }',
   );
