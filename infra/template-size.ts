@@ -25,8 +25,8 @@ const SECRET = 'arn:P:secretsmanager:R:A:secret:';
 const table = { most: 255, arn: 'arn:P:dynamodb:R:A:table/' };
 
 /**
- * By type; P, R, A and U stand for partition, region, account and the end of a domain. A secret's name is followed by six
- * characters of AWS. Sources: the quotas of each service, as of 2026-11-29.
+ * The longest name of a resource of each type, and how its ARN and reference begin. P, R, A and U stand for partition,
+ * region, account and the end of a domain. AWS adds six characters to a secret's name. Sources: the quotas of each service, as of 2026-11-29.
  */
 const KINDS: Readonly<Record<string, Kind>> = {
   'AWS::S3::Bucket': { most: 63, arn: 'arn:P:s3:::' },

@@ -53,7 +53,7 @@ function isRefusal(error: Error): boolean {
 const MAX_LINE_LENGTH = 10_000;
 const MAX_MSG_LENGTH = 500;
 
-/** At most 15,000 characters: of a line over 10,000 its level, time and message, and in `cut` its beginning. */
+/** A line of the log, cut to at most 15,000 characters. Of a line over 10,000, the level, time and message stay, and its beginning in `cut`. */
 function boundedLine(line: string): string {
   const shown = shownJson(line);
   if (shown.length <= MAX_LINE_LENGTH) return shown;

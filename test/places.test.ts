@@ -118,7 +118,7 @@ describe('the home folder', () => {
       ['a table that is not named', { SYNC_STORE: 's3://bucket' }, 'SYNC_TABLE'],
     ])('is a fault of settings that names what to set: %s', (_, given, named) => {
       expect(() => readSyncSettings(given)).toThrow(SettingsError);
-      expect(() => readSyncSettings(given)).toThrow(`HOME: expected the home folder of the user`);
+      expect(() => readSyncSettings(given)).toThrow(`HOME: expected the user’s home folder`);
       expect(() => readSyncSettings(given)).toThrow(named);
     });
 

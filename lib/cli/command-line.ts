@@ -199,13 +199,13 @@ function helpOf([first, ...words]: readonly string[], program: Command): readonl
   return isKnown ? given : words.slice(0, 1);
 }
 
-/** For a command that only groups others: their names. */
+/** Adds to the error of an unknown subcommand the names that the command has; otherwise nothing. */
 const namedBelow = (error: string, { commands: below }: Command): string =>
   error.startsWith('error: unknown command')
     ? `(expected one of ${below.map((each) => each.name()).join(', ')})\n`
     : '';
 
-/** For a command with an argument and subcommands: `jobs canel ID` has one argument too many. */
+/** The subcommand that was probably meant. For commander, `jobs canel ID` is `jobs` with one argument too many. */
 function meantBy(error: string, program: Command): string {
   const [, name, first = ''] =
     /^error: too many arguments for '(.*)'\. .* but got \d+: ([^,]+),/.exec(error) ?? [];

@@ -160,7 +160,7 @@ function refuseOptions(option: Option, command: Command): void {
   });
 }
 
-/** With the types of commander. */
+/** A parameter with the types that commander expects. */
 const asCommander = (spec: ParameterSpec) =>
   spec as unknown as [typed: string, help: string, read: (text: string) => unknown, fallback: unknown];
 

@@ -12,7 +12,7 @@ const scheduledJob = (id: string) => {
 
 type ScheduledJob = ReturnType<typeof scheduledJob>;
 
-/** By which a schedule says that its job is due. */
+/** The event by which a schedule says that its job is due. */
 const dueEvent = z.object({
   due: jobId.check(z.refine((id) => !Number.isNaN(scheduledJob(id).dueMs), { error: 'NAME.TIME' })),
 });

@@ -38,7 +38,7 @@ export type RunJob<Job> = (job: Job, context: SendContext) => Promise<RunOutcome
 class JobStoppedError extends Error {
   override readonly name: string = 'JobStoppedError';
 
-  /** For the log: the stack is of no use. */
+  /** Whether the log leaves out the stack, which is of no use here. */
   get isRefusal(): boolean {
     return true;
   }

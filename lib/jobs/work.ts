@@ -167,7 +167,7 @@ function createLanes({ concurrency, sleep }: WorkOptions) {
 
 const NOTHING = '-';
 
-/** False once both respond; throws an outage. */
+/** Checks whether the table and the store respond. Throws if one is unavailable; otherwise returns false. */
 async function checkServices({ ledger, store }: Worker): Promise<false> {
   await Promise.all([ledger.read(NOTHING), store.get(`work/${NOTHING}`)]).catch((error) => {
     // Any other failure is not an outage: the next job shows what it does.
@@ -284,7 +284,7 @@ type DeliveryParts = {
   readonly unavailableDelay?: typeof UNAVAILABLE_DELAY;
 };
 
-/** For invocations, each of which would discover by itself that the table is unavailable. */
+/** When a message comes back that met an outage. Each invocation finds out by itself that the table is unavailable, so the messages are spread. */
 const UNAVAILABLE_DELAY = { leastMs: 10_000, spreadMs: 20_000 };
 
 const TABLE_UNAVAILABLE = { problem: 'TableAway' satisfies ProblemName };

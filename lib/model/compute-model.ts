@@ -30,7 +30,7 @@ export type Dataset = {
 /** The model as computed and stored: arrays of numbers, indexed by the nodes of `uses`. */
 export type PackedModel = {
   readonly uses: PackedUses;
-  /** Those whose text is known: `uses` has the columns that they read and the calculations that they refer to. */
+  /** The formulas whose text is known: `uses` has the columns that they read and the calculations that they refer to. */
   readonly formulas: PackedFormulas;
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;

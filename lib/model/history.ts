@@ -15,7 +15,7 @@ export const HISTORY_FOLDER = 'model/history/';
 const rowsKey = (day: string) => `${HISTORY_FOLDER}${day}.json`;
 const stateKey = (day: string) => `${HISTORY_FOLDER}_${day}.packed`;
 
-/** By node the start, in epoch seconds, of the first of the runs since which it has been so; 0 if it is not. */
+/** For each node, since when it has been unused or broken: the start of the first run that showed it, in epoch seconds; 0 if it is not. */
 type Since = Readonly<Record<'unused' | 'broken', Uint32Array>>;
 
 /** A model, with what is known of it over time: the counts of all days, the oldest first. */
@@ -169,6 +169,6 @@ function rowsOf({ days, owners }: DatedModel, day: string, as_of: number) {
   ]);
 }
 
-/** Of which run stored rows are, epoch milliseconds; those that are damaged are of none. */
+/** The start of the run that stored rows belong to, in epoch milliseconds; negative infinity if they are damaged. */
 const startOf = (rows: Buffer): number =>
   Number(/"as_of":(\d+)/.exec(rows.toString('utf8', 0, 1_024))?.[1] ?? Number.NEGATIVE_INFINITY);

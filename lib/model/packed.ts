@@ -8,7 +8,7 @@ const arrayTypes = { Uint8Array, Uint16Array, Uint32Array };
 /** A typed array in the JSON: its offset behind the JSON, in bytes, and its length. */
 type Place = { readonly array: keyof typeof arrayTypes; readonly start: number; readonly length: number };
 
-/** By its class, not by its name: a Buffer is a Uint8Array. Throws for another kind of array, which would not be restored. */
+/** The type of an array, by its class and not by its name: a Buffer is a Uint8Array. Throws for another kind of array, which would not be restored. */
 function arrayTypeOf(each: ArrayBufferView): Place['array'] {
   if (each instanceof Uint8Array) return 'Uint8Array';
   if (each instanceof Uint16Array) return 'Uint16Array';

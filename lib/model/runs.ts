@@ -100,7 +100,7 @@ function isWhole({ place, source, manifest }: LastRun): boolean {
   return place === source && isOfAll && manifest.missing.every(({ status }) => IS_GONE.has(status));
 }
 
-/** Not found, and archived. */
+/** Statuses that show that a thing is gone: not found, and archived. */
 const IS_GONE: ReadonlySet<number> = new Set([404, 410]);
 
 function partsOf({ place, source, manifest }: LastRun, { store, signal }: RunsToRead): PartColumns[] {

@@ -67,7 +67,7 @@ export type OpenBreaker = {
 
 /** Where a fleet's budget is stored. Throws `TableError` if the table is unavailable; a change may have been stored. */
 export type BudgetItem = {
-  /** Returns every change that got a response. */
+  /** Reads the budget. It contains every change whose write got a response. */
   read(): Promise<Budget>;
   /** Undefined, and nothing stored, if `next` returns undefined. `next` is called again if another process wrote first. */
   change(act: string, next: ChangeBudget): Promise<Budget | undefined>;

@@ -28,7 +28,7 @@ type Refused = {
   readonly kind: 'refused';
   /** The rate that was refused first. */
   readonly rate: number;
-  /** As of the learned state before. Absent: nothing was known of a limit. */
+  /** `from` of the state before, if that was `learned`. Absent: nothing was known of a limit. */
   readonly from?: Mark | undefined;
   /** Slots that had been used when the first call was refused. */
   readonly granted: number;

@@ -35,7 +35,7 @@ export const unlessDamaged =
 type StoredJson<T> = { readonly value: T; readonly etag: string };
 
 type Expected<T> = {
-  /** In words: `a manifest`. */
+  /** What the object is, in words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;
   readonly mostBytes?: number | undefined;

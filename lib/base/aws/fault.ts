@@ -63,7 +63,7 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   return status < 300 ? 'unreachable' : 'other';
 }
 
-/** Not implemented, and no room left. */
+/** Statuses that a retry does not change: not implemented, and no room left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
 /** What a person can do about a fault with this code; undefined if the setting at fault says more. */

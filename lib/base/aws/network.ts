@@ -98,7 +98,7 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
-/** By file: a context takes 20 ms to create, and each client of a process would create its own. */
+/** The contexts that were created, by certificate file: each takes 20 ms, and each client of a process would create its own. */
 const known = new Map<string, Authorities>();
 
 /**

@@ -53,7 +53,7 @@ export function growing<
 /** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
 const MIN_BYTES = 96 * 1024;
 
-/** At once: the garbage collector lets many pages of 5 MB pile up. For a buffer that shares memory with no other. */
+/** Frees a buffer at once: the garbage collector would let many pages of 5 MB pile up. The buffer must share its memory with no other. */
 export function freeMemory({ buffer }: Pick<Uint8Array | Float64Array, 'buffer'>): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= MIN_BYTES) buffer.transfer(0);
 }

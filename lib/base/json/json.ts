@@ -158,7 +158,7 @@ export const canonicalExact = (value: unknown): string => print(value, (number) 
 /** As `canonicalExact`, but with each number as it was written, for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
-/** For values of `parseJson`: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
+/** JSON of a value of `parseJson`, in which equal values print alike: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
 export const canonicalJson = (value: unknown): string => print(value, ({ source }) => source);
 
 function print(value: unknown, number: (value: ExactNumber) => string): string {

@@ -64,7 +64,7 @@ type Undoing = {
   readonly changedMs: number;
   /** Identifies the undone update: undoing a later one is another job. */
   readonly of: string;
-  /** As our last update before this set left it; undefined without one. */
+  /** When the last update of ours before this set left the calculation, epoch milliseconds; undefined if there was none. */
   readonly before: number | undefined;
 };
 

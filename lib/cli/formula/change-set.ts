@@ -40,7 +40,8 @@ export async function withFormulasBefore(
   for (const row of rows) {
     const { id, was } = row;
     const before = formulas.get(id);
-    const isOther = before !== undefined && was !== null && spaced(was) !== spaced(before.expression);
+    const isOther =
+      before !== undefined && was !== null && withSingleSpaces(was) !== withSingleSpaces(before.expression);
     if (isOther && !ids.includes(id))
       contradicted.push(
         `calculation ${id}: was: expected what we ${before.source === 'import' ? 'imported' : 'set'} at ${timeName(before.atMs)}:\n  ${before.expression}\ngot:\n  ${was}`,
@@ -66,8 +67,8 @@ export async function withFormulasBefore(
   );
 }
 
-/** Without white space, which a spreadsheet changes. */
-const spaced = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+/** A text with single spaces for all white space: a spreadsheet changes line ends and tabs. */
+const withSingleSpaces = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const changesOf = (rows: readonly SetRow[]): string =>
   JSON.stringify(rows.map(({ id, expression }) => [id, expression]));

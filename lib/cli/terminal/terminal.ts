@@ -155,7 +155,7 @@ function createAwaits() {
   };
 }
 
-/** By operation: what a stop waits for, and what is lost otherwise. Other operations can be sent again. */
+/** What a stop waits for, and what is lost otherwise, by operation. Other operations can be sent again. */
 const LEFT: Readonly<Record<string, Awaited>> = {
   analyzeSentiment: {
     what: '# paid response(s)',

@@ -14,7 +14,7 @@ import { runCommandLine } from '../command-line.ts';
 import { openJobs } from '../jobs/open-jobs.ts';
 import { counted, exitCodes, number, type Terminal } from '../terminal/terminal.ts';
 
-/** Not the store that commands use by default, so that a tour never touches a user's own runs. */
+/** The folder of the tour. It is not the store that commands use by default, so that a tour never touches a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
 
 /** Requests a second. */

@@ -84,7 +84,7 @@ export function createLedger(options: LedgerOptions) {
     },
     /** Records that a part of the job's work is stored. */
     progress: (holder: Holder) => step(holder.id, (row) => decideProgress(row, holder), { holder }),
-    /** Releases the job, and takes its send back; also for a claim that may have been stored, or be stored yet. */
+    /** Releases the job, and takes its send back; also for a claim whose response was lost: it may be stored, or may be stored later. */
     release: (holder: Holder & Partial<JobRequest>, given: ReleaseOptions = {}) =>
       step(holder.id, (row) => decideRelease(row, holder, { ...given, nowMs: now() }), { holder }),
     async end(holder: Holder, given: Outcome) {

@@ -225,7 +225,7 @@ export function decideRelease(
   holder: Holder & Partial<JobRequest>,
   { requestSent = false, counts = 'nothing', nowMs }: ReleaseOptions & { readonly nowMs: number },
 ): Decision<{ readonly kind: 'released'; readonly row: JobRow } | CalledUnknown | Lost> {
-  // Its claim got no response, and may be stored yet: the row that it would replace is written again, so that it fails.
+  // Its claim got no response, and may be stored later: the row that it would replace is written again, so that it fails.
   if (row === undefined || row.fence < holder.fence) {
     const { id, type = '', contentHash = '', sender = '' } = holder;
     const write = row ?? { ...blankRow(id, nowMs), type, contentHash, sender };

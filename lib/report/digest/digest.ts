@@ -82,7 +82,7 @@ const wrongLine = (broken: BrokenThings | null): string =>
     ? 'What is broken is not known: see the faults of the report.'
     : `Wrong in total: ${brokenFlags.map((flag) => `${thingsIn(broken[flag])} ${flagWords[flag].which}`).join(', ')}`;
 
-/** Of what is unused, or wrong and was more or less than then: `Clean-up: unused: 1,204, 310 fewer than 30 days ago`. */
+/** How a clean-up progresses: the number of unused things, and of wrong ones if it changed: `Clean-up: unused: 1,204, 310 fewer than 30 days ago`. */
 function progressLine(progress: Digest['progress']): readonly string[] {
   if (progress === undefined) return [];
   const { before, daysAgo, ...last } = progress;

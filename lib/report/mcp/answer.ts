@@ -3,7 +3,7 @@ import { shortened, shownJson } from '../../base/index.ts';
 /** Maximum bytes of a tool's result as it is sent. */
 export const MAX_RESULT_BYTES = 100_000;
 
-/** For the protocol's envelope, and for the cursor. */
+/** Bytes of a result that are left for the protocol's envelope and the cursor. */
 const RESERVED_BYTES = 2_000;
 
 /** The status of a result: `more` continues with its cursor, `cut` does not. */

@@ -135,7 +135,7 @@ function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'>
   };
 }
 
-/** For a run without a readable manifest. */
+/** The facts of a run whose manifest cannot be read. */
 const UNKNOWN = {
   finishedAt: null,
   durationMs: null,

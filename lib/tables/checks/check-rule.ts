@@ -130,7 +130,7 @@ const storedCheck = z.object({
   rule: z.string(),
   /** When it was checked: ISO text. */
   checkedAt: z.string(),
-  /** Of its SQL without the comments at its start. */
+  /** The SHA-256 of its SQL without the comments at its start. */
   sha256: z.string(),
   /** The columns by which its rows are known. */
   key: z.array(z.string()),

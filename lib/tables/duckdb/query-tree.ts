@@ -225,9 +225,9 @@ export type QueryNode = {
   readonly select_list?: readonly QueryNode[];
   readonly from_table?: QueryNode;
   readonly subquery?: { readonly node?: QueryNode };
-  /** Of `t.*`. */
+  /** The `t` of `t.*`. */
   readonly relation_name?: string;
-  /** Of `AS t (a, b)`. */
+  /** The `a` and `b` of `AS t (a, b)`. */
   readonly column_name_alias?: readonly string[];
   readonly cte_map?: {
     readonly map?: readonly {

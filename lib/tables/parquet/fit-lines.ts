@@ -62,7 +62,7 @@ export function createLineFitter(table: TableColumns) {
   }
 
   return {
-    /** In the order of the schema, with the rows of the lines that were added. */
+    /** The leaves of the schema in its order, with the rows of the lines that were added. */
     leaves: leaves as readonly Leaf[],
     /**
      * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its

@@ -79,5 +79,5 @@ function sentimentsOf({ topicSentiments, sentiment }: ScoredRow): ChunkCounts['s
   };
 }
 
-/** The table accepts only well-formed text. */
+/** The count of one sentiment. Its name is made well-formed: the table accepts no other text. */
 const once = (sentiment: unknown) => (typeof sentiment === 'string' ? { [sentiment.toWellFormed()]: 1 } : {});

@@ -6,7 +6,7 @@ import { findRuns, type ListedRun, placesIn } from '../../../snapshot/history/in
 import { createLargest } from '../../collect/records.ts';
 import { defineList, described, oneOf, type ToolCall, ToolError, textInput } from '../tool.ts';
 
-/** In this order: those that need a person first. */
+/** The statuses in the order in which jobs are listed: those that need a person come first. */
 const STATUSES = ['unknown', 'failed', 'sent', 'claimed', 'done'] as const;
 
 const DAYS = 'a number of days from 1 to 400';
@@ -91,7 +91,7 @@ async function* resultsOf({ id, sinceMs }: Wanted, { store, signal }: ToolCall):
   }
 }
 
-/** By status, and then by time, which is always below 1e15. */
+/** Sorts jobs by status and then by time, which is always below 1e15. */
 const rankOf = ({ status, finishedAt, startedAt }: ShownJob): number =>
   (Date.parse(finishedAt ?? startedAt ?? '') || 0) - 1e15 * STATUSES.indexOf(status);
 

@@ -114,7 +114,7 @@ function rowOf(row: Dataset | Owner) {
 /** An id can have several records: a card one for each dataset that it uses, a file one for each FileSet. */
 const MAX_RECORDS = 20;
 
-/** For a larger record, `tooLarge` says how to read it. */
+/** Maximum bytes of a record in a result; for a larger one, `tooLarge` says how to read it. */
 const MAX_BYTES = MAX_RESULT_BYTES - 5_000;
 
 /** `get`: a record as it is stored. */

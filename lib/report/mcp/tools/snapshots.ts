@@ -56,7 +56,7 @@ export const runs = defineList({
 const LIMITS = { fields: 20, value: 1_000 };
 /** The record, and a line a field. */
 const MAX_WORDS = 1 + LIMITS.fields;
-/** For sorting records that are not in order. */
+/** Memory for sorting records that are not in order. */
 const MEMORY_BYTES = 128_000_000;
 
 const runInput = z.optional(textInput('the name of a run', 100));

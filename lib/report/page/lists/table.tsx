@@ -25,7 +25,7 @@ type Props = {
   /** The first names the row. */
   readonly columns: readonly Column[];
   readonly rows: readonly number[];
-  /** As in the address: the name of a column, with `-` before it for descending. */
+  /** The column to sort by, as in the address: its name, with `-` before it for descending. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   /** 1 is the first. */

@@ -96,7 +96,7 @@ function calculationFilter(
   return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
 }
 
-/** From `value` (one or a list) and `idList`. */
+/** The values that a filter wants: those of `value` (one or a list) and `idList`. */
 function wantedOf({ value, idList }: CalculationFilter): readonly string[] {
   return [value, idList]
     .flat()
@@ -188,7 +188,7 @@ function columnsIn(formula: string): readonly string[] {
   ];
 }
 
-/** In upper case, without operators. */
+/** The functions that a formula calls, in upper case, without operators. */
 function functionsIn(formula: string): readonly string[] {
   const names = [...formula.matchAll(WORDS)].flatMap(([, , name]) =>
     name === undefined ? [] : [name.toUpperCase()],

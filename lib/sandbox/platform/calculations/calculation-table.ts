@@ -6,10 +6,10 @@ export type CalculationTable = {
   /** Increases with every change: what was derived from an older version is stale. */
   version(): number;
   get(id: string): Calculation | undefined;
-  /** Also of a deleted one. */
+  /** The calculation with this number, even if it was deleted. */
   at(sequence: number): Calculation;
   byId(): readonly number[];
-  /** Ignoring case; equal names in the order of ids. */
+  /** All calculations by name, ignoring case; equal names in the order of ids. */
   byName(): readonly number[];
   /** The JSON of the search row, as UTF-8. */
   row(sequence: number): Uint8Array;
@@ -317,7 +317,7 @@ type CalculationChanges = Partial<
   Pick<Calculation, 'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'references' | 'expression'>
 >;
 
-/** In the form of `activeLinks`. */
+/** The active links of a calculation, in the form of the field `activeLinks`. */
 export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
   const active: Record<string, string[]> = {};
   for (const link of calculation.links) {

@@ -12,7 +12,7 @@ export type FilePage =
   | {
       readonly kind: 'page';
       readonly rows: readonly FileRow[];
-      /** As in practice: on the last page the token that was sent, null if there are no rows. */
+      /** The cursor of the next page. As on the real platform, the last page has the one that was sent; null if there are no rows. */
       readonly next: string | null;
       readonly offset: number;
       readonly total: number;

@@ -69,7 +69,7 @@ type ApiRequest = {
 };
 
 type Backend = Omit<OperationContext, 'number'> & {
-  /** It can be revoked while the server runs. */
+  /** The valid token; it can be revoked while the server runs. */
   readonly token: () => string;
 };
 

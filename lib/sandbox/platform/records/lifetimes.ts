@@ -4,7 +4,7 @@ type Lifetimes<Key> = {
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;
   addedAfter(fromMs: number): ReadonlySet<Key>;
-  /** Those added in the same millisecond as `fromMs`, or deleted in that of `toMs`, are left out. */
+  /** The records that existed from `fromMs` to `toMs`, without those added or deleted in just these milliseconds. */
   livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[];
 };
 
