@@ -95,7 +95,7 @@ export class Snapshots extends Construct {
     );
   }
 
-  /** Not in the role's own policy: the function depends on that one, and this one names the function. */
+  /** Grants the rights to checkpoints in a policy of their own, which names the function. The function depends on the role's default policy, so that cannot name it. */
   private grantCheckpoints(): void {
     const { role, function: snapshot } = this.snapshot;
     const policy = new Policy(this, 'Checkpoints', {

@@ -25,7 +25,7 @@ const SECRET = 'arn:P:secretsmanager:R:A:secret:';
 const table = { most: 255, arn: 'arn:P:dynamodb:R:A:table/' };
 
 /**
- * The longest name of a resource of each type, and how its ARN and reference begin. P, R, A and U stand for partition,
+ * The maximum length of the names of each type, and how their ARNs and references begin. P, R, A and U stand for partition,
  * region, account and the end of a domain. AWS adds six characters to a secret's name. Sources: the quotas of each service, as of 2026-11-29.
  */
 const KINDS: Readonly<Record<string, Kind>> = {

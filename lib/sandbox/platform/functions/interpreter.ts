@@ -150,7 +150,7 @@ function prepareCaller(context: QuickJSContext, { write }: GuestCall): QuickJSHa
   return context.unwrapResult(context.callFunction(setUp, context.undefined, writeLog));
 }
 
-/** In slices: an interrupt rejects only the current promise, and a chain of promises may continue after it. */
+/** Runs the pending jobs in slices: an interrupt rejects only the current promise, and a chain of promises may continue after it. */
 function runPendingJobs(runtime: QuickJSRuntime, isLate: () => boolean): void {
   const jobsInSlice = 100;
   while (runtime.hasPendingJob() && !isLate()) {
