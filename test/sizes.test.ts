@@ -38,7 +38,7 @@ const HOUSE: Readonly<Record<string, string>> = {
   'lib/f/inner/index.ts': '',
 };
 
-test('what reaches into another room past its doors is named, by whatever form of import', () => {
+test('an import that reaches into another room past its doors is named, whatever its form', () => {
   expect(pastDoors(HOUSE)).toEqual([
     'functions/x/handler.ts imports lib/t/t.ts',
     'functions/x/other.ts imports lib/b/d.ts',

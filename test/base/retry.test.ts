@@ -30,7 +30,7 @@ test('what succeeds is done once, without trouble', async () => {
   expect([clock.nowMs, troubles]).toEqual([0, []]);
 });
 
-test('what fails is tried as long as the next try begins before the time is over', async () => {
+test('a failing call is repeated as long as the next try begins before the time is over', async () => {
   const { troubles, options } = retrying(3_000);
 
   await expect(retryUntil(away, options)).rejects.toThrow('away');
@@ -58,7 +58,7 @@ test('a try that hangs is trouble every two seconds, and ends with the time', as
   expect(clock.nowMs).toBe(5_000);
 });
 
-test('what fails or hangs is treated the same without a callback', async () => {
+test('a call that fails or hangs is treated the same without a callback', async () => {
   const { onTrouble: _, ...quiet } = retrying(5_000).options;
   let tries = 0;
 

@@ -78,7 +78,7 @@ test('a job is shown by its result, or by its row in the ledger; an unknown one 
   expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
-test('of ids that are mistyped none is cancelled, and the nearest that is known is named', async () => {
+test('no job is cancelled for a mistyped id, and the nearest known id is named', async () => {
   await using jobs = await startJobs({ isInAws: false });
   await jobs.workOff(adds('nightly-1'));
   await jobs.run(['submit', '-'], lines([adds('queued-7')]));
@@ -170,7 +170,7 @@ test('redrive reopens failed jobs, moves dead letters back, and names the unknow
   expect(worked).toMatchObject({ done: 1, failed: 1 });
 });
 
-test('of an id that the ledger does not have, the nearest is named, and nothing is reopened', async () => {
+test('for an id that the ledger does not have, the nearest one is named, and nothing is reopened', async () => {
   await using jobs = await startJobs();
   await jobs.workOff(throws('thrown-1'));
 

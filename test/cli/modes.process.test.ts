@@ -84,7 +84,7 @@ test.for(['022', '002'])(
   },
 );
 
-test('what is written into a store that others may read is its owner’s alone, but for its group where that is set', {
+test('files in a store that others may read are readable by their owner alone, and by the group where that is set', {
   timeout: 60_000,
 }, async () => {
   await using platform = await startPlatform({ calculations: 20 });

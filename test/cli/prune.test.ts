@@ -160,7 +160,7 @@ describe('runs that are not published', () => {
   });
 });
 
-test('what leads to a run goes before its records', async () => {
+test('objects that lead to a run are deleted before its records', async () => {
   store = createMemoryStore();
   for (const run of [monday, wednesday]) await publishWhole(run);
   const done: string[] = [];
@@ -308,7 +308,7 @@ test('ended by the store while it removes a run, it leaves that one to the next 
   expect((await plan(9)).runs).toMatchObject([{ run: tuesday.id, state: 'half-pruned' }]);
 });
 
-test('of two prunes at once each removes the run, and neither harms a run published afterwards', async () => {
+test('two prunes at once each remove the run, and neither harms a run published afterwards', async () => {
   const runs = await planned();
   const slow = beforeFirst(
     store,

@@ -270,7 +270,7 @@ test('--dry-run checks all, runs nothing, and creates nothing', async () => {
   expect(jobs.sandbox.counts().requests).toBe(0);
 });
 
-test('by another table than the store’s nothing is run, and with --new-ledger what has no result', async () => {
+test('nothing is run with another table than the store’s; with --new-ledger, the jobs without a result are run', async () => {
   await using jobs = await startJobs();
   const file = await fileIn(jobs, 'jobs.ndjson', lines([adds('a')]));
   const invalid = await fileIn(jobs, 'invalid.ndjson', 'no job');

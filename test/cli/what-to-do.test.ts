@@ -113,7 +113,7 @@ test.each<[string, unknown, string | undefined]>([
   expect(whatToDo(error, environment)).toBe(advice);
 });
 
-test('what caused an error counts, also the first of several', () => {
+test('the cause of an error counts, also the first of several', () => {
   const cause = store({ kind: 'full', code: 'ENOSPC' });
 
   const stopped = new SnapshotStoppedError('files', 'run', new AggregateError([cause, new Error('other')]));

@@ -10,7 +10,7 @@ import { blocks, pages, textOf } from './blocks.ts';
 /** A line of a crontab: five fields, then what is run in the home folder. */
 const CRON_LINE = /^(?:[\d*,/-]+\s+){5}(?<command>.*)$/;
 
-test('what others start, anywhere, enters the project first', () => {
+test('command lines for cron and assistants enter the project first', () => {
   const started = blocks.flatMap(({ at, language, text }) => {
     const commands = text.split('\n').flatMap((line) => CRON_LINE.exec(line)?.groups?.['command'] ?? []);
     const client = language === 'json' && text.includes('mcpServers') ? [serverOf(text)] : [];

@@ -42,7 +42,7 @@ test('before the time limit a line names the open work, and the signal is aborte
   ]);
 });
 
-test('of many things in hand the oldest twenty are named', async () => {
+test('if much work is in progress, the oldest twenty items are named', async () => {
   const { run, inHand, logged } = started();
   const held = Array.from({ length: 50 }, (_, job) => inHand.hold({ job }));
 

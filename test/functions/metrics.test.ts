@@ -122,7 +122,7 @@ test('a problem is a line of its own, which names it', () => {
   ]);
 });
 
-test('what was scored in a day is reported, by all processes together', () => {
+test('the texts scored in a day are reported for all processes together', () => {
   const { metrics, problems } = startMetrics();
   metrics.observe({ ...request, operation: 'analyzeSentiment', status: 200 });
   metrics.textScored({ type: 'DEFAULT', modelProviderUsage: { totalTokens: 40 } });

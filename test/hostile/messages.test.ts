@@ -89,7 +89,7 @@ test.each([
   expect(fake.finished).toEqual([]);
 });
 
-test('of many faulty lines 50 faults are listed, and the others counted', async () => {
+test('if many lines are faulty, 50 faults are listed, and the others counted', async () => {
   const count = scaled(10_000, 100_000);
   const lines = Array.from(
     { length: count },

@@ -13,7 +13,7 @@ test.each([
   expect(run.stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(says)]);
 });
 
-test('what AWS’s command line says is reported in one line, and fails', () => {
+test('an error of AWS’s command line is reported in one line, and the command fails', () => {
   const run = spawnSync(process.execPath, ['test/smoke/run.ts', 'stack'], {
     encoding: 'utf8',
     env: { PATH: '' },

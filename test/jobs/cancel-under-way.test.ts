@@ -39,7 +39,7 @@ test('a score job that is cancelled while it is under way sends no more texts wi
   expect(await batch.stored('scores/b1/_summary.json')).toMatchObject(summary);
 });
 
-test('what was paid for is not paid for again when the batch is redriven', async () => {
+test('texts that were paid for are not paid for again when the batch is redriven', async () => {
   await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }), 20);
   await batch.drain();
 

@@ -43,7 +43,7 @@ async function runJobs(ids: readonly string[], ...flags: readonly string[]) {
 const keepCopy = () => cp(file(), join(folder.path, 'copy.db'));
 const restoreCopy = () => cp(join(folder.path, 'copy.db'), file());
 
-test('by an older copy of the ledger nothing is sent, and the first job that it lacks is named', async () => {
+test('nothing is sent with an older copy of the ledger, and the first job that it lacks is named', async () => {
   await runJobs(['a']);
   await keepCopy();
   await runJobs(['b', 'c']);

@@ -26,7 +26,7 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
 
-test('what was executed is reopened only by its id, or with all that was', async () => {
+test('an executed job is reopened only by its id, or with all executed ones', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => ran });
   for (const id of ['job-1', 'job-2'])
     await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));

@@ -52,7 +52,7 @@ test('a body stays the same, byte for byte, when it gets its id', async () => {
   expect(handled).toEqual({ kind: 'replace', body: body.replace('{', '{"id":"m-7",') });
 });
 
-test('of the formula updates A, B, A all three are carried out', async () => {
+test('three formula updates A, B, A are all carried out', async () => {
   await using fake = await countingWorker();
   const set = (expression: string) =>
     JSON.stringify({ version: 1, type: 'update-formula', calculationId: '7', expression });

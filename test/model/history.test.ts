@@ -96,7 +96,7 @@ test('what was used in between begins anew', async () => {
   expect(await sinceIn()).toEqual({ 1: { unused: wednesday.startedAt, broken: null } });
 });
 
-test('of two models of a day the last one counts, and what the first one saw ends counts too', async () => {
+test('the last of two models of a day counts, and so do the ends that the first one saw', async () => {
   await publish(monday, [owned(1), owned(7)]);
   await renew();
   await publish(tuesday, [owned(1), owned(2, 1), owned(7)]);
@@ -207,7 +207,7 @@ describe('a model that is computed again', () => {
   });
 });
 
-test('what was counted stays when its run is removed, and a damaged state is passed over', async () => {
+test('counts stay when their run is removed, and a damaged state is skipped', async () => {
   await publish(monday, [owned(1)]);
   await renew();
   await publish(tuesday, [owned(1), broken(3)]);

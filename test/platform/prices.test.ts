@@ -14,7 +14,7 @@ test('calls cost their prices, without digits that no price has, and others cost
   expect(moneyFor(prices, { score: 0 })).toEqual({ unit: 'credits', amount: 0, possibly: 0 });
 });
 
-test('nothing is said where no prices are set, or none of these calls', () => {
+test('no cost is printed if no prices are set, or none for these calls', () => {
   expect(moneyFor(undefined, { score: 3 })).toBeUndefined();
   expect(moneyFor(prices, { 'update-formula': 3 })).toBeUndefined();
   expect([...mostWords(undefined), ...costWords(undefined)]).toEqual([]);

@@ -76,7 +76,7 @@ test('no eight characters of any token in a row are shown, in any form', () => {
   );
 });
 
-test('what remains of a token within a longer text in base64 decodes to no piece of it', () => {
+test('the rest of a token within a longer base64 text decodes to no piece of the token', () => {
   const around = fc.string({ maxLength: 12, unit: 'binary-ascii' });
   fc.assert(
     fc.property(around, around, fc.constantFrom('base64', 'base64url'), (before, after, encoding) => {

@@ -44,7 +44,7 @@ test('nothing is written until something is published, and then once for each st
   expect(await keep({ store, write: failing })).toBe('current');
 });
 
-test('what is published while it is written is written the next time', async () => {
+test('a run that is published while the report is written is in the next report', async () => {
   await publish(store, 'a');
   const slow = async (runs: Readonly<Record<string, string>>) => {
     await publish(store, 'b');
@@ -56,7 +56,7 @@ test('what is published while it is written is written the next time', async () 
   expect(await keep({ store })).toBe('current');
 });
 
-test('what fails is thrown, and tried again by the next call', async () => {
+test('a failure is thrown, and the next call tries again', async () => {
   await publish(store, 'a');
 
   for (const minutes of [0, 10])
@@ -92,7 +92,7 @@ test('a damaged place does not stop the report, and does not make it be written 
   expect(await keep({ store })).toBe('current');
 });
 
-test('what is said of a report, but damaged, is written again', async () => {
+test('a report is written again if report/latest.json is damaged', async () => {
   await publish(store, 'a');
   await store.put('report/latest.json', Buffer.from('{'));
 

@@ -60,7 +60,7 @@ async function expectNaive(given: NaiveStore): Promise<void> {
   }
 }
 
-test('what uses a thing is what a naive reading says, whatever shape links have', () =>
+test('the users of a thing equal those of a naive search, whatever shape links have', () =>
   expectNaive(craftedStore));
 
 test('and over any store', async () => {

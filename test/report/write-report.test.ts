@@ -49,7 +49,7 @@ test('the model that a report shows is stored: the next renewal then reads no re
   expect(read.filter((key) => !key.startsWith('model/') && !key.endsWith('.json'))).toEqual([]);
 });
 
-test('what a killed writer left of its page, and what another process put there, the next replaces', async () => {
+test('the next writer replaces what a killed writer left of its page, and what another process put there', async () => {
   const store = await published();
   await store.put(REPORT_PAGE_KEY, Buffer.from('<html></html>'));
   await store.put(REPORT_KEY, Buffer.from('{'));

@@ -106,7 +106,7 @@ test('a bucket in another region is found by the head of the refusal', async () 
   });
 });
 
-test('what may not be read is a fact, and no fault; a directory has none', async () => {
+test('a property of a bucket that may not be read is a fact, not a fault; a directory has neither', async () => {
   await using s3 = await startServer(
     region('eu-central-1'),
     s3Error('AccessDenied', 403),

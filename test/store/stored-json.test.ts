@@ -95,7 +95,7 @@ test('an object that is nested too deeply is not parsed', async () => {
   });
 });
 
-test('of many faults the first are named', async () => {
+test('if there are many faults, the first are named', async () => {
   await store.put('a.json', printStored({ run: '1', parts: Array.from({ length: 10_000 }, () => 7) }));
 
   await expect(findStored(store, 'a.json', schema)).rejects.toThrow(
@@ -117,7 +117,7 @@ test('what could not be read again is not written', () => {
   expect(() => printBounded('a.json', Array(3_000_001).fill(0))).toThrow('at most 3000000 values');
 });
 
-test('what is damaged is reported instead of it, and every other error thrown', async () => {
+test('damage is reported and not thrown, and every other error is thrown', async () => {
   const faults: string[] = [];
   const orFault = unlessDamaged((fault) => faults.push(fault));
   const denied = new StoreError('get a.json', { kind: 'denied', code: 'EACCES' });

@@ -52,7 +52,7 @@ test('every wait of the store ends with the signal, and with its own one', () =>
   expect(until.signal.aborted).toBe(false);
 });
 
-test('what a store does not have, the wrapped one does not have either', () => {
+test('a method that a store lacks is missing in the wrapped one, too', () => {
   const { store } = recording();
   const { oldVersions: _versions, tagAll: _tags, ...plain } = store;
 

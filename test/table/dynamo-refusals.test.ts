@@ -81,7 +81,7 @@ test('a page is not mistaken for a response from DynamoDB', async () => {
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
 });
 
-test('whether a write was made to which a page came back, the row shows', async () => {
+test('if a page came back to a write, the row shows whether it was made', async () => {
   const Item = { row: { S: '{}' }, token: { S: 't1' } };
   await using dynamo = await tableOver(page('a portal'), jsonReply({ Item }));
 

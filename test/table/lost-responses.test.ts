@@ -181,7 +181,7 @@ test('a write is repeated if its condition failed and the row cannot be read', a
   expect(sent).toEqual(['Put', 'Get', 'Put', 'Get']);
 });
 
-test('why the row cannot be read is thrown if it never can', async () => {
+test('the reason why a row cannot be read is thrown if it never can', async () => {
   const { table, sent } = await fatedTable(['pass', 'lose', 'pass', 'lose', 'pass', 'lose'], 1);
 
   const put = table.put(key, { by: 'us' }, { expected: 'gone', token: 'ours' });

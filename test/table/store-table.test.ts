@@ -37,7 +37,7 @@ test('the first sender names the table, and the same table may send from then on
   });
 });
 
-test('by another file nothing is sent, and the message names the one that belongs there', async () => {
+test('nothing is sent with another ledger file, and the message names the right one', async () => {
   await send(store, file('a.db'));
 
   const sending = send(store, file('b.db'));
@@ -49,7 +49,7 @@ test('by another file nothing is sent, and the message names the one that belong
   expect(await readdir(folder.path)).not.toContain('b.db');
 });
 
-test('by a file that was deleted or emptied nothing is sent, and none is made in its place', async () => {
+test('nothing is sent with a ledger file that was deleted or emptied, and no new one is created', async () => {
   await send(store, file('a.db'));
   sqliteFile(join(folder.path, 'a.db')).close();
 
@@ -114,7 +114,7 @@ test.each([
   await expect(check()).rejects.toMatchObject({ name, failure: { kind } });
 });
 
-test('what is no name of a table is reported as such', async () => {
+test('an invalid table.json is reported as such', async () => {
   await store.put(TABLE_KEY, Buffer.from('{}'));
 
   await expect(send(store, file('a.db'))).rejects.toMatchObject({

@@ -7,7 +7,7 @@ const schema = z.object({ rows: z.array(row) });
 const rows = (count: number, value: unknown) => ({ rows: Array.from({ length: count }, () => value) });
 const good = { id: 1, name: 'a', at: 2 };
 
-test('what fits is returned, however large it is', () => {
+test('a valid value is returned, however large it is', () => {
   expect(checkedBy(schema, rows(10_000, good))).toEqual({ success: true, data: rows(10_000, good) });
 });
 

@@ -136,7 +136,7 @@ test('while the table is unavailable rows wait, and all are run when it is back'
   expect(ended).toHaveLength(3);
 });
 
-test('what will not pass ends the run, and the file is read no further', async () => {
+test('a permanent failure ends the run, and the file is read no further', async () => {
   const denied = new TableError('read a row', { kind: 'denied', code: 'AccessDenied' });
   const rows = Array.from({ length: 2_000 }, (_, index) => rowOf(`job-${index}`));
   const { read, running } = await run(rows, succeeds, {

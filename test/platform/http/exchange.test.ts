@@ -62,7 +62,7 @@ test('a connection that was idle for long is not reused: a balancer may have cut
   expect(MAX_IDLE_MS).toBeLessThan(60_000);
 });
 
-test('what may not be repeated is never sent on a connection that was used before', async () => {
+test('a call that may not be repeated is never sent on a connection that was used before', async () => {
   await using server = await startServer(json({ a: 1 }));
   const exchange = createExchange();
 

@@ -17,7 +17,7 @@ test.each(['', '#', '#nothing', '#<script>', '#?q=1'])('%s shows the health', (h
   expect(parseHash(hash).view).toBe('health');
 });
 
-test('whatever is shown is read back from its address', () => {
+test('every view can be read back from its address', () => {
   const params = fc.dictionary(
     fc.stringMatching(/^[a-z.]+$/),
     fc.string({ unit: anyCodePoint, minLength: 1 }),

@@ -149,7 +149,7 @@ test('a run of one slice is three steps', async () => {
   expect((await published()).manifest).toMatchObject({ records: CALCULATIONS, consistency: 'proved' });
 });
 
-test('whatever goes wrong in the steps, each record is published once', async () => {
+test('each record is published once, whatever goes wrong in the steps', async () => {
   const mishap = fc.constantFrom<Mishap | undefined>(
     undefined,
     undefined,

@@ -12,7 +12,7 @@ const leave = (folder: string, name = 'part-0') => store.put(`work/${folder}/${n
 
 const keysUnderWork = async () => (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
 
-test('what a process that was killed left of published runs goes with the next', async () => {
+test('the next process deletes what a killed one left of published runs', async () => {
   const others = ['calculations.mine/20261116T090000Z-aaaaaa', 'calculations/20261116T090000Z-999999'];
   for (const run of [monday, tuesday]) await publishLines(store, { run });
   for (const { id } of [monday, tuesday]) await leave(`calculations/${id}`);
@@ -59,7 +59,7 @@ test('so does latest.json if it is damaged; a fault of our own is thrown', async
   expect(warnings).toEqual([expect.stringContaining('calculations/latest.json is not what')]);
 });
 
-test('what a run could be resumed or published by goes before all else of it', async () => {
+test('the objects by which a run could be resumed or published are deleted first', async () => {
   const deleted: string[] = [];
   for (const name of ['open-a', 'part-0', '_manifest.json', '_checkpoint.json'])
     await leave(`calculations/${monday.id}`, name);

@@ -64,7 +64,7 @@ test.each([
   },
 );
 
-test('what is damaged of the newest run is said once, and of one that is not published too', async () => {
+test('damage of the newest run is reported once, and so is damage of an unpublished run', async () => {
   await store.put(checkpointOf(wednesday.id), DAMAGED);
   await store.put(`work/${PLACE}/notes/x`, DAMAGED);
   const before = await find({ all: true });

@@ -43,7 +43,7 @@ async function take(run: Run): Promise<void> {
   await store.put(latestKey(PLACE), Buffer.from(JSON.stringify({ ...latest, removed: [run.id] })));
 }
 
-test('what is being published now is left alone, and goes with its run after a week', async () => {
+test('objects of a publication in progress are left alone, and are deleted with their run after a week', async () => {
   await publish(monday);
   const begun = await begin('2026-11-20T09:00:00Z');
   await leave(begun);

@@ -107,7 +107,7 @@ describe('runs in about the same order', () => {
   });
 });
 
-test('where nothing changed, there is a whole frame of no changes', async () => {
+test('if nothing changed, the object of changes is a valid compressed one with no lines', async () => {
   const { before, ...options } = await ordered();
 
   const counts = await publishChanges({ ...options, before, after: before });

@@ -65,7 +65,7 @@ test('the first segment begins with the run', async () => {
   expect(await storedIds(taken)).toEqual(['3']);
 });
 
-test('what was dropped leaves no type of a field behind', async () => {
+test('dropped records leave no types of their fields behind', async () => {
   const text: Scan<unknown> = async function* read(start) {
     const dropped = { ...simulatedBatch([1]), fields: { id: ['string' as const] } };
     yield { batch: dropped, position: 1, total: null };

@@ -74,7 +74,7 @@ test('a record that is too long ends the slice; what was taken since the last ch
   expect(await linesOf(checkpoint.lastPart)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
 });
 
-test('of two processes that resume the same run, one stops', async () => {
+test('if two processes resume the same run, one stops', async () => {
   const saved = await begin();
 
   const both = await Promise.allSettled([takeSlice(saved, slice()), takeSlice(saved, slice())]);

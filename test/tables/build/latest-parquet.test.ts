@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test('until all of the newest run is made, the list is of the one before', async () => {
+test('until all tables of the newest run are built, the list names the run before', async () => {
   await publish(monday);
   await pointAtLatest(store, 'calculations');
   await publish(tuesday, 1);

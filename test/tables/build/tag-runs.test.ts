@@ -84,7 +84,7 @@ test('publishing tags nothing', async () => {
   expect([...new Set(store.tags.values())]).toEqual(['']);
 });
 
-test('what is tagged is not tagged again', async () => {
+test('tagged objects are not tagged again', async () => {
   await publishTwo();
   await make();
   const given: string[] = [];

@@ -479,7 +479,7 @@ describe('a value that a column never has', () => {
   });
 });
 
-test('what a search does not send is said to be null', async () => {
+test('columns that a search does not send are reported as null', async () => {
   const columns = ['expression', 'dataType', 'functions'];
 
   const { notes } = await tables.run(

@@ -93,7 +93,7 @@ test('a narrowed snapshot has tables of its own', async () => {
   expect(await rowsOf(tables, 'SELECT id FROM all_files_reports')).toHaveLength(1);
 });
 
-test('what has never been published is empty, with its columns', async () => {
+test('a table of which nothing was published is empty, with its columns', async () => {
   const { columns, first } = await tables.run('SELECT * FROM all_cards', { maxRows: 1 });
 
   expect(first).toEqual([]);

@@ -192,7 +192,7 @@ describe('a FileSet', () => {
   });
 });
 
-test('what is no page is refused, and the error names the FileSet', async () => {
+test('a response that is not a page is refused, and the error names the FileSet', async () => {
   const error = await caught(scanned(scanOf(['{"message":"hello"}']).scan));
 
   expect(error.failure).toEqual({ kind: 'shape', faults: ['files: expected an array'] });
