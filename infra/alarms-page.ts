@@ -32,7 +32,7 @@ const MEANINGS: Readonly<Record<MeasureName, string>> = {
     'requests a second that may leave, as a process last knew; below the configured rate after a 429',
 };
 
-/** An instance that has every condition, with the settings that thresholds follow from as they are by default. */
+/** An instance that has every alarm. The settings that determine thresholds have their defaults. */
 const INSTANCE = {
   name: 'manual',
   baseUrl: 'https://acme.example.com',

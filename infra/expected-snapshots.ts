@@ -23,11 +23,12 @@ type ExpectedSnapshotsProps = FunctionDefaults &
   };
 
 /**
- * Checks every hour the age of the newest published run of each place, and whether the platform refuses the token, and
- * reports a problem until it is over. At the times of scheduled functions it records that their jobs are due, and looks for those
- * that did not arrive, too. An alarm on runs could look back only a week, and would be red from the first
- * deployment on unless something counted zeros; both would cost a metric for each place. The function uses the store and
- * the table, so it also notices if they are missing while nothing else runs.
+ * A function that checks, every hour, how old the newest published run of each place is, and whether the platform refuses
+ * the token. It reports each problem until it is over. At the times of scheduled functions it records that their jobs are
+ * due, and it looks for jobs that did not arrive. It uses the store and the table, so it also notices if they are missing
+ * while nothing else runs.
+ * An alarm on a metric of runs would not do: it could look back only a week, would be red from the first deployment on
+ * unless something counted zeros, and would cost a metric for each place.
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];

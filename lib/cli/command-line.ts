@@ -46,7 +46,7 @@ function pasted(environment: Environment, { envFile, profile }: SettingsFlags): 
   return (hint) => hint.replaceAll(COMMAND_LINE, `${start.replaceAll('$', '$$$$')} `);
 }
 
-/** A line to paste, which a command follows; `platform-sync: ` begins messages instead. */
+/** The name of the program before a command, as in a line to paste. (`platform-sync: ` begins a message instead.) */
 const COMMAND_LINE = /(?<![\w./-])(?:npx )?platform-sync (?=[a-z]+(?:-[a-z]+)*(?![\w/.:]))/g;
 
 /**

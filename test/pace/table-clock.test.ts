@@ -52,7 +52,7 @@ describe('a clock that agrees with the table', () => {
     expect([errorMs(), clock.clockErrorMs()]).toEqual([0, 0]);
   });
 
-  test('is believed before the first response, though nothing is known', () => {
+  test('is used before the first response of the table, when nothing is known', () => {
     const { clock, errorMs } = createClocks(0);
 
     expect([errorMs(), clock.clockErrorMs(), isKnown(clock)]).toEqual([0, 0, false]);

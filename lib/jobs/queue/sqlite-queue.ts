@@ -197,7 +197,7 @@ const DELETE = `DELETE FROM messages ${OF_RECEIPT}`;
 const EXTEND = `UPDATE messages SET visible = :visible, hidden = :now ${OF_RECEIPT}`;
 const DELAY = `UPDATE messages SET visible = :visible, hidden = :now, holder = NULL ${OF_RECEIPT}`;
 
-/** A message without an id has its own id as that of its job. */
+/** The ids of the jobs on a queue. If a message has no `id`, its job has the id that the queue gave the message. */
 const IDS = `SELECT coalesce(CASE WHEN json_valid(body) THEN body ->> '$.id' END, id) job FROM messages WHERE queue = ?`;
 
 const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND receives > 0) inFlight,

@@ -46,7 +46,7 @@ export function createFramePacker<About>(
     /** Adds whole lines to the open frame. They are copied. */
     add: (lines: Uint8Array): void => raw.add(lines),
     addText: (text: string): void => raw.addText(text),
-    /** Ends the open frame with these lines, which are not copied if they are all of it. Resolves once there is room. */
+    /** Adds these last lines to the open frame, and packs it. If the frame has no other lines, they are not copied. Resolves once there is room for another frame. */
     async end(about: About, lines: Uint8Array = NO_LINES): Promise<void> {
       if (raw.sizeBytes() === 0) return pack(lines, about, () => undefined);
       raw.add(lines);

@@ -74,6 +74,6 @@ async function idsOfRun(
   if (canonicalJson(givenIds(ids)) === canonicalJson(selection[field])) return ids;
   throw new StoredObjectError(
     'invalid',
-    `${place}: expected each of the ${field} of run ${run} to have a record or to be missing, so that they can be read back, but some have neither; take the snapshot again with the list of ids that it was given`,
+    `${place}: the ${field} of run ${run} cannot be read back: expected each to have a record or to be missing, but some have neither; take the snapshot again with the same list of ids`,
   );
 }

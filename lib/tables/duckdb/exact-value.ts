@@ -46,7 +46,7 @@ const MAX_DIGITS = 15;
 const decimal = (text: string): number | string =>
   text.replace(/^-?[0.]*/, '').replace('.', '').length <= MAX_DIGITS ? Number(text) : text;
 
-/** The years with four digits in ISO 8601, in microseconds. */
+/** The first and the last microsecond of the years 0000 to 9999, which ISO 8601 writes with four digits. */
 const FIRST_MICROS = BigInt(Date.parse('0000-01-01T00:00:00Z')) * 1000n;
 const LAST_MICROS = BigInt(Date.parse('+010000-01-01T00:00:00Z')) * 1000n;
 

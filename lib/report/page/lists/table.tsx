@@ -9,10 +9,10 @@ import { inShownOrder, type Sortable } from './find.ts';
 /** A column of a list: what its cells show, and whether rows can be filtered by it. */
 export type Column = Sortable & {
   readonly label: string;
-  /** Default: the text. */
+  /** What a cell shows. Default: its text. */
   readonly cell?: (row: number) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** The label of a value. Default: the value. */
+  /** How the filter shows a value. Default: the value itself. */
   readonly labelOf?: (value: string) => string;
 };
 

@@ -217,7 +217,7 @@ describe('a retry', () => {
     expect(one.slept).toEqual([7_000, 7_000]);
   });
 
-  test('is not begun after attempts that took that time; one that never left took none', async () => {
+  test('is not begun after attempts that took that time together; an attempt that never left counts as no time', async () => {
     let attempts = 0;
     const one = worker(async (_, { beforeSend, onSend } = {}) => {
       attempts += 1;
