@@ -145,10 +145,14 @@ async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   };
 }
 
-const formulasOf = ({ formulas, calculations }: Model) => ({
-  known: formulas.nodes.length,
-  of: calculations.nodes.length,
-});
+/** Formulas of calculations that no snapshot has are not counted: `known` is at most `of`. */
+function formulasOf({ formulas, calculations }: Model) {
+  const published = new Set(calculations.nodes);
+  return {
+    known: formulas.nodes.filter((node) => published.has(node)).length,
+    of: published.size,
+  };
+}
 
 const noteOn = ({ known, of }: NonNullable<WhereUsed['formulas']>): string =>
   `columns: a search does not have the text of formulas; known here, from imports and our updates: ${known.toLocaleString('en')} of ${of.toLocaleString('en')}`;

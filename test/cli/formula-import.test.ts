@@ -41,6 +41,9 @@ describe('formula import', () => {
       },
     });
     expect(imported.err).toMatch(new RegExp(`calculation ${b} "Cut":1:8: Expected`));
+    expect((await run('formula', 'import', file)).out).toContain(
+      '2 formulas imported; 1 text cannot be parsed, so that the columns are not known',
+    );
     expect(JSON.parse(used.out)).toMatchObject({
       found: [
         {

@@ -149,6 +149,9 @@ describe('formula rename-column', () => {
     });
     const back = await rename('`a``b`', 'c');
     expect(back).toMatchObject({ code: 2, err: expect.stringContaining('got none; nothing was written') });
+    expect((await rename('Cost', 'c', '--dataset', 'd-9')).err).toContain(
+      'Cost: expected a column of dataset d-9 that a known formula has in backticks, got none',
+    );
   });
 
   test('finds a column with a backtick in its name, and gives it one', async () => {

@@ -313,6 +313,19 @@ describe('columns', () => {
 
     expect(found.map(({ id }) => id)).toEqual(['d-1:sales']);
     expect((await find('d-1', { dataset: 'd-1' })).found).toEqual([]);
+    expect(await run('sales', '--dataset', 'd-9')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('sales: no column of dataset d-9 has this name in '),
+    });
+  });
+
+  test('count as known only the formulas of calculations that the snapshot has', async () => {
+    await update('999', 'SUM(`Sales`)', 30);
+
+    const { found, formulas } = await find('sales');
+
+    expect(found.map(({ id }) => id)).toContain(':sales');
+    expect(formulas).toEqual({ known: 2, of: 3 });
   });
 
   test('of a dataset and of a calculation are listed with it', async () => {

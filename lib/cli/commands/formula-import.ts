@@ -35,7 +35,7 @@ export default (async ([file], { fromJob, ...flags }, terminal) => {
   return {
     json: { key, formulas: formulas.length, invalid: invalid.length, empty, faulty },
     words: [
-      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `, of which ${invalid.length} do not parse: their columns are not known`}`,
+      `${counted(formulas.length, 'formula')} imported${invalid.length === 0 ? '' : `; ${counted(invalid.length, 'text')} cannot be parsed, so that the columns are not known`}`,
       ...(empty === 0 ? [] : [`${counted(empty, 'row')} without a formula`]),
       ...(faulty === 0 ? [] : [`${counted(faulty, 'row')} not imported`]),
     ],

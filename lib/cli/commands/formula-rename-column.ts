@@ -32,7 +32,7 @@ export default (async ([given, wanted], { dataset, output }, { err, signal, ...t
   for (const line of firstOf(notesOn(users, left, unknown), MAX_LINES)) err(shown(line));
   if (changed.length === 0)
     throw new UsageError(
-      `${given}: expected a column that a known formula has in backticks, got none; nothing was written`,
+      `${given}: expected a column${dataset === undefined ? '' : ` of dataset ${dataset}`} that a known formula has in backticks, got none; nothing was written`,
     );
   async function* lines() {
     yield csvHead(['id', 'name', 'expression', 'was'], CSV);

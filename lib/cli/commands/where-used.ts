@@ -21,8 +21,9 @@ export default (async ([id], { kind, dataset, hops, at, limit, json }, terminal)
   const outcome = withAges(answer, at ?? Date.now());
   const { found, searched, formulas } = outcome;
   const askedKind = dataset === undefined ? kind : 'column';
-  if (searched.length === 0) throw new Error(`${notFound(id, askedKind, outcome)} (${store.location})`);
-  if (found.length === 0) throw new UsageError(notFound(id, askedKind, outcome));
+  if (searched.length === 0)
+    throw new Error(`${notFound(id, askedKind, dataset, outcome)} (${store.location})`);
+  if (found.length === 0) throw new UsageError(notFound(id, askedKind, dataset, outcome));
   const words = [
     ...found.flatMap(describeThing),
     ...knownFormulas(
@@ -62,12 +63,18 @@ const withAges = (outcome: WhereUsed, nowMs: number) => ({
   })),
 });
 
-function notFound(id: string, kind: FindableKind | undefined, outcome: Outcome): string {
+function notFound(
+  id: string,
+  kind: FindableKind | undefined,
+  dataset: string | undefined,
+  outcome: Outcome,
+): string {
   const { searched, hints } = outcome;
   if (searched.length === 0) return `${id}: nothing has been published that could name it`;
   const meant = hints.map((hint) => `${hint.kind} ${hint.id}${quoted(hint.name)}`);
   const hint = meant.length === 0 ? '' : `; perhaps ${meant.join(', or ')} was meant`;
-  const what = kind === undefined ? 'nothing' : `no ${kind}`;
+  const ofDataset = dataset === undefined ? '' : ` of dataset ${dataset}`;
+  const what = kind === undefined ? 'nothing' : `no ${kind}${ofDataset}`;
   const known = knownFormulas(outcome, kind === undefined || kind === 'column');
   const has = kind === 'column' ? 'this name' : 'this id';
   return [`${id}: ${what} has ${has} in ${describeSearch(outcome)}${hint}`, ...known].join('\n');
