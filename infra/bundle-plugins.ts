@@ -118,9 +118,13 @@ const UNUSED: Readonly<Record<string, string>> = {
   'hyparquet-writer/src/wkb.js': nothing('geojsonToWkb'),
 };
 
-const unused: Plugin = {
+/** `name`: the function. Only texts of a bucket have encodings other than UTF-8: 530 KB. */
+const unusedIn = (name: string): Plugin => ({
   name: 'unused',
   setup(build) {
+    build.onResolve({ filter: /^(iconv-lite|chardet)$/ }, () =>
+      name === 'split-texts' ? undefined : { external: true },
+    );
     build.onResolve({ filter: /^@smithy\/core\/event-streams$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { external: true } : undefined,
     );
@@ -129,7 +133,7 @@ const unused: Plugin = {
     for (const [end, contents] of Object.entries(UNUSED))
       build.onLoad({ filter: new RegExp(`/${RegExp.escape(end)}$`) }, () => ({ contents }));
   },
-};
+});
 
 /** Modules that functions import only on request; everything else they need for each event, or at their start. */
 const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
@@ -140,6 +144,7 @@ const LATER = /\/(parameter-store|start-execution|topic-sender)\.ts$/;
  */
 const LEFT_OUT: readonly (readonly [path: RegExp, but: string])[] = [
   [/\/(runner-here|sources\/[\w-]+\/scan)\.ts$/, 'snapshot'],
+  [/\/import-formulas\.ts$/, 'run-jobs'],
   [/\/store\/directory\.ts$/, 'write-report'],
   [/\/table\/sqlite-(file|table)\.ts$/, 'none'],
 ];
@@ -189,6 +194,6 @@ export const bundlePlugins = (name: string, needed: ReadonlySet<string>): Plugin
   unusedTypes,
   durableExecutions,
   builtins,
-  unused,
+  unusedIn(name),
   importsOf(name, needed),
 ];

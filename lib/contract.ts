@@ -25,7 +25,7 @@ export {
 } from './jobs/types/index.ts';
 /** What synth checks in the same way as the functions: what jobs may use, job types, the values of event rules, and the requests of snapshots. */
 export { type ModelTable, modelColumns } from './model/index.ts';
-export { pricesSchema } from './platform/index.ts';
+export { pricesSchema } from './prices.ts';
 export { REPORT_PAGE_KEY } from './report/index.ts';
 export { platformLink, type SettingName, settingNames, tokenHeader } from './settings.ts';
 export type { ExpectedSnapshot } from './snapshot/history/index.ts';

@@ -3,7 +3,7 @@ import { networkFaults } from './base/aws/index.ts';
 import { hideUser, preview } from './base/index.ts';
 import { parseJson } from './base/json/index.ts';
 import { DEFAULT_STORE, SettingsError, withPlaces } from './places.ts';
-import { pricesSchema } from './platform/index.ts';
+import { pricesSchema } from './prices.ts';
 
 export { SettingsError };
 

@@ -14,6 +14,7 @@ const ROOMS = [
   'lib/store',
   'lib/places.ts',
   'lib/columns.ts',
+  'lib/prices.ts',
   'lib/table',
   'lib/pace',
   'lib/platform',

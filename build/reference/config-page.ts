@@ -23,7 +23,7 @@ const INSIDE: Readonly<Record<string, readonly [file: string, constant: string]>
   allow: ['infra/config-schema.ts', 'allowFields'],
   vpc: ['infra/config-schema.ts', 'vpcFields'],
   links: ['infra/config-schema.ts', 'linksFields'],
-  prices: ['lib/platform/prices.ts', 'pricesFields'],
+  prices: ['lib/prices.ts', 'pricesFields'],
   gates: ['lib/snapshot/publish/gates.ts', 'gateFields'],
 };
 

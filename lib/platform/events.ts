@@ -1,5 +1,4 @@
-import type { PlatformFailure } from './failure.ts';
-import { type PricedCalls, paidFor } from './prices.ts';
+import { type PlatformFailure, wasSent } from './failure.ts';
 
 /** An event of a call, reported as it happens: the source of logs, progress and metrics. */
 export type PlatformEvent = {
@@ -46,7 +45,7 @@ export function countCalls() {
   return {
     counts: () => counts,
     /** The calls that cost something, and of these the ones with an unknown outcome, by the names of their prices. */
-    paid: paid as Readonly<Record<keyof typeof paid, PricedCalls>>,
+    paid: paid as Readonly<Record<keyof typeof paid, Readonly<Record<string, number>>>>,
     observe: (event: PlatformEvent) => {
       const { name, isCertain } = (event.kind === 'request' && paidFor(event)) || {};
       if (name !== undefined) paid.calls[name] = (paid.calls[name] ?? 0) + 1;
@@ -72,4 +71,27 @@ export function notifyAll(observers: readonly Observe[]): Observe {
       }
     }
   };
+}
+
+const PRICED_AS: Readonly<Record<string, string>> = {
+  analyzeSentiment: 'score',
+  runFunction: 'run-function',
+  updateFormula: 'update-formula',
+};
+
+/** What a call that ended is paid as, and whether that is certain; undefined if it was not executed, or has no price. */
+function paidFor({
+  operation,
+  status = 0,
+  failure,
+}: {
+  readonly operation: string;
+  readonly status: number | undefined;
+  readonly failure?: PlatformFailure;
+}) {
+  const name = PRICED_AS[operation];
+  const isRefused = status >= 400 && status < 500;
+  if (name === undefined || (failure !== undefined && (isRefused || !wasSent(failure)))) return undefined;
+  const isCertain = failure === undefined || failure.kind === 'shape' || failure.kind === 'too-large';
+  return { name, isCertain };
 }

@@ -10,7 +10,6 @@ export type { CallCounts, Observe, PlatformEvent } from './events.ts';
 export { describeFailure, isStatus, isUnreached, type PlatformFailure } from './failure.ts';
 export type { SentimentRequest } from './operations/analyze-sentiment.ts';
 export { PlatformError } from './platform-error.ts';
-export { costWords, type Money, moneyFor, moneyWords, mostWords, pricesSchema } from './prices.ts';
 export {
   type Calculation,
   type CalculationRow,

@@ -34,7 +34,7 @@ test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', a
   expect(endedAfterMs).toBeLessThan(15_000);
   expect(await said).toBe('');
   // However busy the machine is, few of the steps can have begun.
-  expect(shown).toContain('1/8');
-  expect(shown).not.toContain('3/8');
+  expect(shown).toContain('1/9');
+  expect(shown).not.toContain('3/9');
   expect(() => process.kill(group, 0)).toThrow('ESRCH');
 });

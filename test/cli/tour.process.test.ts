@@ -26,7 +26,7 @@ test('the tour shows its story, and nothing else', async () => {
     '9/9 ',
   ]);
   // Each of the first commands shows what it took.
-  const [copies = ''] = out.split('2/8');
+  const [copies = ''] = out.split('2/9');
   expect(copies.match(/^\$ platform-sync snapshot .*\n\S+: [\d,]+ records in /gm)).toHaveLength(4);
   expect(out).toMatch(/^calculations +\S+ +\S+ +\S+ +20,000 .* proved$/m);
   expect(out).toMatch(/Killed \(kill -9\) with \d+,\d+ records stored\./);

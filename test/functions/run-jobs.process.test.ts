@@ -23,6 +23,7 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
       { ...run, id: 'waits', functionName: 'addNumbers', inputVariables: { first: 1, second: 1 }, notBefore },
       // Without an id of its own, it is put on the queue again with one.
       { ...run, functionName: 'addNumbers', inputVariables: { first: 4, second: 5 } },
+      { ...run, packageVersion: '1.1.0', id: 'imports', functionName: 'listFormulas', importFormulas: true },
       { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },
       { version: 1, type: 'update-formula', id: 'sets', calculationId, expression: '1 + 1' },
       { version: 1, type: 'data-files', id: 'reads', ids: [dataFileId, '999999999'] },
@@ -31,7 +32,7 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
       .map((job) => JSON.stringify(job))
       .concat('no JSON'),
   );
-  const results = await resultsOf(deployed.store, 8);
+  const results = await resultsOf(deployed.store, 9);
 
   expect(results.get('adds')).toMatchObject({
     status: 'done',
@@ -59,6 +60,8 @@ test('the deployed handler runs jobs of every type, and refuses a message that i
     status: 'done',
     response: { started: expect.stringMatching(/^calculations-/) },
   });
+  expect(results.get('imports')).toMatchObject({ status: 'done' });
+  expect(await keysOf(deployed.store, 'formulas/imported/')).toHaveLength(1);
   expect(await keysOf(deployed.store, 'refused/')).toHaveLength(1);
   expect(await keysOf(deployed.store, `formulas/${calculationId}/`)).toHaveLength(1);
   expect(deployed.refusals()).toEqual([]);

@@ -95,7 +95,9 @@ beforeAll(async () => {
   );
   store = await openStore(stack.output('Store'), { s3: stack.settings });
   folder = running.use(await mkdtempDisposable(join(tmpdir(), 'people-'))).path;
-  const [calculation = ''] = [...platform.calculations()].map((each) => /"id":(\d+)/.exec(each)?.[1] ?? '');
+  const [calculation = '', other = ''] = [...platform.calculations()].map(
+    (each) => /"id":(\d+)/.exec(each)?.[1] ?? '',
+  );
   const { fileSets, dataFiles } = platform.ids();
   Object.assign(names, {
     ...{ CALCULATION: calculation, FILESET: fileSets[0], FILE: dataFiles[0] },
@@ -108,6 +110,13 @@ beforeAll(async () => {
   await mkdir(names['RULES']);
   await writeFile(join(names['RULES'], 'owned.sql'), '-- severity: warn\nFROM calculations');
   await writeFile(join(folder, 'ids.csv'), 'id\none\n');
+  await writeFile(join(folder, 'imported.csv'), `id,expression\n${other},SUM(\`Sales\`)\n`);
+  names['FORMULAS'] = join(folder, 'formulas');
+  names['RUNS'] = join(folder, 'runs.ndjson');
+  await writeFile(
+    names['RUNS'],
+    `{"version":1,"type":"run-function","id":"yields","packageId":"${names['PACKAGE']}","packageVersion":"1.1.0","functionName":"listFormulas","importFormulas":true}\n`,
+  );
   await writeFile(
     join(folder, 'job.json'),
     '{"version":1,"type":"snapshot","source":"calculations","id":"{{id}}"}',
@@ -148,6 +157,7 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [READER, 'check $RULES'],
   [READER, 'check $RULES'],
   [READER, 'lineage --output lineage.json'],
+  [READER, 'formula export $FORMULAS'],
   [READER, 'digest'],
   [READER, 'jobs results --output jobs.csv'],
   [READER, 'formula log $CALCULATION'],
@@ -174,6 +184,8 @@ const LINES: readonly (readonly [who: readonly string[], line: string, input?: s
   [ON_CALL, 'batches'],
   [ON_CALL, 'batches may'],
   [ON_CALL, 'call $PACKAGE 1.0.0 addNumbers --input \'{"first":1,"second":2}\''],
+  [ON_CALL, 'run $RUNS'],
+  [ON_CALL, 'formula import imported.csv'],
   [ON_CALL, 'snapshot calculations'],
   [ON_CALL, 'snapshot files --fileset $FILESET'],
   [ON_CALL, 'snapshot data-files --id $FILE'],
@@ -207,6 +219,15 @@ describe('people may do all that their commands need', () => {
     ['jobs resolve two failed --note seen', OPERATOR],
   ])('%s, of a job that there is not', async (line, policies) => {
     expect(await run(policies, line)).toMatchObject({ code: 3, refused: [] });
+  });
+
+  test('a column is renamed where formulas are known, and what is not known is said', async () => {
+    const renamed = await run(READER, 'formula rename-column Sales Revenue --output renamed.csv');
+
+    expect({ ...renamed, refused: renamed.refused.filter((each) => !KEPT.test(each)) }).toMatchObject({
+      code: 3,
+      refused: [],
+    });
   });
 
   test('the queue for code functions is one like the other', async () => {

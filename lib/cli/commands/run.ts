@@ -1,5 +1,5 @@
 import { endedBeforeHere, type JobFile, OTHER_CONTENT, type openLocalWorker } from '../../jobs/index.ts';
-import { costWords, moneyFor, mostWords } from '../../platform/index.ts';
+import { costWords, moneyFor, mostWords } from '../../prices.ts';
 import type { Session } from '../../session.ts';
 import { readSettings, type Settings } from '../../settings.ts';
 import type { FlagsOf, Run } from '../command.ts';

@@ -15,7 +15,7 @@ import {
   unknownCalls,
 } from '../../jobs/texts/index.ts';
 import { bulkRequestChecks } from '../../jobs/types/index.ts';
-import { costWords, type Money, moneyFor, mostWords } from '../../platform/index.ts';
+import { costWords, type Money, moneyFor, mostWords } from '../../prices.ts';
 import type { Session } from '../../session.ts';
 import { needed } from '../../settings.ts';
 import type { Store } from '../../store/index.ts';

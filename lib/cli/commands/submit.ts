@@ -1,7 +1,7 @@
 import { parseJson } from '../../base/json/index.ts';
 import { type EndedBefore, endedBeforeHere, submitJobs } from '../../jobs/index.ts';
 import { warnOfThisHost } from '../../places.ts';
-import { type Money, mostWords } from '../../platform/index.ts';
+import { type Money, mostWords } from '../../prices.ts';
 import { needed, readSyncSettings } from '../../settings.ts';
 
 import type { OddRows } from '../../text/index.ts';

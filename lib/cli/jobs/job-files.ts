@@ -1,6 +1,6 @@
 import { checkJobFile, type EndedBefore, type JobFile, OTHER_CONTENT } from '../../jobs/index.ts';
 import { readAllow } from '../../jobs/types/index.ts';
-import { moneyFor } from '../../platform/index.ts';
+import { moneyFor } from '../../prices.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { OddRows } from '../../text/index.ts';
 import { oneGiven, UsageError } from '../errors/usage-error.ts';

@@ -1,7 +1,7 @@
 import { batchOfJob, storedResults } from '../../jobs/index.ts';
 import { findSummary, SCORES_FOLDER, unknownCalls } from '../../jobs/texts/index.ts';
 import { wasExecuted } from '../../jobs/types/index.ts';
-import { moneyFor, moneyWords } from '../../platform/index.ts';
+import { moneyFor, moneyWords } from '../../prices.ts';
 import { idOfSegment, unlessDamaged } from '../../store/index.ts';
 import type { MonthCost } from '../facts.ts';
 import { membersOf, type Reading } from './values.ts';

@@ -22,12 +22,13 @@ const gateFields = {
   shrunk: z.nullable(z.number(SHARE).check(z.minimum(0, SHARE), z.maximum(1, SHARE))),
 };
 
+export interface GateSchema extends z.ZodMiniObject<typeof gateFields, z.core.$strict> {}
+const gate: GateSchema = z.strictObject(gateFields, { error: 'an object of shrunk' });
+
 /** The gates that are configured, by place: that of a source is not that of its narrowed snapshots. */
-export const gatesSchema = z.partialRecord(
-  placeSchema,
-  z.strictObject(gateFields, { error: 'an object of shrunk' }),
-  { error: 'an object by place: SOURCE or SOURCE.NAME' },
-);
+export const gatesSchema = z.partialRecord(placeSchema, gate, {
+  error: 'an object by place: SOURCE or SOURCE.NAME',
+});
 
 export type Gates = z.infer<typeof gatesSchema>;
 

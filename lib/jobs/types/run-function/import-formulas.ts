@@ -100,7 +100,7 @@ async function formulasOf(execution: string | Buffer): Promise<FormulaList> {
     throw new TextError('format', `expected a list of {id, expression}, got ${preview(parseJson(text))}`, {
       name,
     });
-  return readFormulaList(Readable.from([Buffer.from(text)]), { name });
+  return readFormulaList(Readable.from([Buffer.from(text)]), { name, encoding: 'utf-8' });
 }
 
 const ALL = { maxBytes: Number.POSITIVE_INFINITY, isDeep: true };

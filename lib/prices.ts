@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { type PlatformFailure, wasSent } from './failure.ts';
 
 const PRICE = { error: 'a price of one call: a number from 0 to 1,000,000' };
 const UNIT = { error: 'what is paid with: 1 to 20 visible characters, such as credits' };
@@ -17,15 +16,17 @@ export const pricesFields = {
   'update-formula': price,
 };
 
+export interface PricesSchema extends z.ZodMiniObject<typeof pricesFields, z.core.$strict> {}
+
 /** Schema of the setting PLATFORM_PRICES. */
-export const pricesSchema = z.strictObject(pricesFields, {
+export const pricesSchema: PricesSchema = z.strictObject(pricesFields, {
   error: 'an object of unit, score, run-function and update-formula',
 });
 
 type Prices = z.infer<typeof pricesSchema>;
 
 /** How many calls, by what they are for: names of prices. Others cost nothing. */
-export type PricedCalls = Readonly<Record<string, number>>;
+type PricedCalls = Readonly<Record<string, number>>;
 
 /** `amount` includes what was possibly paid: for calls whose outcome is unknown. */
 export type Money = { readonly unit: string; readonly amount: number; readonly possibly: number };
@@ -60,26 +61,3 @@ export const mostWords = (money: Money | undefined): readonly string[] =>
 /** The line of a summary. None without a price. */
 export const costWords = (money: Money | undefined): readonly string[] =>
   money === undefined ? [] : [`cost: ${moneyWords(money)}`];
-
-const PRICED_AS: Readonly<Record<string, string>> = {
-  analyzeSentiment: 'score',
-  runFunction: 'run-function',
-  updateFormula: 'update-formula',
-};
-
-/** What a call that ended is paid as, and whether that is certain; undefined if it was not executed, or has no price. */
-export function paidFor({
-  operation,
-  status = 0,
-  failure,
-}: {
-  readonly operation: string;
-  readonly status: number | undefined;
-  readonly failure?: PlatformFailure;
-}) {
-  const name = PRICED_AS[operation];
-  const isRefused = status >= 400 && status < 500;
-  if (name === undefined || (failure !== undefined && (isRefused || !wasSent(failure)))) return undefined;
-  const isCertain = failure === undefined || failure.kind === 'shape' || failure.kind === 'too-large';
-  return { name, isCertain };
-}

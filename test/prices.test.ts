@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { countCalls } from '../../lib/platform/events.ts';
-import type { PlatformFailure } from '../../lib/platform/failure.ts';
-import { costWords, moneyFor, mostWords } from '../../lib/platform/prices.ts';
+import { countCalls } from '../lib/platform/events.ts';
+import type { PlatformFailure } from '../lib/platform/failure.ts';
+import { costWords, moneyFor, mostWords } from '../lib/prices.ts';
 
 const prices = { unit: 'credits', score: 1.1, 'run-function': 0.1 };
 
