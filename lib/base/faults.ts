@@ -27,7 +27,8 @@ export function faultsOf(
     const room = keys.slice(0, most - faults.length);
     others += keys.length - room.length;
     for (const key of room) {
-      const got = () => show(valueAt(shown, issue.path));
+      // Of an invalid key, the key is what was found: its value was not checked.
+      const got = () => show(issue.code === 'invalid_key' ? issue.path.at(-1) : valueAt(shown, issue.path));
       faults.push(
         key === undefined
           ? `${named(issue.path)}: expected ${expectationOf(issue)}, got ${got()}`
@@ -91,6 +92,9 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
 const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
 
 function expectationOf(issue: z.core.$ZodIssue): string {
+  // Its own message is that of the whole record.
+  if (issue.code === 'invalid_key')
+    return `${[...new Set(issue.issues.map(expectationOf))].join(' or ')} as a name`;
   if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
