@@ -48,12 +48,18 @@ export const utcTime = z.pipe(
 
 const PAST = 'a day that has begun, such as 2026-11-21, or a time such as 2026-11-21T09:15:00Z';
 
-/** A day, meaning its last millisecond in UTC, or a time; the output is epoch milliseconds. It has begun by the clock. */
+/**
+ * A day, meaning its last millisecond in UTC, or now while it has not ended; or a time. It has begun by the clock. The
+ * output is epoch milliseconds.
+ */
 export const pastMoment = z.pipe(
   z
     .string({ error: PAST })
     .check(z.refine((text) => isDate(text) && Date.parse(text) <= Date.now(), { error: PAST })),
-  z.transform((text: string) => Date.parse(text) + (text.length === DAY_LENGTH ? DAY_MS - 1 : 0)),
+  z.transform((text: string) => {
+    const start = Date.parse(text);
+    return text.length === DAY_LENGTH ? Math.min(start + DAY_MS - 1, Date.now()) : start;
+  }),
 );
 
 const DAY_LENGTH = '2026-11-21'.length;

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import * as z from 'zod/mini';
+import { pastMoment } from '../../lib/base/index.ts';
 import { analyzeSentiment } from '../../lib/platform/operations/analyze-sentiment.ts';
 import { getDataFile } from '../../lib/platform/operations/get-data-file.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
@@ -175,4 +177,13 @@ describe('inputs are refused before anything is sent', () => {
     );
     expect(sent).toEqual([]);
   });
+});
+
+test('a day that has not ended yet means now, and an earlier one its end', () => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-21T09:15:00Z'), toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+
+  const moments = ['2026-11-21', '2026-11-20'].map((day) => new Date(z.parse(pastMoment, day)).toISOString());
+
+  expect(moments).toEqual(['2026-11-21T09:15:00.000Z', '2026-11-20T23:59:59.999Z']);
 });
