@@ -162,6 +162,11 @@ export const allow: AllowSchema = z.strictObject(allowFields, {
 
 const link = orToken(platformLink, 'an address with {id} over https (or http on loopback)');
 
+/** The unit has 20 characters at most, and a token has more or fewer by chance. */
+const prices = pricesSchema.check(
+  z.refine(({ unit }) => !isToken(unit), { error: 'a value that is known at synth', path: ['unit'] }),
+);
+
 /** The addresses of things in the platform, in the form of PLATFORM_LINKS. */
 const linksFields = {
   /** The address of a calculation, such as https://acme.example.com/calculations/{id}. Default: none. */
@@ -248,7 +253,7 @@ const instanceFields = {
   /** By place, the share of the last run's records, 0 to 1, below which a run is refused as shrunk; null for never. Default: 0.5. */
   gates: z.optional(gatesSchema),
   /** What a call costs you, in the form of PLATFORM_PRICES: commands with the stack's settings then say money. Default: none. */
-  prices: z.optional(pricesSchema),
+  prices: z.optional(prices),
   /** Requests a second that everything in the instance may send together. Default: 2. */
   rate: z._default(atSynth(number(0.001, 10_000)), 2),
   /** Requests a second up to which the instance may raise its rate while nothing is throttled; it settles below the limit that it learns. Default: none: `rate` is never exceeded. */

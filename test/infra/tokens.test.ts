@@ -49,7 +49,6 @@ const instances = (): readonly object[] => [
       dataset: later('links.dataset'),
       'data-file': later('links.data-file'),
     },
-    prices: { unit: later('prices.unit'), score: 1 },
     timeoutMs: number('timeoutMs'),
     compression: later('compression'),
     logLevel: later('logLevel'),
