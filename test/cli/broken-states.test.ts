@@ -206,7 +206,7 @@ What each command says if \`latest.json\`, a manifest, a checkpoint or a part is
 
 No command reads the parts of the last run unless it compares or takes ids from them. So other bytes of the same size are found only then; once they are, they count as a missing part does.
 
-Parquet is made of the parts, so nothing is lost with it: \`query\` reads the parts instead, and \`tables\` writes it again. In the account, queries fail or have fewer rows until the function does so in the night. Parquet with other bytes of the same size fails a \`query\`, which says so: delete it, and \`tables\` writes it again.`;
+Parquet is made from the parts, so nothing is lost if it is gone: \`query\` reads the parts instead, and \`tables\` writes it again. In Athena, queries fail or lack rows until \`write-tables\` runs in the night. If a Parquet file has other bytes of the same size, \`query\` fails and names it: delete it, and \`tables\` writes it again.`;
 
 let copies = 0;
 async function broken({ breaks }: State): Promise<string> {
