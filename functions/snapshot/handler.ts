@@ -6,7 +6,6 @@ import { parseExecutionInput } from '../../lib/jobs/index.ts';
 import { openSession } from '../../lib/session.ts';
 import {
   type DurableRunOptions,
-  openCheckpointClient,
   type RunEnd,
   takeDurableSnapshot,
   timesOf,
@@ -15,6 +14,7 @@ import { readGates } from '../../lib/snapshot/sources/index.ts';
 import { createInvocations, openAtStart } from '../invocations.ts';
 import { writeLine } from '../log-lines.ts';
 import { createMetrics } from '../metrics.ts';
+import { createCheckpointClient } from './checkpoint-client.ts';
 import { durableSteps } from './durable-steps.ts';
 
 /** Takes the snapshot of a job, over as many invocations as it needs. */
@@ -41,7 +41,7 @@ const takeOver = withDurableExecution(
       takeDurableSnapshot(await parsed(input, logger), steps, { ...options, call }),
     );
   },
-  { client: await openCheckpointClient(process.env) },
+  { client: createCheckpointClient(process.env) },
 );
 
 /** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */

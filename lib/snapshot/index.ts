@@ -4,7 +4,6 @@ export {
   afterStepFailure,
   type DurableRunOptions,
   type DurableSteps,
-  openCheckpointClient,
   openExecutions,
   type RunEnd,
   type SnapshotAndFollowers,

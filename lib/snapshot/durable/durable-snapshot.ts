@@ -291,8 +291,3 @@ export const openExecutions = async (
   ...given: Parameters<typeof import('./start-execution.ts').lambdaExecutions>
 ): Promise<StartExecution> =>
   (await loadPeer('@aws-sdk/client-lambda', () => import('./start-execution.ts'))).lambdaExecutions(...given);
-
-/** Opens the client by which an execution stores its steps: see `createCheckpointClient`. Loads the SDK. */
-export const openCheckpointClient = async (
-  ...given: Parameters<typeof import('./start-execution.ts').createCheckpointClient>
-) => (await import('./start-execution.ts')).createCheckpointClient(...given);

@@ -17,7 +17,8 @@ export function lambdaExecutions(options: {
   readonly environment: AwsEnvironment;
 }): StartExecution {
   const { functionName, environment } = options;
-  const client = createLambdaClient(environment, REQUEST_TIMEOUT_MS);
+  const limits = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 };
+  const client = new LambdaClient(awsClientConfig(environment, { service: 'LAMBDA', ...limits }));
   return async ({ name, input }, signal) => {
     const command = new InvokeCommand({
       FunctionName: functionName,
@@ -36,18 +37,3 @@ export function lambdaExecutions(options: {
     });
   };
 }
-
-function createLambdaClient(environment: AwsEnvironment, requestTimeoutMs: number): LambdaClient {
-  const limits = { connectionTimeoutMs: CONNECTION_TIMEOUT_MS, requestTimeoutMs };
-  return new LambdaClient(awsClientConfig(environment, { service: 'LAMBDA', ...limits }));
-}
-
-/**
- * The client by which an execution stores its steps, with the time limits of the SDK. The SDK's own client uses no
- * proxy.
- */
-export const createCheckpointClient = (environment: AwsEnvironment): LambdaClient =>
-  createLambdaClient(environment, 55_000);
-
-const CONNECTION_TIMEOUT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 10_000;

@@ -24,6 +24,12 @@ const BATCH = 250;
 
 const BATCHES = Math.ceil(Number(process.env['HISTORIES'] ?? 1_000) / BATCH);
 
+/**
+ * How many batches may pass before a fault is found. The rarest, a stale line, was found 4 to 17 times in each of six
+ * batches: that two in a row lack it is one chance in thousands.
+ */
+const MAX_FAULTY_BATCHES = 2;
+
 type Verdict = {
   readonly histories: number;
   readonly operations: number;
@@ -48,13 +54,15 @@ test(
 test.each(faults)(
   'finds the fault %s of one client',
   async (fault) => {
-    const { violations } = await judged({ seed: 77, fault });
+    let violations: readonly string[] = [];
+    for (let batch = 1; batch <= MAX_FAULTY_BATCHES && violations.length === 0; batch += 1)
+      ({ violations } = await judged({ seed: 77 * batch, fault }));
 
     const found = new Set(violations.map((name) => name.split('-')[0]));
     const kind = { 'held-text': 'text', 'stale-line': 'pace' }[fault as string] ?? 'job';
     expect([...found]).toEqual([kind]);
   },
-  120_000,
+  MAX_FAULTY_BATCHES * 120_000,
 );
 
 async function judged({ seed, fault }: { readonly seed: number; readonly fault?: Fault }): Promise<Verdict> {

@@ -68,7 +68,12 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
     });
   };
 
-  const ofHolder = (held: Holder): Promise<unknown> => {
+  /** True where another worker has claimed the job since, as far as the table can be read. */
+  const isLost = async (held: Holder) =>
+    (await ledger.read(id).catch(() => undefined))?.fence !== held.fence;
+
+  const ofHolder = async (held: Holder): Promise<unknown> => {
+    if (fault === 'end-without-lease' && (await isLost(held))) return end(held);
     const asked = holderOf(held);
     const kind = dice.below(100);
     if (kind < 25) return ask({ op: 'sent', ...asked }, () => ledger.sent(held));

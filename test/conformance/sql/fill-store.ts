@@ -55,9 +55,11 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
     Source | typeof NARROWED,
     RunOf[]
   >;
+  let calculation = '';
   for (const [round, days] of DAYS_AGO.entries()) {
     const startedAt = `${dayOf(days)}T06:00:00.000Z`;
     const records = recordsOf(sandbox);
+    calculation = String(JSON.parse(records.calculations?.[0] ?? '{}').id);
     for (const place of [...sources, NARROWED] as const) {
       const { source } = partsOf(place);
       const id = `${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${round}aaaaa`;
@@ -73,7 +75,7 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   }
   await storeJobs(store);
   await storeScores(store);
-  await storeFormulas(store);
+  await storeFormula(store, formulaOf(calculation));
   const addFault = (fault: string) => {
     throw new Error(fault);
   };
@@ -147,11 +149,17 @@ async function storeJobs(store: Store): Promise<void> {
 /** The batch that has not finished: it has no summary. */
 const UNFINISHED = 'by-command';
 
-async function storeFormulas(store: Store): Promise<void> {
-  const response =
-    '{"id":1036,"name":"Cost","expression":"1 + 1","status":"VALID","lastModified":1700000000123}';
-  await storeFormula(store, { calculationId: '1036', finishedAtMs: Date.parse(dayOf(2)), response });
-}
+const formulaOf = (calculationId: string) => ({
+  calculationId,
+  finishedAtMs: Date.parse(dayOf(2)),
+  response: printJson({
+    id: Number(calculationId),
+    name: 'Cost',
+    expression: '1 + 1',
+    status: 'VALID',
+    lastModified: 1_700_000_000_123,
+  }),
+});
 
 async function storeScores(store: Store): Promise<void> {
   const about = (line: number) => ({

@@ -1,6 +1,6 @@
 import { GetDurableExecutionStateCommand } from '@aws-sdk/client-lambda';
 import { expect, test } from 'vitest';
-import { createCheckpointClient } from '../../../lib/snapshot/durable/start-execution.ts';
+import { createCheckpointClient } from '../../../functions/snapshot/checkpoint-client.ts';
 import { startProxy } from '../../platform/proxy-server.ts';
 
 const state = new GetDurableExecutionStateCommand({ DurableExecutionArn: 'arn:any', CheckpointToken: 'any' });
