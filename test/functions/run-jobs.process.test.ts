@@ -7,7 +7,10 @@ import { startDeployedWorker } from './deployed-worker.ts';
 
 const packageId = codePackages[0]?.id ?? '';
 
-test('the deployed handler runs jobs of every type, and refuses a message that is not a job', async () => {
+// Synth and the start of seven functions take most of it, where several suites run at once.
+test('the deployed handler runs jobs of every type, and refuses a message that is not a job', {
+  timeout: 180_000,
+}, async () => {
   await using platform = await startPlatform({ calculations: 40, dataFiles: 5 });
   await using deployed = await startDeployedWorker(platform);
   const [calculationId] = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1]);
