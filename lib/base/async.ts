@@ -22,7 +22,10 @@ export function backoffMs(retry: number, random: number, { baseDelayMs, maxDelay
   return Math.floor(random * Math.min(maxDelayMs, baseDelayMs * 2 ** (retry - 1)));
 }
 
-/** Opens on the first call and returns the same afterwards. A failure goes to its callers, and the next call tries again. */
+/**
+ * Wraps `open` so that it runs once: later calls return the first result. If it fails, its callers get the
+ * error, and the next call tries again.
+ */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
   return () => {
@@ -42,18 +45,18 @@ type ReadAheadOptions<Item, Result> = {
   readonly read: (item: Item, signal: AbortSignal) => Promise<Result>;
   /** The maximum number of reads in flight, or finished and not yet yielded; at least 1. */
   readonly concurrency: number;
-  /** The bytes of memory that a result takes. Default: they are not counted. */
+  /** The memory that a result takes, in bytes. Default: sizes are not counted. */
   readonly sizeOf?: (result: Result) => number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The memory of results that are read ahead, judged by the size of the latest ones. */
+/** Maximum bytes of memory for results that are read ahead, judged by the size of the latest ones. */
 const AHEAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is thrown
- * after the results before it. Where sizes are counted, the first item is read alone, and fewer ahead after large
- * results.
+ * Reads in parallel, and yields in the order of the items. The first failure aborts all other reads, and is
+ * thrown after the results before it. If sizes are counted, the first item is read alone, and after large
+ * results fewer items are read ahead.
  */
 export async function* readAhead<Item, Result>({
   items,
@@ -70,7 +73,7 @@ export async function* readAhead<Item, Result>({
     try {
       return { result: await read(item, signal) };
     } catch (error) {
-      // The others fail because of this one, so this one is reported.
+      // This failure aborts the other reads, so it is the one to report.
       failed ??= { error };
       ended.abort();
       return failed;

@@ -2,9 +2,9 @@ import { getSystemErrorMessage, stripVTControlCharacters } from 'node:util';
 import type * as z from 'zod/mini';
 
 /**
- * The faults that a schema found, one text each: the place, what was expected, and what was found. Beyond `most`, the last
- * text is the number of the others. `place` describes the path; `shown` is the value that was checked;
- * `hide` removes from keys and values what must not be shown.
+ * The faults that a schema found, as one text each: the place, what was expected, and what was found. If
+ * there are more than `most`, the last text says how many others there are. `place` describes the path;
+ * `shown` is the value that was checked; `hide` removes secrets from keys and values.
  */
 export function faultsOf(
   error: z.core.$ZodError,
@@ -27,7 +27,7 @@ export function faultsOf(
     const room = keys.slice(0, most - faults.length);
     others += keys.length - room.length;
     for (const key of room) {
-      // Of an invalid key, the key is what was found: its value was not checked.
+      // For an invalid key, the key itself was found: its value was not checked.
       const got = () => show(issue.code === 'invalid_key' ? issue.path.at(-1) : valueAt(shown, issue.path));
       faults.push(
         key === undefined
@@ -39,11 +39,11 @@ export function faultsOf(
   return others === 0 ? faults : [...faults, `and ${others} more`];
 }
 
-/** If not all can be listed, those about a whole go before those about its parts. */
+/** Sorts faults if not all can be listed: those about a whole come before those about its parts. */
 const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
   issues.length <= most ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
 
-/** A message with all faults of a hostile input would be as long as the input. */
+/** Maximum faults in one message: otherwise a hostile input would lead to a message as long as itself. */
 const MAX_FAULTS = 50;
 const MAX_PLACE_LENGTH = 300;
 /** Maximum characters of a text that are searched for secrets. */
@@ -56,7 +56,7 @@ export const shortened = (text: string, most: number): string =>
 /** The message of an error; any other thrown value as text. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** At most 4,000 characters: it may quote foreign text, and goes into logs, results and rows. */
+/** The text cut to 4,000 characters: it may quote foreign text, and is stored in logs, results and rows. */
 export const messageOf = (text: string): string => shortened(text, MAX_MESSAGE_LENGTH);
 
 const MAX_MESSAGE_LENGTH = 4_000;
@@ -74,7 +74,7 @@ export function listed(names: readonly string[]): string {
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 60;
 
-/** Removes secrets from a text: from at most `MAX_READ` characters, since it takes time. */
+/** Removes secrets from a text. It is called with at most `MAX_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
 /** A value in a few words: texts quoted and shortened, lists by their size. */
@@ -87,12 +87,13 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
 }
 
 /**
- * The message of a fault for which the schema has none. Zod adds its own in a program that loads one of its languages.
+ * The message of a fault for which the schema has none. In a program that loads one of Zod's languages, Zod
+ * adds its own message.
  */
 const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
 
 function expectationOf(issue: z.core.$ZodIssue): string {
-  // Its own message is that of the whole record.
+  // The issue's own message is that of the whole record.
   if (issue.code === 'invalid_key')
     return `${[...new Set(issue.issues.map(expectationOf))].join(' or ')} as a name`;
   if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
@@ -125,28 +126,32 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 /** Makes text from outside safe to show: one line of at most `most` characters, without terminal control characters. */
 export function shownText(given: string, most: number): string {
   const text = shortened(given, most);
-  // The rest of a sequence, and any other control character, could still move the cursor.
+  // What remains of a sequence, and any other control character, could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
 /**
- * JSON that may contain foreign text, safe to show: characters that move the cursor or reverse the text are escaped. With
- * two backslashes as `mark` they stay escaped once the JSON is parsed.
+ * JSON that may contain foreign text, safe to show: characters that move the cursor or reverse the text are
+ * escaped. If `mark` is two backslashes, they stay escaped after the JSON is parsed.
  */
 export const shownJson = (json: string, mark = '\\'): string =>
-  // JSON always escapes the lower controls. These occur only in strings, so the value stays the same.
+  // JSON always escapes the lower controls. The characters replaced here occur only in strings, so the value
+  // stays the same.
   json.replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `${mark}u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Hides the user and the query of a URL, with or without a scheme. Any other scheme may be a user’s name. */
+/**
+ * Hides the user and the query of a URL, with or without a scheme. A scheme other than http may itself be a
+ * user’s name.
+ */
 export const hideUser = (location: string): string =>
   location.replace(/^((?:https?|s3|ftp|socks\w?):\/+)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
 
 /**
- * A word quoted for a shell if necessary, in double quotes if they suffice, which POSIX shells, cmd and PowerShell read
- * alike. On Windows, a word that they do not suffice for becomes a placeholder.
+ * Quotes a word for a shell if necessary: in double quotes if they suffice, since POSIX shells, cmd and
+ * PowerShell read them alike. On Windows, any other word is replaced by a placeholder.
  */
 export function quoted(word: string): string {
   if (/^[\w./:,=@%+-]+$/.test(word)) return word;
@@ -154,7 +159,10 @@ export function quoted(word: string): string {
   return process.platform === 'win32' ? '"…"' : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The system's reason in words: `no such file or directory`. For other errors, their message. */
+/**
+ * The operating system's reason in words, such as `no such file or directory`. For other errors, their
+ * message.
+ */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, code, message } = error as NodeJS.ErrnoException;

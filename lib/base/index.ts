@@ -1,4 +1,7 @@
-/* What every room stands on: time, errors in words, schemas of what comes from outside, and what is loaded when needed. */
+/*
+ * What all rooms build on: waiting and retries, errors in words, schemas for input, and packages that are
+ * loaded when needed.
+ */
 
 export { type BackoffLimits, backoffMs, once, readAhead, sleep } from './async.ts';
 export {

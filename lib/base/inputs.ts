@@ -9,7 +9,7 @@ export const uuid = z
     z.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'a UUID (8-4-4-4-12 hex digits)' }),
   );
 
-/** Half a surrogate pair can be neither part of a URL nor stored as UTF-8. */
+/** Text without half a surrogate pair, which can be neither part of a URL nor stored as UTF-8. */
 export const wellFormed = z.refine((text) => String(text).isWellFormed(), { error: 'well-formed Unicode' });
 
 /** Well-formed text with at least one character that is not white space. */
@@ -28,10 +28,10 @@ export function wholeNumber(least: number, most: number) {
 /** True or false. */
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** ISO 8601; a time needs its zone, or it would differ from machine to machine. */
+/** A date or time in ISO 8601. A time needs its zone, or it would mean another moment on another machine. */
 const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** False for days that `Date.parse` reads as a day of the next month, such as February 30. */
+/** Whether the date exists: `Date.parse` would read February 30 as a day of March. */
 function isDate(text: string): boolean {
   const day = DATE.exec(text)?.[1];
   if (day === undefined || Number.isNaN(Date.parse(text)) || Number.isNaN(Date.parse(day))) return false;
@@ -49,8 +49,8 @@ export const utcTime = z.pipe(
 const PAST = 'a day that has begun, such as 2026-11-21, or a time such as 2026-11-21T09:15:00Z';
 
 /**
- * A day, meaning its last millisecond in UTC, or now while it has not ended; or a time. It has begun by the clock. The
- * output is epoch milliseconds.
+ * A day or a time that has begun, as epoch milliseconds. A day means its last millisecond in UTC, or now
+ * while it has not ended.
  */
 export const pastMoment = z.pipe(
   z
@@ -82,7 +82,10 @@ export const each = <T extends z.core.SomeType>(
     whole('a list without duplicates', (list) => new Set(list).size === list.length),
   );
 
-/* Objects with names from outside: zod's `record` silently drops a member named `__proto__`. */
+/*
+ * Objects with names from outside. They are not zod's `record`, which silently drops a member named
+ * `__proto__`.
+ */
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -97,7 +100,10 @@ export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an
     { error },
   );
 
-/** The object's own member, for names from outside: every object also inherits `constructor`, `toString` and `__proto__`. */
+/**
+ * The object's own member, for names from outside: without this check, `constructor`, `toString` and
+ * `__proto__` would be found in every object.
+ */
 export const own = <Value>(
   object: Readonly<Partial<Record<string, Value>>>,
   name: string,

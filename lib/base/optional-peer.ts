@@ -1,6 +1,6 @@
 import { errorText, firstLine } from './faults.ts';
 
-/** A client of the SDK of AWS: any of version 3 that is not older than the tested one. */
+/** An AWS client of the SDK: any version 3 that is not older than the tested one. */
 const clientOf = (service: string) => ({ title: `the AWS client of ${service}`, version: '3' });
 
 /** The optional peers of the package: the title of each, and the version to install, which `package.json` allows. */
@@ -17,7 +17,10 @@ export const optionalPeers = {
 
 export type PeerName = keyof typeof optionalPeers;
 
-/** A peer cannot be loaded: it is not installed, or not for this machine. The message has the command that installs it. */
+/**
+ * Thrown if a peer cannot be loaded: it is not installed, or does not run on this machine. The message has
+ * the command that installs it.
+ */
 export class PeerMissingError extends Error {
   override readonly name = 'PeerMissingError';
 }
@@ -40,7 +43,7 @@ export async function loadPeer<T>(peer: PeerName, load: () => Promise<T>): Promi
   }
 }
 
-/** Throws `PeerMissingError` for all of these peers that are not installed together. Loads none of them. */
+/** Throws one `PeerMissingError` for all of these peers that are not installed. Loads none of them. */
 export function needPeers(peers: readonly PeerName[]): void {
   const missing = peers.filter((peer) => !isInstalled(peer));
   if (missing.length > 0) throw new PeerMissingError(`${absent(missing)}: ${installing(missing)}`);

@@ -11,11 +11,11 @@ type RetryOptions = {
   /** Milliseconds before retry `retry` (1 is the first). Default: a backoff of up to 5 s. */
   readonly waitMs?: (retry: number, random: number) => number;
   /**
-   * Milliseconds after which a try counts as trouble; it is abandoned when the time is over. Default: no try is
-   * watched.
+   * Milliseconds after which a try is reported as slow; when the time is over, it is abandoned. Default: slow
+   * tries are not reported.
    */
   readonly slowMs?: number;
-  /** Called after try `tries` has failed, and while one takes long, with the error. */
+  /** Called with the error after try `tries` has failed, and repeatedly while a try is slow. */
   readonly onTrouble?: (error: unknown, tries: number) => void;
 };
 
@@ -23,10 +23,13 @@ class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
-/** The longest wait: after an outage, work continues within it. */
+/** The waits between tries: work resumes at most 5 s after an outage ends. */
 const BACKOFF = { baseDelayMs: 400, maxDelayMs: 5_000 };
 
-/** Tries at least once, until it succeeds, cannot succeed, or time is up; `work` gets the number of the try, from 1. */
+/**
+ * Repeats `work` until it succeeds, cannot succeed, or time is up; at least once. `work` gets the number of
+ * the try, from 1.
+ */
 export async function retryUntil<T>(work: (tries: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { untilMs = () => Number.POSITIVE_INFINITY, mayPass = () => true, onTrouble } = options;
   const { now, sleep, random, waitMs = (retry, chance) => backoffMs(retry, chance, BACKOFF) } = options;
@@ -47,7 +50,7 @@ export async function retryUntil<T>(work: (tries: number) => Promise<T>, options
 /** A reason avoids allocating an error with a stack. */
 const SETTLED = 'settled';
 
-/** Waits for a try until time is up: a try that hangs must not keep an invocation from responding. */
+/** Waits for a try until time is up: otherwise a try that hangs would keep an invocation from responding. */
 async function withWatchdog<T>(
   trying: Promise<T>,
   tries: number,
@@ -64,7 +67,7 @@ async function withWatchdog<T>(
       if (now() >= untilMs()) throw error;
     }
   };
-  // Once the try has settled, the watch is ended by an abort whose rejection is ignored.
+  // Once the try has settled, an abort ends the watch; the rejection that follows is ignored.
   return Promise.race([
     tried,
     watch().catch((error: unknown) => (settled.signal.aborted ? tried : Promise.reject(error))),

@@ -2,14 +2,17 @@ import { StoreError, type StoreFailure } from './error.ts';
 
 export type Boundary = {
   /**
-   * `doing` is the action and its object, `get latest.json`. `work` receives it with the location, for its own
-   * failures.
+   * Runs `work` on the store. `doing` names the action and its object, such as `get latest.json`; `work`
+   * receives it together with the location, for its own errors.
    */
   run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
 };
 
-/** Runs an adapter's work so that it throws only the caller's own abort, or a `StoreError` by `explain`. */
+/**
+ * Creates a function that runs an adapter's work. It throws only the caller's own abort, or the `StoreError`
+ * that `explain` makes of an error.
+ */
 export function createBoundary(location: string, explain: (error: unknown) => StoreFailure): Boundary {
   const triedOf = (doing: string) => `${doing} in ${location}`;
   const translate = (doing: string, signal: AbortSignal | undefined, error: unknown): unknown => {
@@ -41,8 +44,8 @@ export function createBoundary(location: string, explain: (error: unknown) => St
 }
 
 /**
- * Stores a caller's pieces. If they throw, it throws the same error: otherwise the boundary would report it as its own
- * failure.
+ * Stores pieces that the caller produces. If producing them throws, that error is thrown unchanged and not
+ * reported as a failure of the store.
  */
 export async function withPieces<T>(
   pieces: AsyncIterable<Uint8Array>,

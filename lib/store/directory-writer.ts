@@ -27,9 +27,10 @@ const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 type Signal = AbortSignal | undefined;
 
 /**
- * First the bytes are written to disk in a temporary file; then, under the key's lock, the condition is checked, and
- * one rename puts the new file in its place: a killed process leaves the old object or the new one. Unconditional
- * changes take the lock too, or they could happen between another's check and its rename.
+ * Creates the functions that change a directory store. The bytes are written to disk in a temporary file;
+ * then, under the key's lock, the condition is checked and one rename puts the new file in its place: a
+ * killed process leaves the old object or the new one. Unconditional changes take the lock too, or they could
+ * happen between another process's check and its rename.
  */
 export function createDirectoryWriter(root: string) {
   const temporaryFolder = join(root, TEMPORARY);
@@ -84,7 +85,7 @@ function createPreparation(
   temporaryFolder: string,
   reserve: ReturnType<typeof createReserve>,
 ): () => Promise<void> {
-  // It only saves space.
+  // Sweeping only saves space.
   const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
   const keepOutOfGitOnce = once(() => keepOutOfGit(root));
   return async () => {
@@ -102,7 +103,7 @@ function createPreparation(
 async function keepOutOfGit(root: string): Promise<void> {
   const found = await readdir(root).catch(unlessCode(['ENOENT'], [RESERVED_FOLDER]));
   if (found.length !== 1 || found[0] !== RESERVED_FOLDER) return;
-  // It may contain customers' texts.
+  // The folder may contain customers' texts.
   await makeFolder(root, (path) => mkdir(path, path === root ? { mode: 0o700 } : {}));
   await writeFile(join(root, IGNORE_FILE), '*\n', { flag: 'wx' }).catch(unlessCode(['EEXIST'], undefined));
 }
@@ -173,14 +174,18 @@ async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (isRemoved) await removeEmptyFolders(root, dirname(folder));
 }
 
-// A rename is on disk once its folder is synced, and a new folder once its parent is. Windows syncs none.
+// Syncs folders: a rename is on disk once its folder is synced, and a new folder once its parent is. Windows
+// does not sync folders.
 async function syncFolders(root: string, folder: string): Promise<void> {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
   await handle?.sync().catch(unlessCode(['EPERM'], undefined));
   if (folder !== '.') await syncFolders(root, dirname(folder));
 }
 
-/** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
+/**
+ * A file that is complete and on disk, but not yet visible to readers. Disposing removes it unless it was
+ * moved.
+ */
 type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
 export const writeTemporary = (
@@ -195,8 +200,9 @@ export const writeTemporary = (
   });
 
 /**
- * A hard link in `folder` to the file at `source`, which is on disk: no file of a store is ever rewritten, a new one
- * takes its name. A copy if the file system has no hard links, or the file is another user's.
+ * Creates a hard link in `folder` to the file at `source`, which is on disk. That is safe, since files of a
+ * store are replaced and never rewritten. It is a copy if the file system has no hard links, or the file is
+ * another user's.
  */
 const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {
@@ -211,7 +217,10 @@ const linkToTemporary = (folder: string, source: string): Promise<TemporaryFile>
     await file.sync();
   });
 
-/** Removes files not written to for an hour by the file system's own clock, which is read from a new file. */
+/**
+ * Removes temporary files that were last written over an hour ago, by the file system's own clock, which is
+ * read from a new file.
+ */
 async function sweepTemporary(folder: string): Promise<void> {
   const paths = (await readdir(folder)).map((name) => join(folder, name));
   await using fresh = await writeTemporary(folder, Buffer.alloc(0));
@@ -242,9 +251,9 @@ async function createTemporary(
 }
 
 /**
- * Finds what a directory store holds under a key, segment by segment, so that no link on the way leads out. Throws
- * `key-conflict` at a link, a socket or a device. `below-object`: a
- * leading part of the key, `at`, is itself an object.
+ * Finds what a directory store has under a key. It walks segment by segment, so that no link leads out of the
+ * store. Throws `key-conflict` at a link, a socket or a device. `below-object`: a leading part of the key,
+ * `at`, is itself an object.
  */
 export async function findOccupant(
   root: string,
@@ -296,7 +305,10 @@ type Lock = {
 type HeldLock = {
   /** Moves the caller's file out of the lock to `path`, in one step that fails if the lock was lost. */
   moveTo(path: string): void;
-  /** Renews the lock: no other process takes it over for the next seconds. For changes other than moving the file. */
+  /**
+   * Renews the lock, so that no other process takes it over for the next seconds. It is needed for changes
+   * other than moving the file.
+   */
   renew(): void;
 };
 
@@ -359,10 +371,15 @@ async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<
   }
 }
 
-/** Windows moves no folder to where one is, even an empty one. */
+/**
+ * The error codes for a target that exists. Windows moves no folder onto another, not even onto an empty one.
+ */
 const taken = () => ['ENOTEMPTY', 'EEXIST', ...(process.platform === 'win32' ? ['EPERM'] : [])];
 
-/** Moves the file in the lock to `folder`, as it was called there, once it has had the same name for `STALE_MS`. */
+/**
+ * Creates a function that moves the lock's file to `folder` once it has had the same name for `STALE_MS`, so
+ * that an abandoned lock is removed.
+ */
 function createWatch(path: string, folder: string): () => Promise<void> {
   let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
   return async () => {
@@ -395,9 +412,7 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
   function beatOn(): void {
     try {
       renew();
-    } catch {
-      // It records when the lock is used.
-    }
+    } catch {}
   }
   const timer = setInterval(beatOn, BEAT_MS).unref();
   return {
@@ -412,20 +427,26 @@ function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
   };
 }
 
-/** Another process that deletes the last object of a folder may remove the folder above at any time. */
+/**
+ * Maximum tries: another process that deletes the last object of a folder may remove the folder above at any
+ * time.
+ */
 const MAX_ATTEMPTS = 10;
 
 const SET_GROUP = 0o2000;
 
 /**
- * The permissions of what is created in a folder: for its owner, since it may contain customers' texts; for its group
- * too in a folder with `chmod g+s`, as far as the umask allows.
+ * The permissions of what is created in a folder: for its owner only, since it may contain customers' texts;
+ * for its group too in a folder with `chmod g+s`, as far as the umask allows.
  */
 async function modeIn(folder: string): Promise<number> {
   return ((await stat(folder)).mode & SET_GROUP) === 0 ? 0o700 : 0o770;
 }
 
-/** Node's own `recursive` reports ENOENT on a read-only file system, and never returns in `/proc`. */
+/**
+ * Creates a folder and its parents. Node's own `recursive` reports ENOENT on a read-only file system, and
+ * never returns in `/proc`.
+ */
 export async function makeFolder(
   folder: string,
   make: (path: string) => Promise<void> = makePrivate,
@@ -434,7 +455,7 @@ export async function makeFolder(
     try {
       return await make(folder);
     } catch (error) {
-      // A file in place of the folder is reported when something is stored in it.
+      // A file in place of the folder is reported when something is stored there.
       if (errorCode(error) === 'EEXIST') return;
       const parent = dirname(folder);
       if (errorCode(error) !== 'ENOENT' || attempt === MAX_ATTEMPTS || parent === folder) throw error;

@@ -9,9 +9,10 @@ import { checkKey, checkPrefix, compareKeys, isKey } from './key.ts';
 import { type ListedObject, MAX_OBJECT_BYTES, type Store } from './store.ts';
 
 /**
- * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
- * content in hex; content types are not stored. Needs a file system that all writers share and that preserves names: on
- * a case-insensitive one, keys that differ only in case are one object.
+ * Opens a store whose objects are files under `directory`, which is created with the first one.
+ * An object's etag is the SHA-256 of its content in hex; content types are not stored. The file system must
+ * be shared by all writers and preserve names: on a case-insensitive one, keys that differ only in case are
+ * one object.
  */
 export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
@@ -78,7 +79,7 @@ async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array
 
 const CHUNK_BYTES = 256 * 1024;
 
-// One open file is one version of the object, whatever is renamed over its name in the meantime.
+// An open file stays one version of the object, even if another file is renamed to its name.
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);
 
@@ -86,7 +87,7 @@ export function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
-      // Where nothing can be created, nothing is missing.
+      // If no folder can be created, the reason is not that something is missing.
       return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
     case 'EACCES':
     case 'EPERM':
@@ -109,7 +110,10 @@ export function explainFileError(error: unknown): StoreFailure {
 const isOfMkdir = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'mkdir';
 
-/** In byte order, with one folder's names in memory and no lock. Files whose names cannot be keys are left out. */
+/**
+ * Lists objects in byte order, without a lock and with the names of one folder in memory. Files whose names
+ * cannot be keys are left out.
+ */
 async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
   if (await mayHold(root, prefix)) yield* walk(root, prefix);
 }
@@ -120,7 +124,7 @@ async function* listFolders(root: string, prefix: string): AsyncGenerator<string
   for (const { key, isFolder } of await entriesOf(root, prefix)) if (isFolder) yield key;
 }
 
-/** False if the folder of a prefix does not exist, is no folder, or lies behind a link. */
+/** Whether a folder can have objects: false if it does not exist, is not a folder, or lies behind a link. */
 async function mayHold(root: string, prefix: string): Promise<boolean> {
   checkPrefix(prefix);
   const folder = folderOf(prefix);

@@ -14,12 +14,15 @@ export type StoreFailure =
   | { readonly kind: 'denied'; readonly code: string }
   /** For a directory: its file system is read-only, or full. */
   | { readonly kind: 'read-only' | 'full'; readonly code: string }
-  /** Others wrote to the key, or the service was overloaded or failed, for longer than a caller should wait. */
+  /**
+   * Others kept writing to the key, or the service was overloaded or failed, for longer than a caller should
+   * wait.
+   */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 
-/** The one error of `lib/store`. Its message says what was tried, on what, and what came back. */
+/** The error of `lib/store`. Its message says what was tried, on what, and what came back. */
 export class StoreError extends ServiceError {
   override readonly name = 'StoreError';
   readonly part = 'store';
@@ -64,7 +67,10 @@ function describe(failure: StoreFailure): string {
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Returns `value` for an error with one of `codes`, and rethrows every other error. For `catch` of a promise. */
+/**
+ * Returns `value` for an error with one of `codes`, and rethrows every other error. It is the argument of a
+ * promise's `catch`.
+ */
 export const unlessCode =
   <T>(codes: readonly string[], value: T) =>
   (error: unknown): T => {

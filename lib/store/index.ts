@@ -1,4 +1,6 @@
-/* Objects in S3 or a directory, one interface. What opens either is loaded by `openStore`. */
+/*
+ * Objects in S3 or a directory behind one interface. `openStore` loads the modules of the one that is used.
+ */
 
 export { makeFolder } from './directory-writer.ts';
 export { errorCode, StoreError, type StoreFailure } from './error.ts';

@@ -26,12 +26,12 @@ const MAX_KEY_BYTES = 1024;
 function whatKeyMustBe(key: string): string | undefined {
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `at most ${MAX_KEY_BYTES} bytes of UTF-8`;
   if (!key.isWellFormed()) return 'well-formed Unicode';
-  // XML, in which S3 lists keys, cannot contain control characters, and a terminal cannot show them.
+  // Control characters are not allowed in XML, in which S3 lists keys, and a terminal cannot show them.
   if (/[\p{Cc}\\]/u.test(key)) return 'no control characters and no backslash';
   const segments = key.split('/');
   if (segments.includes('')) return 'names with single slashes between them and none at either end';
   if (segments.includes('.') || segments.includes('..')) return 'no segment "." or ".."';
-  // A file system may ignore case, so the folder is refused in upper and lower case.
+  // A file system may ignore case, so the reserved names are refused in upper and lower case.
   const reserved = [RESERVED_FOLDER, IGNORE_FILE].find((name) => name === segments[0]?.toLowerCase());
   return reserved === undefined ? undefined : `a first segment other than "${reserved}"`;
 }
@@ -65,9 +65,9 @@ export const keySegment = (id: string): string =>
     .replace(/\.$/, '.!0')
     .replace(RESERVED_BY_WINDOWS, '!0$&');
 
-/** The id of a segment; undefined if `keySegment` returns no such segment. */
+/** The id that a segment stands for; undefined if `keySegment` returns no such segment. */
 export function idOfSegment(segment: string): string | undefined {
-  // From left to right: what looks like `!0` may be the end of a run and a digit.
+  // Read from left to right: what looks like `!0` may be the end of a run, followed by a digit.
   const id = segment.replace(
     /!!([^!]*)!|!([a-z])|!-|!([._])|(!0)/g,
     (_, run?: string, capital?: string, start?: string, nothing?: string) =>
@@ -79,7 +79,7 @@ export function idOfSegment(segment: string): string | undefined {
 const SHIFTED_RUN = /[A-Z:](?:[A-Z0-9.:-]*[A-Z:])?/g;
 const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
 
-/** From this number on, one escape for all capitals and colons is shorter than one for each. */
+/** The number of capitals and colons from which one escape for all is shorter than one for each. */
 const MIN_IN_RUN = 4;
 
 function shifted(run: string): string {

@@ -7,10 +7,16 @@ import { StoreError, unlessCode } from './error.ts';
 import { isKey } from './key.ts';
 import type { Store } from './store.ts';
 
-/** A directory need not exist yet. The modules of the other kind are not loaded. Throws a `bad-location` StoreError. */
+/**
+ * Opens the store at a location. A directory need not exist yet. The modules of the other kind are not
+ * loaded. Throws a `bad-location` StoreError.
+ */
 export async function openStore(
   location: string,
-  /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
+  /**
+   * `s3` is a function that creates the client, or the environment for `createS3Client`. Default: the SDK's
+   * own configuration.
+   */
   options: {
     readonly s3?: (() => S3Client | Promise<S3Client>) | AwsEnvironment;
   } = {},
@@ -68,7 +74,7 @@ function parseLocation(
   return { kind: 's3', bucket, prefix };
 }
 
-// A location given by mistake may be a URL with a password in it.
+// The location is not quoted in full: given by mistake, it may be a URL with a password in it.
 const badLocation = (expected: string, got: string): StoreError =>
   new StoreError('open the store (SYNC_STORE)', {
     kind: 'bad-location',
@@ -92,7 +98,10 @@ export async function linkToObject(
   });
 }
 
-/** The key in a store at `s3://bucket/prefix` of an object that an event names. Throws if the object is elsewhere. */
+/**
+ * The key of an object that an event names, in the store at `s3://bucket/prefix`. Throws if the object is
+ * elsewhere.
+ */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {
   const root = `${location.replace(/\/$/, '')}/`;
   const address = `s3://${bucket}/${objectKey}`;

@@ -4,22 +4,22 @@ import { once } from '../base/index.ts';
 import { errorCode, unlessCode } from './error.ts';
 
 /*
- * Space that is reserved while there is plenty, and released when the disk is full: for acts that free space, since
- * deleting needs a lock and a mark, and for what was paid for. It consists of files of several blocks, since inodes run
- * out as well as bytes.
+ * Space that is reserved while there is plenty, and released when the disk is full. It is used to free more
+ * space, since deleting needs a lock and a mark, and to store results that were paid for. It consists of
+ * files of several blocks, since both inodes and bytes run out.
  */
 
 const FILES = 8;
 const FILE_BYTES = 16 * 1024;
 
-/** A disk has no room if it has less than this many reserves. */
+/** A disk with fewer free reserves than this has no room for one. */
 const MIN_ROOM = 8;
 
-/** A reserve in a folder of its own, whose parent exists. */
+/** Creates a reserve in a folder of its own, whose parent exists. */
 export function createReserve(folder: string) {
   const spend = () => rm(folder, { force: true, recursive: true });
   return {
-    /** Reserves the space, once in a process, if there is plenty. Never throws. */
+    /** Reserves the space if there is plenty, once a process. Never throws. */
     take: once(async (): Promise<void> => {
       try {
         const taken = await readdir(folder).catch(unlessCode(['ENOENT'], []));
@@ -30,11 +30,11 @@ export function createReserve(folder: string) {
         for (let index = 0; index < FILES; index += 1)
           await writeFile(join(folder, String(index)), Buffer.alloc(FILE_BYTES), { mode: 0o600 });
       } catch {
-        // Less than a whole reserve would only take space from others.
+        // An incomplete reserve would only take space from others.
         await spend().catch(() => undefined);
       }
     }),
-    /** Does something, and if the disk is full, once more with the space of the reserve. */
+    /** Runs `work`; if the disk is full, runs it once more with the reserved space released. */
     async lend<T>(work: () => Promise<T>, isFull: (error: unknown) => boolean = isFullDisk): Promise<T> {
       try {
         return await work();

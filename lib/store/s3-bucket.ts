@@ -8,8 +8,8 @@ import {
 import { readAwsFault } from '../base/aws/index.ts';
 
 /**
- * Reads the region, versions and lifecycle of a bucket. What these credentials may not read is reported as such.
- * `faults`: how its rules break a promise, a line each.
+ * Reads the region, versions and lifecycle of a bucket; reports what these credentials may not read.
+ * `faults`: how the lifecycle rules endanger stored objects, a line each.
  */
 export async function examineBucket(
   client: S3Client,
@@ -60,15 +60,17 @@ async function regionsOf(client: S3Client, bucket: string, abort: { readonly abo
   return { found, set: await client.config.region() };
 }
 
-/** What expires by plan: work folders, results and texts, by `lifetimes` of the template. */
+/**
+ * Prefixes whose objects expire by design: work folders, results and texts, by `lifetimes` of the template.
+ */
 const MAY_EXPIRE = ['work/', 'results/', 'inbox/', 'scores/', 'refused/'] as const;
 
 /** Storage classes whose objects must be restored for hours before they can be read. */
 const ARCHIVES: readonly string[] = ['GLACIER', 'DEEP_ARCHIVE'];
 
 /**
- * The rules that delete or archive objects under `root` that should stay, in words. A rule for tagged objects is taken
- * as intended.
+ * Describes the rules that delete or archive objects under `root` that must stay. A rule for tagged objects
+ * is assumed to be intended.
  */
 export function ruleFaults(rules: readonly LifecycleRule[], root: string): readonly string[] {
   return rules.flatMap(({ ID = 'without a name', Status, Filter, Prefix, Expiration, Transitions = [] }) => {

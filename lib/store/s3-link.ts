@@ -3,18 +3,21 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { AwsEnvironment } from '../base/aws/index.ts';
 import { createS3Client } from './s3-client.ts';
 
-/** Signs a link to an object with the credentials of this process. No request is made: the object need not exist. */
+/**
+ * Signs a link to an object with the credentials of this process. Sends no request: the object need not
+ * exist.
+ */
 export async function signLink(options: {
   readonly bucket: string;
   readonly key: string;
-  /** At most seven days: the limit of S3. */
+  /** How long the link is valid: at most seven days, the limit of S3. */
   readonly seconds: number;
   readonly environment: AwsEnvironment;
 }): Promise<{
   readonly url: string;
   /**
-   * When the credentials that signed it expire, and the link with them; undefined if they do not expire, or it is
-   * unknown.
+   * When the credentials that signed the link expire, and the link with them; undefined if they do not
+   * expire, or it is unknown.
    */
   readonly credentialsEnd: Date | undefined;
   readonly isTemporary: boolean;

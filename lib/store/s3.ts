@@ -36,11 +36,15 @@ type Signal = AbortSignal | undefined;
 type OwnFolder = { readonly client: S3Client; readonly bucket: string; readonly folder: string };
 
 /**
- * An object's etag is S3's ETag. The client makes three attempts (or `AWS_MAX_ATTEMPTS`), and verifies checksums.
- * Throws a `bad-key` StoreError for a prefix that is not a valid key.
+ * Opens a store in a bucket. An object's etag is S3's ETag. The client makes three attempts (or
+ * `AWS_MAX_ATTEMPTS`), and verifies checksums. Throws a `bad-key` StoreError for a prefix that is not a valid
+ * key.
  */
 export function createS3Store(
-  /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
+  /**
+   * `prefix` is a folder of the bucket, without a trailing slash. If it is absent or empty, the store is the
+   * whole bucket.
+   */
   options: {
     readonly client: S3Client;
     readonly bucket: string;
@@ -156,7 +160,9 @@ async function* pagesOf(
   }
 }
 
-/** Keys that no store could have written, such as the console's folder markers, are left out. */
+/**
+ * Lists objects. Keys that no store could have written, such as the console's folder markers, are left out.
+ */
 async function* listObjects(own: OwnFolder, under: string, signal: Signal): AsyncGenerator<ListedObject> {
   for await (const { Contents = [] } of pagesOf(own, under, signal))
     for (const { Key = '', Size = 0, ETag = '', LastModified } of Contents) {
@@ -173,7 +179,10 @@ async function* listFolders(own: OwnFolder, under: string, signal: Signal): Asyn
     }
 }
 
-/** None in a bucket without versions. Markers of deletions stay: without them an older version would come back. */
+/**
+ * Lists overwritten and deleted versions; a bucket without versions has none. Delete markers stay: without
+ * them an older version would come back.
+ */
 async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
   under: string,
@@ -208,7 +217,7 @@ async function* listOldVersions(
 
 const TAGGED_AT_ONCE = 8;
 
-/** Sets this tag on objects of the folder, in place of all others. A missing object is skipped. */
+/** Sets this tag on objects of the folder, replacing all other tags. A missing object is skipped. */
 async function tagObjects(
   own: OwnFolder,
   under: string,
@@ -231,7 +240,7 @@ function unlessGone(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NoSuchKey') throw error;
 }
 
-/** A store that speaks S3 and has no versions may not know the request. */
+/** Ignores the error of a service that speaks S3, has no versions, and does not know the request. */
 function unlessUnknown(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NotImplemented') throw error;
 }
@@ -252,7 +261,7 @@ function explainS3Error(error: unknown): StoreFailure {
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Throws ETIMEDOUT if none arrive for `mostPauseMs` while the reader waits for them. */
+/** Reads a body. Throws ETIMEDOUT if no bytes arrive for `mostPauseMs` while the reader waits for them. */
 async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {
   const giveUp = () =>
     body.destroy(Object.assign(new Error(`no bytes for ${mostPauseMs} ms`), { code: 'ETIMEDOUT' }));
@@ -268,7 +277,10 @@ async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uin
   }
 }
 
-/** Throws a `too-large` StoreError above `mostBytes`, before any is read if S3 reports the size. */
+/**
+ * Reads a whole body. Throws a `too-large` StoreError above `mostBytes`: before any byte is read if S3
+ * reports the size.
+ */
 async function wholeBody(
   { body, sizeBytes }: { readonly body: Readable; readonly sizeBytes: number | undefined },
   limits: { readonly tried: string; readonly mostBytes: number; readonly mostPauseMs: number },
@@ -290,12 +302,16 @@ async function wholeBody(
 
 type S3Object = Pick<PutObjectCommandInput, 'Bucket' | 'Key'> & { readonly Body: Uint8Array | Readable };
 
-/** Undefined rather than an empty object: without options the client reuses its prepared middleware. */
+/**
+ * The options with the signal. Without a signal it is undefined rather than an empty object: without options
+ * the client reuses its prepared middleware.
+ */
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);
 
 /**
- * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
- * condition when the object appears: with the last part. A stream must have no condition: it can be sent only once.
+ * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3
+ * checks the condition at the end, with the last part. A stream must have no condition, since it can be sent
+ * only once.
  */
 async function putS3Object(
   client: S3Client,
@@ -323,7 +339,7 @@ async function putS3Object(
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') {
         const found = await findOwn(client, place, write, signal);
-        // A put without a condition cannot fail one.
+        // A put without a condition cannot fail by one.
         if (found.kind === 'condition-failed' && condition === undefined) throw error;
         return found;
       }
@@ -343,16 +359,16 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * 412, or 404 under If-Match: another writer's object is there, or none, unless the request was sent before and only its
- * response was lost: then the object is ours. 409 ConditionalRequestConflict says only that another write was in
- * progress: try again.
+ * What an error of a conditional put means. 412, or 404 under If-Match: another object is there, or none;
+ * unless the request was sent before and only its response was lost: then the object is ours. 409
+ * ConditionalRequestConflict says only that another write was in progress: try again.
  */
 function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);
   // After a lost response, completing the upload again finds no upload.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   if (condition === undefined) return 'throw';
-  // S3 may have begun a response of 200 before it checked: then only the code shows the refusal.
+  // S3 may start a response with 200 before it checks the condition: then only the code shows the refusal.
   const isRefused =
     status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
@@ -390,7 +406,7 @@ async function send(
 }
 
 async function sendParts(client: S3Client, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
-  // Most functions store no large object.
+  // Loaded here, since most functions store no large object.
   const { Upload } = await import('@aws-sdk/lib-storage');
   signal?.throwIfAborted();
   // Upload takes a controller, where everything else takes a signal.
@@ -402,13 +418,14 @@ async function sendParts(client: S3Client, input: PutObjectCommandInput, signal:
     params: input,
     partSize: PART_BYTES,
     abortController,
-    // It would abort only some failed uploads, and throw that error instead of the first one.
+    // Otherwise it would abort only some of the failed uploads, and throw that error instead of the first
+    // one.
     leavePartsOnError: true,
   });
   try {
     return await upload.done();
   } catch (error) {
-    // Leftover parts cost money. No error here may hide the first one.
+    // Leftover parts cost money. An error here must not hide the first one.
     const { Bucket, Key } = input;
     const parts = { Bucket, Key, UploadId: upload.uploadId };
     if (upload.uploadId !== undefined)

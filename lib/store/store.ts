@@ -1,4 +1,4 @@
-/** The content of a key. `etag` changes whenever the content does; opaque to the caller. */
+/** The content of a key. `etag` changes whenever the content does; callers only compare it. */
 export type StoredObject = { readonly body: Buffer; readonly etag: string };
 
 /** A condition on the object under the key: it must not exist, or must still have this etag. */
@@ -9,13 +9,16 @@ type Abortable = { readonly signal?: AbortSignal | undefined };
 export type PutOptions = Abortable & {
   readonly condition?: PutCondition;
   readonly contentType?: string;
-  /** The SHA-256 of the body in hex, if the caller knows it: a directory need not compute it again, for the etag. */
+  /**
+   * The SHA-256 of the body in hex, if the caller knows it: a directory store need not compute it again for
+   * the etag.
+   */
   readonly sha256?: string;
-  /** The tag of the object from the start, if objects of the store have tags. Default: none. */
+  /** The tag that the object gets when it is created, if the store supports tags. Default: no tag. */
   readonly tag?: Tag | undefined;
   /**
-   * Whether the space that a directory reserves for a full disk may be used: to free space, or for what was paid for.
-   * Default: false.
+   * Whether this write may use the space that a directory store reserves for a full disk: to free space, or
+   * to store what was paid for. Default: false.
    */
   readonly mayUseReserve?: boolean | undefined;
 };
@@ -26,9 +29,15 @@ export const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 export type ListedObject = {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Changes when other content is stored. In S3 it is the etag that `get` and `put` return; opaque to the caller. */
+  /**
+   * Changes when other content is stored. In S3 it is the etag that `get` and `put` return; callers only
+   * compare it.
+   */
   readonly mark: string;
-  /** When it was stored last, in epoch milliseconds, by the clock of the disk or of S3; absent where that is not known. */
+  /**
+   * When it was last stored, in epoch milliseconds, by the clock of the disk or of S3; absent if that is
+   * unknown.
+   */
   readonly storedMs?: number | undefined;
 };
 
@@ -43,48 +52,66 @@ export type ListedObject = {
 export type Store = {
   /** Its location, for people: `s3://bucket/prefix` or the absolute path of the directory. */
   readonly location: string;
-  /** The whole object, or undefined if there is none. For small objects: manifests, `latest.json`. */
+  /**
+   * The whole object, or undefined if it does not exist. Meant for small objects: manifests, `latest.json`.
+   */
   get(
     key: string,
     options?: Abortable & {
-      /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MAX_OBJECT_BYTES`. */
+      /**
+       * Maximum bytes: a larger object is a `too-large` failure, and its bytes are not read. Default:
+       * `MAX_OBJECT_BYTES`.
+       */
       readonly mostBytes?: number;
     },
   ): Promise<StoredObject | undefined>;
-  /** The object's bytes as they arrive, or undefined if there is none. For parts. Read the stream to its end, or abort it. */
+  /**
+   * The object's bytes as they arrive, or undefined if it does not exist. Meant for parts. Read the stream to
+   * its end, or abort it.
+   */
   stream(key: string, options?: Abortable): Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
-   * `stored` with the new etag, or `condition-failed`: another writer's object is there, and was left alone. `body`
-   * belongs to the caller again once this has resolved.
+   * Stores an object. Returns `stored` with the new etag, or `condition-failed`: another writer's object is
+   * there and was not changed. The caller may reuse `body` once this has resolved.
    */
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<PutResult>;
-  /** Replaces any other. Memory holds a few pieces of 8 MiB. What `pieces` throws is thrown, and nothing stored. */
+  /**
+   * Stores an object from a stream, replacing any other object under the key. Takes memory for a few pieces
+   * of 8 MiB. If `pieces` throws, the error is rethrown and nothing is stored.
+   */
   putStream(key: string, pieces: AsyncIterable<Uint8Array>, options?: Abortable): Promise<void>;
   /** Copies one object within the store, overwriting any other. If there is no source, the failure is `missing`. */
   copy(from: string, to: string, options?: Abortable): Promise<void>;
-  /** Every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Names that are not keys are left out. */
+  /**
+   * Lists every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Files and objects
+   * whose names are not valid keys are left out.
+   */
   list(prefix: string, options?: Abortable): AsyncGenerator<ListedObject>;
   /**
-   * Every folder with objects whose key starts with `prefix`, without those within it, in no order: `a/run` if there
-   * is an object `a/run/1/x`, for the prefix `a/r`. However many objects they hold, only the folders are read.
+   * Lists every folder with objects whose key starts with `prefix`, without the folders in it, in no order:
+   * `a/run` if there is an object `a/run/1/x`, for the prefix `a/r`. Only folders are read, however many
+   * objects they hold.
    */
   folders(prefix: string, options?: Abortable): AsyncGenerator<string>;
-  /** Deletes the object; it is not an error if there is none. */
+  /** Deletes the object, if it exists. */
   delete(key: string, options?: Abortable): Promise<void>;
-  /** The file that is the object; it must not be changed. Absent if the store's objects are no files. */
+  /** The file that holds the object; it must not be changed. Absent if the store's objects are not files. */
   fileOf?(key: string): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined>;
   /** Overwritten or deleted content that can still be read. Absent if the store never keeps any. */
   oldVersions?(prefix: string, options?: Abortable): AsyncGenerator<OldVersion>;
-  /** Replaces all other tags; if it throws, some may have it. Absent if the store's objects have no tags. */
+  /**
+   * Sets a tag on all objects, replacing their other tags. If it throws, some of them may have it. Absent if
+   * the store has no tags.
+   */
   tagAll?(prefix: string, tag: Tag, options?: Abortable): Promise<void>;
 };
 
 export type Tag = { readonly name: string; readonly value: string };
 
-/** Content that a key no longer has. `erase` removes it for good. */
+/** A former content of a key. `erase` removes it for good. */
 export type OldVersion = {
   readonly key: string;
-  /** The whole of it; a `too-large` failure above `MAX_OBJECT_BYTES`. */
+  /** Reads all of it. Throws a `too-large` failure above `MAX_OBJECT_BYTES`. */
   read(): Promise<Buffer>;
   erase(): Promise<void>;
 };

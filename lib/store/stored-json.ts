@@ -13,7 +13,7 @@ export const MAX_LIST_BYTES = 128 * 1024 * 1024;
 /** Maximum values in a stored JSON object: parsed, they take less than a gigabyte. */
 const MAX_VALUES = 3_000_000;
 
-/** A stored object is missing or invalid; the message names it. */
+/** Thrown if a stored object is missing or invalid; the message names the object. */
 export class StoredObjectError extends Error {
   override readonly name = 'StoredObjectError';
   readonly kind: 'missing' | 'invalid';
@@ -35,13 +35,13 @@ export const unlessDamaged =
 type StoredJson<T> = { readonly value: T; readonly etag: string };
 
 type Expected<T> = {
-  /** What the object is, in words: `a manifest`. */
+  /** The kind of object, in words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;
   readonly mostBytes?: number | undefined;
 };
 
-/** The JSON object under a key. Throws `StoredObjectError` if it is missing or invalid. */
+/** Reads the JSON object under a key. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStored<T>(
   store: Pick<Store, 'get' | 'location'>,
   key: string,
@@ -52,7 +52,10 @@ export async function readStored<T>(
   return stored;
 }
 
-/** Undefined if it is missing. Throws `StoredObjectError` if it is invalid, or has more than `mostBytes`. */
+/**
+ * Reads the JSON object under a key; undefined if it is missing. Throws `StoredObjectError` if it is invalid,
+ * or has more than `mostBytes`.
+ */
 export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
@@ -63,7 +66,9 @@ export async function findStored<T>(
   return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
 }
 
-/** The object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large. */
+/**
+ * Reads the object under a key; undefined if it is missing. Throws `StoredObjectError` if it is too large.
+ */
 export async function getBounded(
   store: Pick<Store, 'get'>,
   key: string,
@@ -103,12 +108,15 @@ export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
 /**
- * The bytes of a JSON object in one line, for objects beside lines of JSON: Spark would read several lines as broken
- * records.
+ * The bytes of a JSON object in one line, for objects that are stored beside lines of JSON: Spark would read
+ * several lines as broken records.
  */
 export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-/** As `printStored`, for an object that is read back: throws `StoredObjectError` if `parseStored` would refuse it. */
+/**
+ * Prints like `printStored`, for an object that is read again later: throws `StoredObjectError` if
+ * `parseStored` would refuse it.
+ */
 export function printBounded(key: string, value: unknown, mostBytes = MAX_STORED_BYTES): Buffer {
   const body = printStored(value);
   if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);

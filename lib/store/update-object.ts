@@ -1,7 +1,10 @@
 import { StoreError } from './error.ts';
 import type { PutCondition, PutOptions, Store, StoredObject } from './store.ts';
 
-/** The condition that an object is unchanged since it was read: with this etag, or absent if undefined. */
+/**
+ * The condition that an object is unchanged since it was read: it has this etag, or is still absent if
+ * undefined.
+ */
 export const ifUnchanged = (etag: string | undefined): PutCondition =>
   etag === undefined ? { ifAbsent: true } : { ifMatch: etag };
 
@@ -9,9 +12,9 @@ export const ifUnchanged = (etag: string | undefined): PutCondition =>
 const MAX_ROUNDS = 20;
 
 /**
- * Replaces an object by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls `decide`
- * again. `decide` returns undefined to leave it alone. Returns whether something was stored. Throws a `busy` StoreError
- * if other writers are first 20 times in a row.
+ * Replaces an object by the result of `decide`, if it is unchanged since `decide` saw it; otherwise calls
+ * `decide` again. `decide` returns undefined to leave it alone. Returns whether something was stored. Throws
+ * a `busy` StoreError if other writers win 20 times in a row.
  */
 export async function updateObject(
   store: Pick<Store, 'get' | 'put'>,
@@ -21,7 +24,8 @@ export async function updateObject(
     /** A larger object is a `too-large` failure. Default: that of `get`. */
     readonly mostBytes?: number;
     /**
-     * Most likely there is no object, so it is read only if storing shows that one exists. Default: it is read first.
+     * Whether the object is expected not to exist: then it is read only if storing shows that it does.
+     * Default: it is read first.
      */
     readonly isNew?: boolean;
   } = {},

@@ -8,11 +8,17 @@ export type TableOptions = TextOptions & {
   /** Columns that are used if they exist. */
   readonly optional?: readonly string[] | undefined;
   readonly separator?: string | undefined;
-  /** Whether short rows are whole ones, even where two may be the halves of one. Default: no. */
+  /**
+   * Whether rows with missing fields are accepted even where a line break seems to have cut one row in two.
+   * Default: false.
+   */
   readonly wholeRows?: boolean | undefined;
 };
 
-/** How a CSV is written besides its encoding. `isDeclared`: a line before the header, such as `sep=;`, names the separator. */
+/**
+ * How a CSV is written, apart from its encoding. `isDeclared`: a line before the header, such as `sep=;`,
+ * names the separator.
+ */
 export type CsvForm = {
   readonly separator: string;
   /** Default: CRLF. */
@@ -20,15 +26,15 @@ export type CsvForm = {
   readonly isDeclared?: boolean | undefined;
 };
 
-/** A column that is not requested may have an empty or a repeated name. */
+/** The header of a CSV. A column that is not requested may have an empty or a repeated name. */
 type CsvHeader = CsvForm & { readonly names: readonly string[] };
 
-/** A row, or a broken one: its line, and its fields if they are too many. */
+/** A row, or the fault of a broken row: its line, and its fields if there are too many. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string; readonly fields?: readonly string[] };
 
-/** How many rows so far differ from the header. */
+/** How many rows so far differed from the header. */
 export type OddRows = {
   /** Skipped lines whose cells are all blank, such as cleared rows of a spreadsheet. */
   readonly blank: number;
@@ -36,7 +42,10 @@ export type OddRows = {
   readonly short: number;
 };
 
-/** `rows` can be read once, in order. Each has as many fields as there are names, or a fault. */
+/**
+ * A CSV whose header was read. `rows` can be read once, in order. Each has as many fields as there are names,
+ * or a fault.
+ */
 export type CsvTable = CsvHeader & {
   readonly rows: () => AsyncGenerator<CsvRow>;
   readonly odd: () => OddRows;
@@ -173,8 +182,9 @@ async function* rowsIn(
 }
 
 /**
- * Whether two rows may be one row that a line break without quotes has cut, so that only half of a text would be read.
- * One of them is short, and the second begins with words, where the first begins with a number or a code.
+ * Whether two rows look like one row that was cut by a line break without quotes: then only half of a text
+ * would be read. One of them has too few fields, and the second begins with words, where the first begins
+ * with a number or a code.
  */
 function mayBeOne(first: readonly string[], second: readonly string[], names: readonly string[]): boolean {
   const all = names.length;
@@ -205,7 +215,7 @@ const SHOWN = 120;
 
 const isBlank = (field: string): boolean => field.trim() === '';
 
-/** The fault of a row, if any. Fields missing at its end are none, nor are additional ones that are empty. */
+/** The fault of a row, if any. Missing fields at its end are allowed, and so are additional empty ones. */
 function faultOf(fields: readonly string[] | Fault, names: readonly string[]): string | undefined {
   if (typeof fields === 'string') return FAULTS[fields];
   if (fields.slice(names.length).every(isBlank)) return undefined;
@@ -213,7 +223,7 @@ function faultOf(fields: readonly string[] | Fault, names: readonly string[]): s
 }
 
 /**
- * Whether to skip only the first line of a broken row, not everything up to the quote that seems to close. True if:
+ * Whether a broken row ends with its first line, rather than at the quote that seems to close it. True if:
  * - the first quote opens nothing
  * - the other one is not at the end of a field
  * - all other lines are rows of their own, the last of them with that quote opening a field.

@@ -3,7 +3,7 @@ import { shownText } from '../base/index.ts';
 
 const loadIconv = async () => (await import('iconv-lite')).default;
 
-/** Labels that people or the web's standard use for encodings, with the names that the library has for them. */
+/** Names that people or the web's standard use for encodings, with the library's own names. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-cyrillic': 'maccyrillic',
   'mac os roman': 'macintosh',
@@ -11,7 +11,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   unicode: 'utf-16le',
 };
 
-/** Names that the library accepts although they are not encodings of texts that we read. */
+/** Encodings that the library knows but that no text has. */
 const NOT_OF_TEXTS = /^(hex|base64|binary|internal|utf-?7.*|ucs-?2|utf-?32.*)$/;
 
 /** The name of an encoding by any of its labels: `latin1` is `windows-1252`, as on the web; undefined for an unknown one. */
@@ -54,23 +54,33 @@ export async function encoderOf(encoding: string): Promise<(text: string) => Buf
   };
 }
 
-/** The encodings that may be meant, the likeliest first, with how each reads the first lines that are not ASCII. */
+/**
+ * The encodings that are possible, the most likely first, with the first non-ASCII lines as decoded by each.
+ */
 export type Doubt = {
   readonly line: number;
   readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
 };
 
-/** `doubt` is set if the bytes do not decide; `encoding` is then the likeliest. */
+/**
+ * A guess at the encoding. `doubt` is set if the bytes do not decide; `encoding` is then the most likely one.
+ */
 export type Guess = { readonly encoding: string; readonly doubt?: Doubt | undefined };
 
-/** What Excel and Numbers write, and what was usual before UTF-8. Of equal readings, the first wins. */
+/**
+ * The encodings that Excel and Numbers write, and those that were usual before UTF-8. If two of them decode a
+ * text alike, the first wins.
+ */
 const SINGLE_BYTE = [
   ...['windows-1252', 'macintosh', 'cp850', 'cp437', 'windows-1250', 'cp852', 'maccenteuro'],
   ...['windows-1251', 'cp866', 'koi8-r', 'maccyrillic', 'windows-1253', 'iso-8859-7', 'windows-1254'],
   ...['windows-1257', 'iso-8859-2', 'cp857', 'cp737', 'macgreek', 'macturkish'],
 ];
 
-/** How much smaller the share of lines that make sense must be in every other reading, for a reading to be certain. */
+/**
+ * An encoding is certain if, with every other one, the share of lines that make sense is smaller by at least
+ * this much.
+ */
 const CLEAR = 0.25;
 
 /**
@@ -123,11 +133,14 @@ async function doubtOf(encodings: readonly string[], lines: readonly NumberedByt
   return { line: lines[0]?.number ?? 1, readings: await Promise.all(readings) };
 }
 
-/** A few letters of a script other than Latin prove nothing. */
+/** Whether a text has enough letters to decide: a few letters of a script other than Latin prove nothing. */
 const isEnough = (text: string): boolean =>
   !/(?!\p{ASCII}|\p{sc=Latin})\p{L}/u.test(text) || (text.match(/\P{ASCII}/gu)?.length ?? 0) >= 24;
 
-/** The readings of a sample, by the share of lines that make sense in them; of equal texts only the first. */
+/**
+ * The sample as each encoding decodes it, with the share of lines that make sense. Of encodings that give the
+ * same text, only the first is returned.
+ */
 async function readingsOf(lines: readonly NumberedBytes[]) {
   const readings = [];
   const seen = new Set<string>();
@@ -168,7 +181,10 @@ async function likeliestByFrequency(sample: Uint8Array): Promise<string | undefi
   return likeliest === undefined ? undefined : encodingNamed(likeliest.name);
 }
 
-/** UTF-16 without a mark, as some databases export it: the other half of an ASCII character is zero. */
+/**
+ * Recognizes UTF-16 without a byte order mark, as some databases export it: every other byte of ASCII text is
+ * zero.
+ */
 function unmarkedUtf16(sample: Uint8Array): string | undefined {
   const zeros = [0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
@@ -178,13 +194,13 @@ function unmarkedUtf16(sample: Uint8Array): string | undefined {
   return odd === 0 && even > most * 0.7 ? 'utf-16be' : undefined;
 }
 
-/** Above this share, a text is UTF-8 with some broken lines. */
+/** If the share of valid UTF-8 is above this, the text is UTF-8 with some broken lines. */
 const FAR_MORE = 0.74;
 
 /** The share of characters beyond ASCII that are valid UTF-8. */
 function utf8Share(sample: Uint8Array): number {
   if (isUtf8(sample)) return 1;
-  // Its last character may be cut off.
+  // The last character may be cut off.
   const text = new TextDecoder().decode(sample, { stream: true });
   const own =
     Buffer.from(sample)
@@ -246,7 +262,7 @@ function isOddLine(line: string): boolean {
 
 const ODD = new RegExp(
   [
-    // What texts do not have: control characters, boxes, private use; signs that are rare outside them.
+    // Characters that do not occur in texts: control characters, boxes, private use; and signs that are rare.
     String.raw`[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\p{Co}\p{Cn}\u2500-\u259f\u2200-\u22ff\u2300-\u23ff\u25ca\ufb00-\ufb06¤¦¨¬¯´¸ˆ˜˘˙˚˝˛ˇƒ‡‰]`,
     // A capital after a small letter.
     String.raw`\p{Ll}(?=\P{ASCII})\p{Lu}|\P{ASCII}(?<=\p{Ll})\p{Lu}`,

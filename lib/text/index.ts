@@ -1,4 +1,7 @@
-/* Texts in and out: lines, CSV and JSON of any encoding, read as streams and written safely for spreadsheets. */
+/*
+ * Reads and writes texts: lines, CSV and JSON in any encoding, read as streams and written safely for
+ * spreadsheets.
+ */
 export { csvCell, safeCell } from './cells/index.ts';
 export {
   type CsvForm,

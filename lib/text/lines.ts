@@ -14,13 +14,13 @@ export type TextLine = {
   readonly isTooLong: boolean;
 };
 
-/** Lines in order, in batches: those that end in one chunk of the source. */
+/** Lines in order, in batches: each batch has the lines that end in one chunk of the source. */
 export type TextLines = AsyncGenerator<readonly TextLine[]>;
 
 /**
- * The physical lines of a source, each ended by CRLF, LF or CR; or the elements of a JSON array; with their numbers. A line
- * or element that is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in their
- * place, and a fault. Throws `TextError` for a broken array.
+ * The lines of a text, each ended by CRLF, LF or CR, or the elements of a JSON array, with their numbers. One
+ * that is too long has a fault and no text. One with bytes that are invalid in the encoding has U+FFFD in
+ * their place, and a fault. Throws `TextError` for a broken array.
  */
 export async function* textLines(
   what: 'line' | 'element',
@@ -61,7 +61,7 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, encoding: string): Asy
     // `held` is a copy, so that the source keeps its bytes.
     yield (encoding === 'utf-16be' ? whole.swap16() : whole).toString('utf16le');
   }
-  // Half of a surrogate pair, too.
+  // This is also half of a surrogate pair.
   if (half.byteLength > 0) yield '\uD800';
 }
 

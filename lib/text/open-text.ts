@@ -6,9 +6,9 @@ import { type TextLines, textLines } from './lines.ts';
 import { notRows, TextError, type TextPlace } from './text-error.ts';
 
 export type TextOptions = {
-  /** The label of the encoding. Default: that of the byte order mark, or else detected. */
+  /** The name of the encoding. Default: the one of the byte order mark, otherwise it is detected. */
   readonly encoding?: string | undefined;
-  /** Whether the likeliest encoding is used when in doubt. Default: no. */
+  /** Whether to use the most likely encoding if it is not certain. Default: false. */
   readonly mayGuess?: boolean | undefined;
   /** The name of the file or object, for messages. */
   readonly name?: string | undefined;
@@ -16,7 +16,10 @@ export type TextOptions = {
   readonly expected?: string | undefined;
 };
 
-/** How a text is written, as `writeTextFile` takes it. `doubt`: which encodings may be meant, if that is not certain. */
+/**
+ * How a text is encoded and compressed, as `writeTextFile` takes it. `doubt` lists the possible encodings if
+ * it is not certain.
+ */
 export type TextForm = Guess & { readonly isMarked: boolean; readonly isGzipped: boolean };
 
 type OpenText = AsyncDisposable &
@@ -29,7 +32,7 @@ type OpenText = AsyncDisposable &
 
 const SAMPLE_BYTES = 256 * 1024;
 
-/** Opens a text, gzipped or not. Throws `TextError`, also for a file that is no text. */
+/** Opens a text, gzipped or not. Throws `TextError`, also for a file that is not a text. */
 export async function openText(
   bytes: AsyncIterable<Uint8Array>,
   options: TextOptions = {},
@@ -81,18 +84,24 @@ async function formOf(head: Uint8Array, { encoding: label, name, expected }: Tex
   const known = requested ?? marked;
   const guess = known === undefined ? await guessEncoding(head) : { encoding: known };
   if (guess !== undefined) return { ...guess, isMarked: marked !== undefined };
-  throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding', {
-    name,
-    expected,
-    line: lineOf(head, 0),
-  });
+  throw notRows(
+    'zero bytes, which a text does not contain: if it is a text, name its encoding by --encoding',
+    {
+      name,
+      expected,
+      line: lineOf(head, 0),
+    },
+  );
 }
 
-/** The line of the first byte of this value. */
+/** The number of the line in which a byte with this value first occurs. */
 const lineOf = (bytes: Uint8Array, value: number): number =>
   bytes.subarray(0, bytes.indexOf(value)).filter((byte) => byte === 0x0a).length + 1;
 
-/** How a text is written, from as much of it as decides that: all of it, if it is ASCII. Throws `TextError`. */
+/**
+ * Determines how a text is encoded. Reads only as much of it as is needed to decide: all of it, if it is
+ * ASCII. Throws `TextError`.
+ */
 export async function surveyText(
   open: () => AsyncIterable<Uint8Array>,
   options: TextOptions,
@@ -105,7 +114,7 @@ export async function surveyText(
   const numbers: number[] = [];
   const found: string[] = [];
   let size = 0;
-  // Read as one character a byte.
+  // ISO-8859-1 turns each byte into one character.
   for await (const lines of text.lines('line', 'iso-8859-1')) {
     for (const { number, text: line } of lines) {
       if (size > SAMPLE_BYTES || !/\P{ASCII}/u.test(line)) continue;
@@ -120,8 +129,8 @@ export async function surveyText(
 }
 
 /**
- * All of a short text: a template, a statement, a file of settings. Throws `TextError`, also if its encoding is in doubt:
- * `remedy` says what to do then.
+ * Reads a short text completely: a template, a statement, a file of settings. Throws `TextError`, also if its
+ * encoding is in doubt: `remedy` says what to do then.
  */
 export async function readWholeText(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
@@ -134,7 +143,7 @@ export async function readWholeText(
   for await (const lines of text.lines())
     for (const { text: line, end, fault, number } of lines) {
       if (fault !== undefined) throw new TextError('encoding', fault, { ...options, line: number });
-      // No reader of settings, formulas or SQL knows CR alone.
+      // Readers of settings, formulas and SQL do not know a CR alone as a line ending.
       whole += line + (end === '\r' ? '\n' : end);
     }
   return whole;
@@ -143,8 +152,8 @@ export async function readWholeText(
 const SAVE_AS_UTF8 = 'save it as UTF-8';
 
 /**
- * The error of a text that may be in one of several encodings, with how each reads its first lines. `remedy`: what to
- * do.
+ * The error for a text that may be in one of several encodings. It shows how each decodes the first lines,
+ * and `remedy`, what to do.
  */
 export function doubtError({ line, readings }: Doubt, remedy: string, { name }: TextPlace): TextError {
   const names = readings.map(({ encoding }) => encoding).join(' or ');
@@ -159,7 +168,7 @@ export function doubtError({ line, readings }: Doubt, remedy: string, { name }: 
   );
 }
 
-/** Bytes whose first `sizeBytes` can be looked at before they are read. */
+/** Returns the first `sizeBytes` bytes of a stream, and the whole stream, which still begins with them. */
 async function peek(bytes: AsyncIterable<Uint8Array>, sizeBytes: number) {
   const iterator = bytes[Symbol.asyncIterator]();
   const close = async () => void (await iterator.return?.());
@@ -201,7 +210,10 @@ const CSV = 'save its sheet as CSV UTF-8';
 const CONVERT = 'save it as text first';
 const UNPACK = 'decompress it, or use gzip';
 
-/** Files that are taken for texts, by their first bytes (one character a byte): what each is, and what to do. */
+/**
+ * Kinds of files that people mistake for texts, by their first bytes (one character a byte): what each is,
+ * and what to do.
+ */
 const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[] = [
   ['\xd0\xcf\x11\xe0', `an Excel workbook of an old version, or one with a password: ${CSV}`],
   ['PAR1\x15', 'a Parquet file: `platform-sync query` writes it as CSV'],
@@ -221,7 +233,7 @@ const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[]
   ['\xfd7zXZ\0', `a file compressed by xz: ${UNPACK}`],
   ['7z\xbc\xaf\x27\x1c', `a 7-Zip archive: ${UNPACK}`],
   ['Rar!\x1a\x07', `a RAR archive: ${UNPACK}`],
-  [/^[\s\S]{257}ustar/, 'a tar archive: take the file out of it'],
+  [/^[\s\S]{257}ustar/, 'a tar archive: extract the file from it'],
   ['bplist00', 'a property list of macOS: export it as CSV'],
   ['\x7fELF', 'a program'],
   [
@@ -235,7 +247,7 @@ const BEGINNINGS: readonly (readonly [beginning: string | RegExp, is: string])[]
   ],
 ];
 
-/** ZIP archives that are one document, by the names in them. */
+/** Documents that are ZIP archives, by the names of the files in them. */
 const ZIPS: readonly (readonly [name: RegExp, is: string])[] = [
   [/xl\/|\[Content_Types\]\.xml[\s\S]*spreadsheetml/, `an Excel workbook: ${CSV}`],
   [/opendocument\.spreadsheet/, `an OpenDocument workbook: ${CSV}`],
@@ -243,11 +255,11 @@ const ZIPS: readonly (readonly [name: RegExp, is: string])[] = [
   [/word\/|ppt\/|opendocument\./, `an office document: ${CONVERT}`],
 ];
 
-/** What a file is that is no text, and what to do about it, by its first bytes; undefined for a text. */
+/** What a file is, and what to do about it, judged by its first bytes; undefined for a text. */
 function otherKind(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   if (['PK\x03\x04', 'PK\x05\x06'].some((first) => text.startsWith(first)))
-    return ZIPS.find(([name]) => name.test(text))?.[1] ?? 'a ZIP archive: take the file out of it';
+    return ZIPS.find(([name]) => name.test(text))?.[1] ?? 'a ZIP archive: extract the file from it';
   return BEGINNINGS.find(([beginning]) =>
     typeof beginning === 'string' ? text.startsWith(beginning) : beginning.test(text),
   )?.[1];

@@ -1,10 +1,16 @@
-/** Where a text is at fault: `name` is that of its file or object, `line` counts from 1. */
+/** Where a text has a fault: `name` is that of its file or object, `line` counts from 1. */
 export type TextPlace = { readonly name?: string | undefined; readonly line?: number | undefined };
 
-/** `gzip`: the text ends early, after the lines already returned. `option`: an option cannot be met. */
+/**
+ * Kinds of faults of a text. `gzip`: the text ends early, after the lines already returned. `option`: an
+ * option cannot be applied.
+ */
 type TextFailure = 'option' | 'header' | 'columns' | 'format' | 'gzip' | 'encoding';
 
-/** A text cannot be read. The message names the file and the line, says what was expected, and what to do. */
+/**
+ * Thrown if a text cannot be read. The message names the file and the line, what was expected, and what to
+ * do.
+ */
 export class TextError extends Error {
   override readonly name = 'TextError';
   readonly failure: { readonly kind: TextFailure };

@@ -16,7 +16,7 @@ export type OutputFormat = {
 
 export const OUTPUT_ENDINGS = '.csv, .tsv, .txt, .ndjson or .jsonl, with .gz or without';
 
-/** The format for the ending of a file's name: `.txt` has tabs, as in Excel. Undefined for another ending. */
+/** The format that a file's ending stands for: `.txt` has tabs, as in Excel. Undefined for other endings. */
 export function outputFormat(file: string): OutputFormat | undefined {
   const [, ending = '', gz] = /\.(csv|tsv|txt|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
   if (ending === '') return undefined;
@@ -32,7 +32,7 @@ type WriteOptions = {
   readonly isGzipped: boolean;
   /** Default: UTF-8. */
   readonly encoding?: string | undefined;
-  /** Whether it begins with a byte order mark, as Excel expects. Default: no. */
+  /** Whether the file begins with a byte order mark, as Excel expects. Default: false. */
   readonly isMarked?: boolean | undefined;
   /** The file that the lines come from: a new file gets its mode. */
   readonly sourceFile?: string | undefined;
@@ -40,8 +40,8 @@ type WriteOptions = {
 };
 
 /**
- * Writes a file of lines, as `replaceFile` does, and returns its encoding: UTF-8 with a mark if the requested one lacks
- * a character. Also throws what the lines throw.
+ * Writes a file of lines, as `replaceFile` does, and returns its encoding: UTF-8 with a mark if the requested
+ * one lacks a character. Errors of `lines` are thrown unchanged.
  */
 export const writeTextFile = (
   file: string,
@@ -55,9 +55,9 @@ export const writeTextFile = (
   });
 
 /**
- * Writes a file, which appears complete or not at all: what `fill` writes into the stream that it opened last. It has
- * the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else its owner alone can read it.
- * Throws what `fill` throws, or an error that names the file.
+ * Writes a file that appears complete or not at all. `fill` writes into the stream that it opened last. The
+ * file keeps the mode of the file that it replaces; a new file has the mode of `sourceFile`, or else only its
+ * owner can read it. Throws what `fill` throws, or an error that names the file.
  */
 export async function replaceFile<T>(
   file: string,
@@ -69,9 +69,9 @@ export async function replaceFile<T>(
     const mode = await modeOf(file);
     await rm(partial, { force: true });
     const handle = await open(partial, 'wx', mode ?? (sourceFile && (await modeOf(sourceFile))) ?? 0o600);
-    // The umask is for new files.
+    // The umask applies only to new files.
     if (mode !== undefined) await handle.chmod(mode);
-    // Flushed, since the name must not appear before the bytes are safe.
+    // The bytes are flushed to disk before the file gets its name.
     return handle.createWriteStream({ flush: true });
   };
   try {
@@ -80,7 +80,7 @@ export async function replaceFile<T>(
     return filled;
   } catch (error) {
     await rm(partial, { force: true });
-    // An error of the file system: its own message may not name the file.
+    // The message of a file system error may not name the file.
     if (error instanceof Error && 'syscall' in error)
       throw new Error(`${file}: expected a file that can be written, got ${systemReason(error)}`, {
         cause: error,
@@ -89,7 +89,7 @@ export async function replaceFile<T>(
   }
 }
 
-/** False if the encoding lacks a character. */
+/** Writes the lines. Returns false if the encoding lacks a character. */
 async function writeLines(
   target: WriteStream,
   lines: AsyncIterable<string>,
@@ -114,7 +114,9 @@ async function writeLines(
   }
 }
 
-/** Who may read and write a file: its owner may; undefined if there is none. */
+/**
+ * The permissions of a file, always with read and write for its owner; undefined if the file does not exist.
+ */
 const modeOf = (file: string): Promise<number | undefined> =>
   stat(file).then(
     (found) => (found.isFile() ? (found.mode & 0o666) | 0o600 : undefined),
@@ -122,7 +124,9 @@ const modeOf = (file: string): Promise<number | undefined> =>
   );
 
 export type CellOptions = {
-  /** Whether an apostrophe goes before what a spreadsheet would run. Default: a cell stays as it is. */
+  /**
+   * Whether a cell that a spreadsheet would run gets an apostrophe in front. Default: cells stay unchanged.
+   */
   readonly isSafe?: boolean | undefined;
 };
 
@@ -138,11 +142,11 @@ export function csvLine(
 /** Options for writing a CSV: a byte order mark for Excel, and `isSafe` cells. */
 export type CsvWishes = { readonly csvFor?: 'excel' | undefined; readonly csvSafe?: true | undefined };
 
-/** The form of a CSV: that of its source, or else commas and UTF-8; a `.tsv` has tabs. */
+/** How to write a CSV: like its source, otherwise with commas and in UTF-8; a `.tsv` has tabs. */
 export function csvOutput(
   { isTabbed }: Pick<OutputFormat, 'isTabbed'>,
 
-  /** The text that a CSV comes from; `csv` if it is a CSV itself. */
+  /** The text from which the CSV is computed; `csv` is set if that is itself a CSV. */
   options: Pick<WriteOptions, 'encoding' | 'isMarked'> & { readonly csv?: CsvForm | undefined },
   { csvFor, csvSafe }: CsvWishes,
 ): CsvForm & CellOptions & Pick<WriteOptions, 'encoding' | 'isMarked'> {
@@ -158,7 +162,7 @@ export function csvOutput(
   };
 }
 
-/** The lines of a CSV before its rows. */
+/** The lines of a CSV before its rows: the separator's declaration, if any, and the header. */
 export const csvHead = (names: readonly string[], form: CsvForm & CellOptions): string =>
   `${form.isDeclared ? `sep=${form.separator}${form.lineEnd ?? '\r\n'}` : ''}${csvLine(names, form)}`;
 

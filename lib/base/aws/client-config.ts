@@ -1,16 +1,16 @@
 import { once } from '../async.ts';
 import { createHttpsAgent, type NetworkEnvironment } from './network.ts';
 
-/** The variables that clients of AWS read from the environment. */
+/** The environment variables that AWS clients read. */
 export type AwsEnvironment = NetworkEnvironment;
 
 /** The SDK's own default. */
 const MAX_SOCKETS = 50;
 
 /**
- * From `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
- * `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set; the SDK looks for what is absent. Requests over
- * https go as `createHttpsAgent` says.
+ * The configuration of an AWS client, from `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION`
+ * or `AWS_DEFAULT_REGION`, and `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. The SDK
+ * finds whatever is absent here. Requests over https use the agent of `createHttpsAgent`.
  */
 export function awsClientConfig(
   environment: AwsEnvironment,
@@ -42,8 +42,8 @@ export function awsClientConfig(
     // command is ignored, unless the command is sent with options of its own.
     cacheMiddleware: true,
     requestHandler: {
-      // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK creates its own agents,
-      // without these options, unless it is given one.
+      // An agent rather than its options: unless it gets an agent, the SDK creates its own ones for large
+      // bodies (Expect: 100-continue), without these options.
       httpsAgent: createHttpsAgent(environment, { maxSockets: MAX_SOCKETS }),
       connectionTimeout,
       requestTimeout,
@@ -52,7 +52,10 @@ export function awsClientConfig(
   };
 }
 
-/** Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is no URL. */
+/**
+ * Parses an address as the SDK does, but once instead of for each request. Throws `TypeError` if it is not a
+ * URL.
+ */
 function parsedEndpoint(url: string) {
   const { protocol, hostname, port, pathname: path } = new URL(url);
   return { protocol, hostname, path, ...(port === '' ? {} : { port: Number(port) }) };
@@ -94,8 +97,8 @@ function credentialsIn(environment: AwsEnvironment) {
 }
 
 /*
- * The hosts of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork traffic
- * privacy, in the SQS developer guide. Not those with `queue`, of the API of 2009.
+ * The host names of SQS. Sources: Amazon SQS endpoints and quotas, in the AWS General Reference; Internetwork
+ * traffic privacy, in the SQS developer guide. The names with `queue`, of the API of 2009, are left out.
  */
 const REGION = '[a-z]{2,}(?:-[a-z]+)+-\\d+';
 const SUFFIX = '(?:amazonaws\\.com(?:\\.cn)?|api\\.aws|api\\.amazonwebservices\\.com\\.cn)';
@@ -103,10 +106,10 @@ const OF_SQS = new RegExp(`(?:^|\\.)sqs(?:-fips)?\\.(${REGION})\\.`);
 const PUBLIC = new RegExp(`^sqs(?:-fips)?\\.${REGION}\\.${SUFFIX}$`);
 
 /**
- * Where the requests for a queue go: to `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise to the host of
- * its URL; in the region that this host names, an emulator's (`sqs.eu-central-1.localhost`) included, otherwise in that of
- * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. In the words of an SDK client's
- * configuration. What is absent is left to the SDK.
+ * The part of an SDK client's configuration that says where requests for a queue go. The endpoint is
+ * `AWS_ENDPOINT_URL_SQS` or `AWS_ENDPOINT_URL` if one is set, otherwise the host in the queue's URL. The
+ * region is the one that this host names, also an emulator's (`sqs.eu-central-1.localhost`), otherwise
+ * `AWS_REGION` or `AWS_DEFAULT_REGION`. `queueUrl` is an http or https URL. The SDK finds what is absent.
  */
 export function queueEndpoint(
   queueUrl: string,

@@ -2,13 +2,13 @@ import { needPeers, type PeerName } from '../optional-peer.ts';
 import type { AwsEnvironment } from './client-config.ts';
 
 /**
- * The client of the SDK that reads the token at a place. Names of secrets look like names of parameters: only an ARN says
- * which one it is.
+ * The name of the SDK client that reads a token from this place. Only an ARN is read from Secrets Manager: a
+ * secret's name looks like a parameter's.
  */
 export const tokenClient = (place: string) =>
   /^arn:[^:]+:ssm:/.test(place) ? '@aws-sdk/client-ssm' : '@aws-sdk/client-secrets-manager';
 
-/** The clients that settings need, of those that are not installed with the package. */
+/** The optional packages of AWS clients, by the setting that needs them. */
 const CLIENTS = {
   PLATFORM_TOKEN_SECRET: tokenClient,
   SYNC_GLUE_DATABASE: (): PeerName => '@aws-sdk/client-glue',
@@ -17,8 +17,8 @@ const CLIENTS = {
 } as const;
 
 /**
- * Throws `PeerMissingError` unless the clients that these settings need are installed; a setting without a value needs none.
- * Returns their names. Not for a bundle, which has its clients in it.
+ * Throws `PeerMissingError` unless the clients that these settings need are installed; a setting without a
+ * value needs none. Returns the names of the clients. Bundles do not call it: their clients are built in.
  */
 export function needClients(
   environment: AwsEnvironment & Readonly<Record<string, string | undefined>>,

@@ -3,15 +3,21 @@ import { firstLine, messageOf } from '../faults.ts';
 /** The parts of an SDK error that decisions need. */
 type AwsFault = {
   /**
-   * The code of the service or of Node; `HTTP 502` if another server responded, or the service gave no code; and
-   * `KMS.AccessDenied` if a key may not be used.
+   * The error code of the service or of Node. It is `HTTP 502` if another server responded or the service
+   * gave no code, and `KMS.AccessDenied` if a KMS key may not be used.
    */
   readonly code: string;
   readonly message: string;
-  /** Undefined if there was no response. A failure that S3 reports in the body of a 200 has 503 here. */
+  /**
+   * The HTTP status; undefined if there was no response. It is 503 for a failure that S3 reports in the body
+   * of a 200.
+   */
   readonly status: number | undefined;
   readonly attempts: number;
-  /** The settings without a value that the SDK needs; undefined if none is missing. If any is, no request was sent. */
+  /**
+   * The missing settings that the SDK needs; undefined if none is missing. If there are any, no request was
+   * sent.
+   */
   readonly missing?: string;
 };
 
@@ -25,7 +31,10 @@ export function readAwsFault(error: unknown): AwsFault {
   return { code: codeOf(error, status), message, status, attempts };
 }
 
-/** The parser's own message quotes the text, such as a page of a proxy. */
+/**
+ * The SDK could not parse the response. The parser's own message quotes the text, such as a proxy's page, so
+ * it is not shown.
+ */
 const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
   status !== undefined && name === 'SyntaxError';
 
@@ -40,17 +49,22 @@ function codeOf(error: Error, status: number | undefined): string {
     : code;
 }
 
-/** If a key may not be used, S3, DynamoDB, Secrets Manager and Parameter Store show it only in the message. */
+/**
+ * S3, DynamoDB, Secrets Manager and Parameter Store show only in the message that a KMS key may not be used.
+ */
 const ACCESS_DENIED = /^AccessDenied(Exception)?$/;
 const OF_KEY = /\bperform: kms:|Access to KMS|customer master key|\bKMS key\b/;
 
-// The SDK's names for a response without a code, and for one that it cannot parse.
+// The names that the SDK gives to a response without a code, and to one that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
 /** `busy`: at its limit, blocked by another write, or failing. `unreachable`: no response, or an incomplete one. */
 type AwsFaultKind = 'denied' | 'missing' | 'busy' | 'unreachable' | 'other';
 
-/** `busy` and `unreachable` pass with time. The others have a remedy, unless changing the setting is the remedy. */
+/**
+ * Classifies a fault. `busy` and `unreachable` pass with time; the others have a remedy (`remedyOf`), unless
+ * the remedy is to change the setting.
+ */
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
   // Codes take precedence over statuses: most services deny and throttle with 400, S3 may do either with 200, and
   // Lambda responds with 502 to faults of a function's network, code or key.
@@ -66,10 +80,15 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
 /** Statuses that a retry does not change: not implemented, and no room left. */
 const LASTING_STATUSES: readonly number[] = [501, 505, 507];
 
-/** What a person can do about a fault with this code; undefined if the setting at fault says more. */
+/**
+ * What a person can do about an error with this code; undefined if the advice for the setting is more
+ * precise.
+ */
 export const remedyOf = (code: string): string | undefined => meaningOf(code)?.remedy;
 
-/** Errors by their code: a service's own, or what Node and the SDK throw. */
+/**
+ * What a group of error codes means. The codes are the service's own, or those that Node and the SDK throw.
+ */
 type Meaning = { readonly kind: AwsFaultKind; readonly codes: RegExp; readonly remedy?: string };
 
 const meaningOf = (code: string): Meaning | undefined => {
@@ -77,18 +96,19 @@ const meaningOf = (code: string): Meaning | undefined => {
   return MEANINGS.find(({ codes }) => codes.test(bare));
 };
 
-/** The remedy for a wrong clock. */
+/** What to do about a wrong clock. */
 export const CLOCK_ADVICE = 'set this machine’s clock (NTP): AWS refuses requests if it is off by 5 minutes';
 
 /**
- * Codes about a key of KMS, which each service spells its own way: `KMS.DisabledException` of S3, `KmsDisabled` of SQS,
- * `DecryptionFailure` of Secrets Manager, `InvalidKeyId` of Parameter Store.
+ * Error codes about a KMS key, which each service spells its own way: `KMS.DisabledException` (S3),
+ * `KmsDisabled` (SQS), `DecryptionFailure` (Secrets Manager), `InvalidKeyId` (Parameter Store).
  */
 const KEY_CODE = /^(kms|(Decryption|Encryption)Failure|GlueEncryption|InvalidKeyId)/i;
 
 /**
- * The first match wins. Codes are without `Exception` at their end, which services write or leave out. Sources: the
- * errors of each call in its service's API reference, and Common errors there; Node's errors of TLS and proxies.
+ * The first match wins. A final `Exception` is removed from a code before it is compared, since services
+ * write it or leave it out. Sources: the errors of each call in its service's API reference, and Common
+ * errors there; Node's errors of TLS and proxies.
  */
 const MEANINGS: readonly Meaning[] = [
   {
@@ -196,7 +216,7 @@ const MEANINGS: readonly Meaning[] = [
   },
 ];
 
-/** Node's system calls, its proxy and TLS errors, and the SDK's time-outs. */
+/** Error codes of Node's system calls, its proxy and TLS errors, and the SDK's time-outs. */
 const UNREACHABLE_CODE = /^(E[A-Z_]+|ERR_(STREAM_PREMATURE_CLOSE|PROXY|TLS|SSL)\w*|TimeoutError)$/;
 
 const metadataOf = (error: unknown): { readonly httpStatusCode?: number; readonly attempts?: number } =>
@@ -207,7 +227,10 @@ const metadataOf = (error: unknown): { readonly httpStatusCode?: number; readonl
     ? error.$metadata
     : {};
 
-/** The SDK gives a missing region no name, and one name to all faults of credentials: only its words differ. */
+/**
+ * The settings that the SDK found missing. It gives a missing region no error code, and all faults of
+ * credentials the same one: only the words differ.
+ */
 function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'missing'> | undefined {
   if (!(error instanceof Error)) return undefined;
   const found = SETTINGS.find(({ words }) => error.message.startsWith(words));
@@ -216,7 +239,9 @@ function missingSettings(error: unknown): Pick<AwsFault, 'code' | 'message' | 'm
   return { code, missing, message: `expected ${missing}, got none` };
 }
 
-/** `code` is our own if the SDK has none. */
+/**
+ * The messages of the SDK about missing settings, the settings to name, and our own code if the SDK has none.
+ */
 const SETTINGS = [
   {
     words: 'Region is missing',
@@ -231,13 +256,13 @@ const SETTINGS = [
   },
 ] as const;
 
-/** Why a service did not do what was requested; `code` is the service's or Node's. */
+/** Why a service did not do what was requested. `code` is the service's or Node's error code. */
 type AwsFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
 
-/** A failure of a part. Its message says what was tried, on what, and what came back. */
+/** A failure of one of the `parts`. Its message says what was tried, on what, and what came back. */
 export abstract class ServiceError extends Error {
   abstract override readonly name: string;
   abstract readonly part: Part;
@@ -293,7 +318,7 @@ export async function asAwsError<T>(
   }
 }
 
-/** The parts that work needs besides the platform, by their names in alarms. */
+/** The services that platform-sync needs besides the platform, by their names in alarms. */
 export const parts = [
   'table',
   'store',
@@ -311,26 +336,27 @@ export const parts = [
 /** The name of a part in errors and alarms. */
 export type Part = (typeof parts)[number];
 
-/** A failure that does not pass with time: the part does not exist, or may not be used. */
+/** A permanent failure: the part does not exist, or may not be used. */
 type LastingFailure = {
   readonly part: Part;
   readonly problem: 'PartMissing' | 'PartRefused';
   /**
-   * Faults of this machine's files, by the code of the operating system or of SQLite: a full, read-only or broken disk.
+   * Whether it is a fault of this machine's files, by the code of the operating system or SQLite: a full,
+   * read-only or broken disk.
    */
   readonly isOfDisk: boolean;
 };
 
-/** True if a part did not respond, or was at its limit: that passes. */
+/** True if a part did not respond or was at its limit: such failures pass with time. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ServiceError && PASSING.includes(error.failure.kind);
 
 const PASSING: readonly string[] = ['busy', 'unreachable'];
 
-/** Kinds of failures of a part as a whole; any other kind is about one key, row or object. */
+/** Kinds of failures that concern a part as a whole; any other kind is about one key, row or object. */
 const REFUSED: readonly string[] = ['bad-table', 'denied', 'full', 'other', 'read-only', 'unconfigured'];
 
-/** Maximum causes of an error that are followed: errors may be each other's cause. */
+/** Maximum depth to which causes of an error are followed: two errors may be each other's cause. */
 const MAX_CAUSES = 10;
 
 /** The permanent failure, which no retry can cure, among an error and its causes; undefined if there is none. */
@@ -341,12 +367,12 @@ export function lastingFailure(error: unknown, depth = 0): LastingFailure | unde
   return inner.map((each) => lastingFailure(each, depth + 1)).find((found) => found !== undefined);
 }
 
-/** Whether a disk of this machine failed: it stays so until a person repairs it, so no loop waits for it. */
+/** Whether a disk of this machine failed. Only a person can repair that, so no loop waits for it. */
 export const isOfDisk = (error: unknown): boolean => lastingFailure(error)?.isOfDisk === true;
 
 function lastingOf({ part, failure }: ServiceError): LastingFailure | undefined {
   const { kind, code = '', what, got } = failure;
-  // A missing object is no failure of the store.
+  // A missing object is not a failure of the store.
   if (kind === 'missing' ? what === 'object' : !REFUSED.includes(kind)) return undefined;
   const isMissing = kind === 'missing' || got === 'none';
   const problem = isMissing ? 'PartMissing' : 'PartRefused';

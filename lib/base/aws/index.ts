@@ -1,4 +1,4 @@
-/* Clients of AWS, the network between, what their errors mean, and what is counted and traced of a process. */
+/* Clients of AWS, the network to it, what its errors mean, and the metrics and traces of a process. */
 
 export { systemReason } from '../faults.ts';
 export { type AwsEnvironment, awsClientConfig, lean, queueEndpoint } from './client-config.ts';

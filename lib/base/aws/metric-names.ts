@@ -1,9 +1,10 @@
-/** The namespace of metrics: each instance has its own below it, named after its stack. */
+/** The namespace of the metrics. Each instance has its own one below it, named after its stack. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
 /**
- * Problems: each is a line of the log, counted by metric filters. The place of a missing snapshot follows its name, and so
- * do the name of a missing scheduled function, and a part that is missing or may not be used.
+ * Problems: each is a log line, counted by metric filters. The name can be followed by a detail: the place of
+ * a missing snapshot, the name of a scheduled function that did not run, or a part that is missing or may not
+ * be used.
  */
 export const problemNames = [
   'Unauthorized',
@@ -28,7 +29,7 @@ export const problemNames = [
 /** The name of a problem in logs and alarms. */
 export type ProblemName = (typeof problemNames)[number];
 
-/** What functions measure: fields of these names in a line of the log, which queries sum up. */
+/** What functions measure. Log lines have fields with these names, which queries sum up. */
 export const measureNames = [
   'JobsDone',
   'JobsFailed',
@@ -38,19 +39,22 @@ export const measureNames = [
   'Requests',
   'Retries',
   'Throttled',
-  /** Requests that the platform refused with 401. */
+  /** Requests that the platform rejected with 401. */
   'Unauthorized',
-  /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
+  /** Requests rejected with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
-  /** Responses with members that differ from the contract: kept as received. */
+  /** Responses with members that differ from the contract; they are stored as received. */
   'OddAnswers',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
-  /** Slots of the budget: reserved, used by a call, and passed without one. */
+  /** Slots of the budget that were reserved, used by a call, or expired unused. */
   'SlotsGranted',
   'SlotsUsed',
   'SlotsWasted',
-  /** Requests a second that may leave, as a process last read; below the configured rate after a 429. */
+  /**
+   * The rate in requests a second at the last read of the budget; it is below the configured rate after a
+   * 429.
+   */
   'EffectiveRate',
   'SentimentCalls',
   'SentimentTokens',

@@ -5,19 +5,19 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { domainToASCII } from 'node:url';
 import { hideUser, preview, systemReason } from '../faults.ts';
 
-/** The environment with the proxy, its exceptions and the certificate authorities. */
+/** The environment variables with the proxy, its exceptions and the certificate authorities. */
 export type NetworkEnvironment = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Balancers cut connections that were idle for a minute (AWS's by default), often without a word, and a request that is
- * written meanwhile is lost. None is reused after half of that.
+ * Load balancers close connections that were idle for a minute (AWS's default), often silently, and a request
+ * that is written at that moment is lost. So no connection is reused after half a minute.
  */
 export const MAX_IDLE_MS = 30_000;
 
 /**
- * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts the
- * certificates of `AWS_CA_BUNDLE` besides Node's own. Errors through a proxy name it, without its password. Throws
- * `TypeError` for what `networkFaults` reports.
+ * An agent for https that uses the proxy of the environment, except for the hosts of `NO_PROXY`, and trusts
+ * the certificates of `AWS_CA_BUNDLE` besides Node's own. Errors through a proxy name it, without its
+ * password. Throws `TypeError` if `networkFaults` reports a fault.
  */
 export function createHttpsAgent(
   environment: NetworkEnvironment,
@@ -52,7 +52,7 @@ function nameProxy(error: Error, proxy: string): void {
   if (!error.message.includes(proxy)) error.message += ` (through the proxy ${proxy})`;
 }
 
-/** The proxy that requests to an address go through, with neither user nor password; undefined if they go directly. */
+/** The proxy for requests to an address, without its user and password; undefined if they go directly. */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   environment: NetworkEnvironment,
@@ -61,7 +61,10 @@ export function proxyOf(
   return proxyIn(environment)?.shown;
 }
 
-/** Variables in lower case win, as in most programs; most also know `ALL_PROXY`, Node does not. */
+/**
+ * The variables that name a proxy. Lower case wins, as in most programs. `ALL_PROXY` is known to most
+ * programs, but not to Node.
+ */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
 
 function proxyIn(environment: NetworkEnvironment) {
@@ -74,7 +77,10 @@ function proxyIn(environment: NetworkEnvironment) {
   return { name, set, url, shown };
 }
 
-/** The faults of the proxy and the certificates: Node would ignore them and send directly, or print a password. */
+/**
+ * Faults in the settings of the proxy and the certificates. Without this check, Node would ignore them and
+ * connect directly, or print a password.
+ */
 export function networkFaults(
   environment: NetworkEnvironment,
   node: string = process.versions.node,
@@ -88,7 +94,7 @@ export function networkFaults(
   return faults;
 }
 
-/** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
+/** Whether agents of this version of Node support `proxyEnv`; an older one ignores it. */
 function knowsProxies(node: string): boolean {
   const [major = 0, minor = 0] = node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 5);
@@ -98,12 +104,15 @@ const isProxyUrl = (text: string) => URL.canParse(text) && /^https?:\/\/[^/\s]\S
 
 type Authorities = { readonly secureContext?: SecureContext; readonly faults: readonly string[] };
 
-/** The contexts that were created, by certificate file: each takes 20 ms, and each client of a process would create its own. */
+/**
+ * The TLS contexts created so far, by certificate file: each takes 20 ms, and each client of a process would
+ * create its own.
+ */
 const known = new Map<string, Authorities>();
 
 /**
- * The certificates of AWS_CA_BUNDLE, besides Node's own. The AWS CLI reads that variable, the SDK does not. Read once a
- * process.
+ * The certificates in the file of AWS_CA_BUNDLE, besides Node's own. The AWS CLI reads that variable, the SDK
+ * does not. The file is read once a process.
  */
 function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
   if (!file) return { faults: [] };
@@ -112,7 +121,10 @@ function authorities({ AWS_CA_BUNDLE: file }: NetworkEnvironment): Authorities {
   return read;
 }
 
-/** A context rather than `ca`: the latter is parsed for each connection, and is a part of the name of its pool. */
+/**
+ * Reads the certificates into a TLS context. The option `ca` would be parsed for each connection, and would
+ * be part of the key of its pool.
+ */
 function readAuthorities(file: string): Authorities {
   const fault = (got: string) => ({
     faults: [`AWS_CA_BUNDLE: expected a file of PEM certificates, got ${got}`],

@@ -5,13 +5,16 @@ type Ids = Readonly<Record<string, string | undefined>>;
 
 const around = new AsyncLocalStorage<Ids>();
 
-/** The ids around the caller, as a new object: each line of the log has them. */
+/** A copy of the ids around the caller: each line of the log has them. */
 export const currentIds = (): Record<string, string | undefined> => ({ ...around.getStore() });
 
 /** Runs `act` under these ids, in addition to those around it. */
 export const withIds = <T>(ids: Ids, act: () => T): T => around.run({ ...around.getStore(), ...ids }, act);
 
-/** Runs `act` under these ids, as a span if a provider of OpenTelemetry is registered. Its attributes are the ids after `platform_sync.`. */
+/**
+ * Runs `act` under these ids, as a span if a provider of OpenTelemetry is registered. The span's attributes
+ * are the ids, prefixed with `platform_sync.`.
+ */
 export const traced = <T>(name: string, ids: Ids, act: () => Promise<T>): Promise<T> =>
   withIds(ids, () => {
     const tracer = tracerHere();
@@ -34,7 +37,7 @@ function inSpan<T>(tracer: Tracer, name: string, act: () => Promise<T>): Promise
   });
 }
 
-/** `SpanStatusCode.ERROR` of OpenTelemetry. */
+/** The value of OpenTelemetry's `SpanStatusCode.ERROR`. */
 const ERROR = 2;
 
 type Tracer = {
@@ -49,7 +52,10 @@ type Tracer = {
   ) => T;
 };
 
-/** Where `@opentelemetry/api` 1.x registers a process's providers: reading it there needs no installation. */
+/**
+ * The global symbol under which `@opentelemetry/api` 1.x registers a process's providers: with it, the
+ * package need not be installed.
+ */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 function tracerHere(): Tracer | undefined {
@@ -59,9 +65,9 @@ function tracerHere(): Tracer | undefined {
   return api?.trace?.getTracer('platform-sync');
 }
 
-/** The work in progress, for the log of a process that is about to be stopped. */
+/** The work in progress, which a process logs when it is about to be stopped. */
 export type InHand = {
-  /** Adds facts until they are disposed of (`using`). They are logged unchanged. */
+  /** Adds facts, logged unchanged, until they are disposed of (`using`). */
   readonly hold: (facts: Readonly<Record<string, unknown>>) => Disposable;
   /** At most `most` of the current facts, the oldest first, each with the milliseconds since it began. */
   readonly list: (most: number) => readonly Readonly<Record<string, unknown>>[];

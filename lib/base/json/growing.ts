@@ -1,10 +1,10 @@
-/** Numbers that are appended to; room for them grows by a third whenever it is used up. */
+/** A list of numbers that grows by a third whenever its memory is full. */
 type Growing<T> = {
   length(): number;
   push(value: number): void;
   at(index: number): number;
   set(index: number, value: number): void;
-  /** The numbers so far: a view, which must not be used after a later `push`. */
+  /** All numbers so far, as a view that must not be used after a later `push`. */
   values(): T;
   free(): void;
 };
@@ -50,7 +50,7 @@ export function growing<
   };
 }
 
-/** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
+/** Smaller buffers are not worth freeing, and may be in the pool that Node shares among them. */
 const MIN_BYTES = 96 * 1024;
 
 /** Frees a buffer at once: the garbage collector would let many pages of 5 MB pile up. The buffer must share its memory with no other. */
@@ -63,18 +63,24 @@ const FIRST_BYTES = 64 * 1024;
 /** Maximum bytes of UTF-8 for a UTF-16 unit. */
 const MAX_BYTES_OF_UNIT = 3;
 
-/** Gathers pieces in one buffer, which doubles when it is full: each piece is garbage as soon as it is added. */
+/**
+ * Gathers pieces of bytes in one buffer, which doubles when it is full, so that each piece can be
+ * garbage-collected as soon as it is added.
+ */
 export type GatheredBytes = {
   readonly sizeBytes: () => number;
   readonly add: (piece: Uint8Array) => void;
   readonly addText: (text: string) => void;
-  /** All pieces, in memory of its own. A view, valid until the next `add` or `clear`. */
+  /** All bytes so far, as a view that is valid until the next `add` or `clear`. */
   readonly bytes: () => Buffer<ArrayBuffer>;
   /** Starts over, in the same memory. */
   readonly clear: () => void;
 };
 
-/** `expectedBytes`: the number of bytes to come, if known; the system takes memory only as it is filled. */
+/**
+ * Creates such a buffer. `expectedBytes` is the number of bytes to come, if known; the system takes memory
+ * only as it is filled.
+ */
 export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   // Not from the pool, whose memory is shared with other buffers.
   let buffer = Buffer.allocUnsafeSlow(expectedBytes);
@@ -107,12 +113,16 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
   };
 }
 
-/** The reserved address space, more than any part is large: memory holds only the bytes. */
+/**
+ * The bytes of address space that are reserved, more than any part has; memory is taken only for bytes that
+ * are there.
+ */
 const MAX_IN_PLACE = 2 ** 31;
 
 /**
- * The same in memory that grows in place, and that `clear` returns to the system: large buffers of changing sizes would
- * leave holes in the heap. For bytes that are only copied, since JavaScript reads them slowly.
+ * Gathers bytes in memory that grows in place, and that `clear` returns to the system: large buffers of
+ * changing sizes would leave holes in the heap. It is meant for bytes that are only copied, since JavaScript
+ * reads them slowly.
  */
 export function gatherInPlace(): Pick<GatheredBytes, 'add' | 'bytes' | 'clear'> {
   const memory = new ArrayBuffer(0, { maxByteLength: MAX_IN_PLACE });

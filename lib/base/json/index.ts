@@ -1,4 +1,4 @@
-/* JSON within limits, without losing a digit: as values, and as bytes that are walked over and not parsed. */
+/* JSON within limits that keeps every digit: parsed into values, or validated as bytes without parsing. */
 
 export { freeMemory, type GatheredBytes, gatherBytes, gatherInPlace, growing } from './growing.ts';
 export {

@@ -8,10 +8,10 @@
 
 import { MAX_DEPTH, tooDeep } from './json.ts';
 
-/** UTF-8, and the same bytes as a view, which reads four of them at once. */
+/** JSON in UTF-8, and a view of the same bytes, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 
-/** Makes bytes readable by this walker. */
+/** Wraps bytes for the functions of this file. */
 export function jsonBytesOf(bytes: Uint8Array): JsonBytes {
   const { buffer, byteOffset, byteLength } = bytes;
   const view = new DataView(buffer, byteOffset, byteLength);
@@ -89,7 +89,10 @@ function skipArray(json: JsonBytes, start: number, depth: number): number {
   }
 }
 
-/** A member's name, its colon and the space around the colon: ends where the value starts. */
+/**
+ * Skips a member's name, its colon and the space around the colon, and returns the index where the value
+ * starts.
+ */
 export function skipName(json: JsonBytes, at: number): number {
   const { bytes } = json;
   if (bytes[at] !== QUOTE) throw unexpected(bytes, at);
@@ -99,11 +102,11 @@ export function skipName(json: JsonBytes, at: number): number {
 }
 
 /**
- * The string whose opening quote is at `quote`. Four bytes are checked together, as an int32: subtraction sets a byte's
- * high bit if the byte is lower than what is subtracted from it. `^ 0x02` swaps the quote (0x22) with the space (0x20),
- * so that "below 0x21" means a control character or a quote; `^ 0x5c` turns a backslash into 0, which is below 0x01.
- * Bytes beyond ASCII have the high bit set anyway and are never special. Only the lowest mark is exact and only it is
- * used.
+ * Skips the string whose opening quote is at `quote`. Four bytes are checked together, as an int32:
+ * subtraction sets a byte's high bit if the byte is lower than what is subtracted from it. `^ 0x02` swaps the
+ * quote (0x22) with the space (0x20), so that "below 0x21" means a control character or a quote; `^ 0x5c`
+ * turns a backslash into 0, which is below 0x01. Bytes beyond ASCII have the high bit set anyway and are
+ * never special. Only the lowest mark is exact and only it is used.
  */
 export function skipText({ bytes, view }: JsonBytes, quote: number): number {
   const lastWord = bytes.length - 4;
@@ -168,7 +171,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
-/** Four letters as an int32: `true`, `null`, and what follows the first letter of `false`. */
+/** Four letters as an int32: `true`, `null`, and `alse`, the rest of `false`. */
 const TRUE = 0x65757274;
 const NULL = 0x6c6c756e;
 const ALSE = 0x65736c61;
@@ -198,15 +201,18 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
 }
 
 /**
- * The index of the first item of the array or object that begins at `open`. Below 0 if it is empty: the complement
- * (`~`) of the index behind its end, as `nextItem` returns it.
+ * The index of the first item of the array or object that begins at `open`. It is below 0 if there are no
+ * items: then it is the complement (`~`) of the index behind the closing bracket, as in `nextItem`.
  */
 export function firstItem(bytes: Buffer, open: number, close: number): number {
   const at = skipSpace(bytes, open + 1);
   return bytes[at] === close ? ~(at + 1) : at;
 }
 
-/** The index of the next item; below 0 if there is none: the complement (`~`) of the index behind the end of the list. */
+/**
+ * The index of the next item. It is below 0 after the last item: then it is the complement (`~`) of the index
+ * behind the closing bracket.
+ */
 export function nextItem(bytes: Buffer, behind: number, close: number): number {
   let at = behind;
   let byte = bytes[at];

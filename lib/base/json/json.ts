@@ -13,7 +13,10 @@ export function parseJson(text: string): unknown {
 
 const LONG = 16;
 
-/** Whether a text has a run of 16 digits. Such a run covers a 16th place: only those are checked. */
+/**
+ * Whether a text has a run of 16 digits. Every such run covers an index that is a multiple of 16, so only
+ * those are checked.
+ */
 export function hasLongDigits(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     if (!isDigit(text.charCodeAt(at))) continue;
@@ -52,7 +55,10 @@ function preserveDigits(_key: string, value: unknown, context: { source?: string
   return BigInt(source);
 }
 
-/** ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library does not know yet. */
+/**
+ * The types of ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library
+ * lacks.
+ */
 declare global {
   interface JSON {
     parse(
@@ -63,7 +69,10 @@ declare global {
   }
 }
 
-/** How deep JSON may be nested (RFC 8259, section 9): V8's parser and recursion have room for several times as much. */
+/**
+ * Maximum depth of nested JSON (RFC 8259, section 9): V8's parser and our recursion could go several times as
+ * deep.
+ */
 export const MAX_DEPTH = 512;
 
 /** Maximum digits of an integer that is read as a bigint: parsing one takes more than linear time. */
@@ -72,7 +81,7 @@ const MAX_DIGITS = 1_000;
 /** Maximum values of a parsed response: each takes up to 300 bytes of memory. 25,000 cards have about this many. */
 const MAX_VALUES = 1_000_000;
 
-/** JSON, valid as far as it was read, that exceeds a limit: reading it again does not help. */
+/** JSON that exceeds a limit; it is valid as far as it was read. Reading it again does not help. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
 }
@@ -85,14 +94,17 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
-/** Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. For any text. */
+/**
+ * Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. The text may
+ * be any text, also invalid JSON.
+ */
 export function isDeeperThan(text: string, most: number): boolean {
   if (text.length <= most) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
-    // `[` and `{`, `]` and `}`: the same but for one bit.
+    // `[` and `{` differ in one bit only, and so do `]` and `}`.
     else if ((code | 0x20) === 0x7b) depth += 1;
     else if ((code | 0x20) === 0x7d) depth -= 1;
     if (depth > most) return true;
@@ -100,14 +112,17 @@ export function isDeeperThan(text: string, most: number): boolean {
   return false;
 }
 
-/** Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. For any text. */
+/**
+ * Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. The text may
+ * be any text, also invalid JSON.
+ */
 export function holdsMoreValues(text: string, most: number): boolean {
   if (text.length <= most) return false;
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
-    // An array or object has one value more than commas. `[` and `{` are the same but for one bit.
+    // An array or object has one value more than commas. `[` and `{` differ in one bit only.
     else if (code === COMMA || (code | 0x20) === 0x7b) values += 1;
     if (values > most) return true;
   }
@@ -155,7 +170,7 @@ export function parseExact(text: string): unknown {
 /** JSON of a value of `parseExact`, in which equal values print alike: names sorted, no white space, numbers by value. */
 export const canonicalExact = (value: unknown): string => print(value, (number) => number.value);
 
-/** As `canonicalExact`, but with each number as it was written, for people. */
+/** Prints a value like `canonicalExact`, but with each number as it was written: for people. */
 export const printExact = (value: unknown): string => print(value, (number) => number.source);
 
 /** JSON of a value of `parseJson`, in which equal values print alike: numbers by their value (`1.0` as `1`, `1e20` as its digits), bigints by their digits. */
@@ -174,12 +189,13 @@ function print(value: unknown, number: (value: ExactNumber) => string): string {
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** A number with a longer exponent stays as it is. */
+/** Maximum characters of an exponent that is normalized; a number with a longer one stays unchanged. */
 const MAX_EXPONENT_LENGTH = 15;
 
 /**
- * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`, `-100` is
- * `-1e2`, every zero is `0`. Linear in its length: neither a double nor a bigint is made of it.
+ * The value of a JSON number as digits without zeros at either end, and a power of ten: `0.10` is `1e-1`,
+ * `-100` is `-1e2`, every zero is `0`. It takes linear time, since it is converted to neither a double nor a
+ * bigint.
  */
 function decimalValue(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
 
-/* Texts stored as 64 bits of their hashes: among a million, two are mistaken for one in one of 30 million cases. */
+/*
+ * Texts stored as 64 bits of their hashes: among a million texts, the probability that two are confused is
+ * one in 30 million.
+ */
 
-/** Which texts have been seen, in 11 to 22 bytes each. They must be well-formed. */
+/** A set of texts that takes 11 to 22 bytes for each. The texts must be well-formed. */
 type SeenTexts = {
   /** Adds a text; false if it was already there. */
   add(text: string): boolean;
@@ -22,7 +25,7 @@ export function createNumbersByText(): {
   count(): number;
 } {
   const table = createTable(3);
-  // Quoted as JSON, a text with half of a surrogate pair differs from every other one.
+  // A text with half a surrogate pair is quoted as JSON: so its bytes differ from those of every other text.
   const textOf = (text: string) => JSON.stringify(text);
   return {
     get: (text) => table.numberOf(textOf(text)),
@@ -34,7 +37,10 @@ export function createNumbersByText(): {
 const MAX_FULL = 0.75;
 const FIRST_SLOTS = 1_024;
 
-/** A table with `width` words a slot: two of a hash, of which the second is 0 in a free slot, and perhaps a number. */
+/**
+ * A hash table with `width` words a slot: two for the hash, of which the second is 0 in a free slot, and
+ * possibly one for a number.
+ */
 function createTable(width: 2 | 3) {
   let words = new Uint32Array(width * FIRST_SLOTS);
   let size = 0;
@@ -62,7 +68,7 @@ function createTable(width: 2 | 3) {
   };
   return {
     size: () => size,
-    /** Whether the text was not there. */
+    /** Adds a text, and returns whether it is new. */
     put(text: string, number = 0): boolean {
       const digest = digestOf(text);
       const high = wordAt(digest, 0);
@@ -82,7 +88,7 @@ function createTable(width: 2 | 3) {
   };
 }
 
-/** The hash as text with one character a byte: a buffer for each text would take twice the time. */
+/** The hash as a string of one character a byte: a buffer for each text would take twice the time. */
 const digestOf = (text: string): string => hash('sha256', text, 'binary');
 
 function wordAt(bytes: string, index: number): number {

@@ -1,6 +1,6 @@
-/* Cells of CSV. They import nothing, since the report's page has them too. */
+/* Cells of CSV. These files import nothing, since they are also part of the report's page. */
 
-/** A cell of a CSV (RFC 4180), with quotes where it needs them. */
+/** A cell of a CSV (RFC 4180), quoted if necessary. */
 export const csvCell = (text: string, separator: string): string =>
   text.includes(separator) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
