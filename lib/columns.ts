@@ -4,7 +4,7 @@
 export type HiveType = string;
 
 /** How a query may use a column, beyond its type. */
-export type ColumnUse = {
+type ColumnUse = {
   /** An id of the platform, or a hash: it compares with numbers, and without regard to case. */
   readonly isId?: true;
   /** A value of a list, such as a status, in lower case: it compares without regard to case. */

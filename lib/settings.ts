@@ -14,7 +14,7 @@ export type Environment = Readonly<Partial<Record<string, string>>>;
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** The settings for where jobs and snapshots store things, and which jobs are allowed. */
-export type SyncSettings = z.infer<typeof syncSchema>;
+type SyncSettings = z.infer<typeof syncSchema>;
 
 /** The settings that identify the budget of a fleet. */
 type PaceSettings = z.infer<typeof paceSchema>;

@@ -22,7 +22,7 @@ import { operation } from './families/operation.ts';
 import { questions } from './families/questions.ts';
 import { scores } from './families/scores.ts';
 import { snapshots } from './families/snapshots.ts';
-import { type SettingsFlags, withSettingsFile } from './options/settings-file.ts';
+import { withSettingsFile } from './options/settings-file.ts';
 import { hideSecrets } from './terminal/hide-secrets.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import {
@@ -38,7 +38,10 @@ import {
  * Begins the command lines in hints as this one was started, by npx and with its settings file, so that they can be
  * pasted as they are.
  */
-function pasted(environment: Environment, { envFile, profile }: SettingsFlags): (hint: string) => string {
+function pasted(
+  environment: Environment,
+  { envFile, profile }: Parameters<typeof withSettingsFile>[0],
+): (hint: string) => string {
   const program = environment['npm_command'] === 'exec' ? ['npx', 'platform-sync'] : ['platform-sync'];
   const settings =
     envFile === undefined ? (profile === undefined ? [] : ['--profile', profile]) : ['--env-file', envFile];
@@ -85,7 +88,7 @@ export async function runCommandLine(
     ended = finished;
   });
   program.hook('preAction', async (_, command) => {
-    const flags = command.optsWithGlobals<SettingsFlags>();
+    const flags = command.optsWithGlobals<Parameters<typeof withSettingsFile>[0]>();
     environment = await withSettingsFile(flags, environment);
     hide = hideSecrets(environment);
     toPaste = pasted(given.environment, flags);

@@ -21,7 +21,7 @@ type FailureFacts = {
   readonly random: number;
 };
 
-export type AfterFailure =
+type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
   /** Requeue the job. `counts`: as an attempt, as a try that executed nothing, or not at all because it only waited. */
   | {

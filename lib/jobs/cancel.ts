@@ -1,5 +1,5 @@
 import { CANCELLED, isCancelled } from './ledger/job-row.ts';
-import type { CancelAnswer, Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { type BatchStorage, chunkJobId } from './texts/batch/batch.ts';
 import { chunkRows, isEnded, readHeader } from './texts/batch/finish-batch.ts';
 import { failChunk } from './texts/batch/score-chunk.ts';
@@ -11,12 +11,14 @@ type CancelledBatch = {
   readonly chunks: number;
   readonly ended: number;
   readonly isSplit: boolean;
-  readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
+  readonly jobs: readonly { readonly id: string; readonly answer: Awaited<ReturnType<Ledger['cancel']>> }[];
 };
 
 /** Cancels a job that has not been sent; a job that sends many requests stops between two of them. */
-export const cancelJob = (id: string, ledger: Pick<Ledger, 'cancel'>): Promise<CancelAnswer> =>
-  ledger.cancel(id, { stops: sendsMany });
+export const cancelJob = (
+  id: string,
+  ledger: Pick<Ledger, 'cancel'>,
+): Promise<Awaited<ReturnType<Ledger['cancel']>>> => ledger.cancel(id, { stops: sendsMany });
 
 /**
  * Cancels the chunks that have not ended. A chunk without a worker ends at once; a running one is ended by its worker.

@@ -28,7 +28,7 @@ export type Lease = {
 };
 
 /** A job while one delivery of its message is handled. */
-export type JobDelivery = AsyncDisposable & {
+type JobDelivery = AsyncDisposable & {
   readonly context: SendContext;
   readonly lost: AbortSignal;
   /** The job's row as last stored; undefined before the job is claimed. */

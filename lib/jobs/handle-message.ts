@@ -3,9 +3,9 @@ import { type InHand, isOfDisk, traced } from '../base/aws/index.ts';
 import { retryUntil } from '../base/index.ts';
 import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
-import { type AfterFailure, afterFailure } from './after-failure.ts';
+import { afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { type Breakers, createDelivery, type JobDelivery, type Lease, NotClaimedError } from './delivery.ts';
+import { type Breakers, createDelivery, type Lease, NotClaimedError } from './delivery.ts';
 import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
@@ -143,7 +143,7 @@ async function handleInPlace(
 type Task = {
   readonly message: QueueMessage;
   readonly job: Job;
-  readonly delivery: JobDelivery;
+  readonly delivery: ReturnType<typeof createDelivery>;
   readonly sinceMs: number;
 };
 
@@ -290,7 +290,7 @@ const sendAgain = ({ body }: QueueMessage): Handled => ({ kind: 'replace', body 
 
 async function requeueAfterFailure(
   { message, delivery }: Task,
-  after: Exclude<AfterFailure, { readonly kind: 'end' }>,
+  after: Exclude<ReturnType<typeof afterFailure>, { readonly kind: 'end' }>,
   worker: Worker,
   lease: Lease,
 ): Promise<Handled> {

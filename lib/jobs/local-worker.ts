@@ -21,7 +21,7 @@ import { responseOf } from './result.ts';
 import { readListed } from './results/read-listed.ts';
 import { csvLines, ndjsonLines, type RowToWrite } from './texts/output/added-columns.ts';
 import { definitionOf } from './types/job-types.ts';
-import { type WorkOptions, work } from './work.ts';
+import { work } from './work.ts';
 
 /**
  * A worker in this process, which renews its leases as long as it lives. Throws without a table, or if the table is not
@@ -59,8 +59,12 @@ export async function openLocalWorker(
   const parts = { worker, lease, concurrency, signal, sleep };
   return {
     /** Consumes a queue until it is stopped or, with `drain`, until the queue is empty. */
-    work: (queue: Pick<WorkOptions, 'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'>) =>
-      work({ ...parts, ...queue }),
+    work: (
+      queue: Pick<
+        Parameters<typeof work>[0],
+        'queue' | 'drain' | 'isWatched' | 'polls' | 'visibilitySeconds'
+      >,
+    ) => work({ ...parts, ...queue }),
     /** Runs each job of a file to its end. Returns the counts of those that had ended before. */
     async runFile(jobs: JobFile): Promise<EndedBefore> {
       const before = noneBefore();
@@ -80,7 +84,7 @@ export async function openLocalWorker(
   };
 }
 
-type RunRowsOptions = Pick<WorkOptions, 'worker' | 'lease' | 'signal' | 'sleep'> & {
+type RunRowsOptions = Pick<Parameters<typeof work>[0], 'worker' | 'lease' | 'signal' | 'sleep'> & {
   readonly concurrency: number;
   readonly sender: string;
   /** Called for each job that had ended before, as its first read shows, or that another process has ended. */

@@ -12,7 +12,7 @@ export type Place = Disposable & {
   readonly share: () => void;
 };
 
-export type PlaceOptions = {
+type PlaceOptions = {
   /** How many workers died while they had the job; 0: it may run beside others. */
   readonly deaths: number;
   /** When it stops waiting, in epoch milliseconds. Default: never. */

@@ -5,7 +5,7 @@ import { messageOf, once, retryUntil } from '../base/index.ts';
 import { findStored, keySegment, MAX_LIST_BYTES, type Store, StoredObjectError } from '../store/index.ts';
 import { type Claim, type Outcome, outcomeSchema, type RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { EndAnswer, SentBy } from './ledger/transitions.ts';
+import type { SentBy } from './ledger/transitions.ts';
 import { stagedOutcome } from './result.ts';
 import type { JobClock } from './send-context.ts';
 
@@ -27,7 +27,7 @@ export async function recordEnd(
     readonly store: Store;
     readonly logger: Logger;
   },
-): Promise<EndAnswer> {
+): Promise<Awaited<ReturnType<Ledger['end']>>> {
   const outcome = withShortError(given);
   const { ledger, store, logger } = parts;
   const { id } = claim;

@@ -19,7 +19,7 @@ import {
   total,
   UnsentError,
 } from './queue/queue.ts';
-import { type JobFinished, type TypedJobRow, writeResult } from './result.ts';
+import { type JobFinished, writeResult } from './result.ts';
 import { type BatchStorage, type ChunkId, chunkJobId } from './texts/batch/batch.ts';
 import { chunkMessage, findStaged } from './texts/batch/chunk-objects.ts';
 import { type ChunkRow, chunkRows, isEnded, reopenChunk } from './texts/batch/finish-batch.ts';
@@ -341,7 +341,7 @@ export function askedJob(id: string, body: string | undefined): AskedJob | undef
  * a killed process began. Returns the key of the result.
  */
 export async function publishEnd(
-  ended: TypedJobRow,
+  ended: Parameters<typeof writeResult>[1],
   asked: AskedJob | undefined,
   options: {
     readonly store: Store;

@@ -7,7 +7,7 @@ import type { QueueMessage } from './queue/queue.ts';
 import { readListed } from './results/read-listed.ts';
 
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
-export type TypedJobRow = EndedJobRow & { readonly type: string };
+type TypedJobRow = EndedJobRow & { readonly type: string };
 
 type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 

@@ -18,7 +18,7 @@ import {
 import { WRITE_RETRIES } from './record-end.ts';
 import { longTypes, sendsMany } from './types/job-types.ts';
 
-export type WorkOptions = {
+type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;

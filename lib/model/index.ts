@@ -15,7 +15,7 @@ export {
 } from './described.ts';
 export type { DatedModel } from './history.ts';
 export { type ModelTable, modelColumns, modelTableNames, modelTables } from './model-tables.ts';
-export { type CurrentModel, type ModelToOpen, openModel, renewModel } from './open-model.ts';
+export { type CurrentModel, openModel, renewModel } from './open-model.ts';
 export { createUsesBuilder, hasLinks, USES_FORMAT, usesKey, usesOfPart } from './part-uses.ts';
 export { columnsOfRuns, groupsOf, type LastRun, lastRuns, type ModelColumns } from './runs.ts';
 export type { UsesGraph } from './uses-graph.ts';

@@ -62,7 +62,7 @@ const modelSchema = z.object({
   packed: key,
 });
 
-export type StoredModel = z.infer<typeof modelSchema>;
+type StoredModel = z.infer<typeof modelSchema>;
 
 const MODEL_FOLDER = 'model/';
 const MODEL_KEY = `${MODEL_FOLDER}latest.json`;
@@ -95,7 +95,7 @@ export function isBehind(
   return current.some(({ place, key: manifest }) => runs[place]?.manifest !== manifest);
 }
 
-export type ModelToOpen = {
+type ModelToOpen = {
   readonly store: Store;
   readonly now: () => number;
   /** Receives what is missing or damaged while the last runs are looked up. Default: it is thrown. */

@@ -13,7 +13,7 @@ import {
 } from './rules/record-rules.ts';
 import { createUsesCollector, type PackedUses } from './uses-graph.ts';
 
-export type PartUses = PackedUses & {
+type PartUses = PackedUses & {
   /** By record: the node of its own thing, plus 1; 0 if it has no id. */
   readonly own: Uint32Array;
   /** The ids of records that are not written in canonical form. */

@@ -9,7 +9,7 @@ import {
   type RowGroup,
   rowGroupsOf,
 } from '../tables/parquet/index.ts';
-import { hasLinks, type PartUses, usesOfPart } from './part-uses.ts';
+import { hasLinks, usesOfPart } from './part-uses.ts';
 
 export type LastRun = {
   readonly place: Place;
@@ -53,7 +53,7 @@ type PartColumns = {
   readonly count: number;
   readonly records: () => Promise<Uint8Array>;
   /** The uses that its records state; undefined for a source whose records state none. */
-  readonly uses: () => Promise<PartUses | undefined>;
+  readonly uses: () => Promise<Awaited<ReturnType<typeof usesOfPart>> | undefined>;
 };
 
 export type SourceColumns = {

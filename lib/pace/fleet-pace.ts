@@ -20,7 +20,7 @@ import { createFindTime, createTableClock } from './table-clock.ts';
 import { learnedAt } from './throttle-state.ts';
 
 /** Options for the pace of one worker of a fleet. */
-export type FleetPaceOptions = {
+type FleetPaceOptions = {
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;

@@ -15,7 +15,6 @@ import { type AdjustedTime, trackTime, watchSteps } from './clock.ts';
 import { enqueue } from './fair-queue.ts';
 import { type PaceCounts, PaceWaitError, type Slot } from './pace.ts';
 import {
-  type Block,
   createAcceptanceTracker,
   type Line,
   MAX_VIEW_AGE_MS,
@@ -38,7 +37,7 @@ type FleetSlotsOptions = Omit<Line, 'usage' | 'acceptance'> & {
 };
 
 /** `wasSet`: whether the clock was set since the block was planned. Then the times of its slots are unknown. */
-type Held = Block & { readonly wasSet: () => boolean };
+type Held = Awaited<ReturnType<typeof reserveBlock>> & { readonly wasSet: () => boolean };
 
 type Worker = Line &
   FleetSlotsOptions & {

@@ -1,6 +1,6 @@
 import { once } from '../base/index.ts';
 import type { BudgetItem } from './budget.ts';
-import type { FleetPaceOptions, LocalPaceOptions } from './fleet-pace.ts';
+import type { createFleetPace, LocalPaceOptions } from './fleet-pace.ts';
 import { checkLimits, type Pace } from './pace.ts';
 
 /** A pace that is opened by its first call. Until then it reports `rate`, in requests a second, as its effective rate. */
@@ -29,7 +29,9 @@ export function lazyPace(rate: number, open: () => Promise<Pace>): Pace {
 export const openFleetPace = ({
   budget,
   ...options
-}: Omit<FleetPaceOptions, 'item'> & { readonly budget: () => Promise<BudgetItem> }): Pace =>
+}: Omit<Parameters<typeof createFleetPace>[0], 'item'> & {
+  readonly budget: () => Promise<BudgetItem>;
+}): Pace =>
   lazyPace(options.rate, async () => {
     const { createFleetPace } = await import('./fleet-pace.ts');
     return createFleetPace({ ...options, item: await budget() });

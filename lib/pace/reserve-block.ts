@@ -35,7 +35,7 @@ export type Demand = {
 };
 
 /** Slots of the line that one worker alone may use. */
-export type Block = {
+type Block = {
   /** Their times in epoch milliseconds, ascending. */
   readonly slots: readonly number[];
   readonly toleranceMs: number;

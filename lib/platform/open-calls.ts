@@ -5,7 +5,7 @@ import { type Call, createCall, type HoldLeft } from './call.ts';
 import { operations, type Platform } from './client.ts';
 import type { Observe } from './events.ts';
 import { createExchange } from './http/exchange.ts';
-import { type BodyBudget, createBodyBudget, createTransport } from './http/transport.ts';
+import { createBodyBudget, createTransport } from './http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 
@@ -24,7 +24,7 @@ export type PlatformOptions = {
   /** Bytes of a decompressed body. Default 100 MiB. A response that is parsed and can be fetched again has at most a million values. */
   readonly maxResponseBytes?: number;
   /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: one of 32 MiB. */
-  readonly bodies?: BodyBudget;
+  readonly bodies?: ReturnType<typeof createBodyBudget>;
   /** Overrides of the limits of retries. Default: 8 retries and 5 minutes a call (see `RetryLimits`). */
   readonly retry?: Partial<RetryLimits>;
   /** Called for each event of a call; errors that it throws are ignored. */

@@ -23,7 +23,7 @@ export const defaultRetryLimits: RetryLimits = {
 };
 
 /** What a decision about a retry is based on. */
-export type RetryFacts = {
+type RetryFacts = {
   readonly failure: PlatformFailure;
   readonly mayRepeat: boolean;
   readonly attempt: number;

@@ -114,7 +114,7 @@ export type SnapshotFacts = Numbers<'startedAt' | 'finishedAt' | 'records' | 'mi
 
 type ChangeKind = 'added' | 'removed' | 'changed';
 
-export type RunFacts = { readonly run: string } & Numbers<
+type RunFacts = { readonly run: string } & Numbers<
   ChangeKind | ('startedAt' | 'finishedAt' | 'records') | ('requests' | 'retries' | 'throttled' | 'waitedMs')
 >;
 
@@ -205,7 +205,7 @@ export type CalculationFacts = {
 };
 
 /** The cards of the model. */
-export type CardFacts = {
+type CardFacts = {
   readonly total: number;
   readonly type: Counts;
   readonly chartType: Counts;
@@ -220,7 +220,7 @@ export type CardFacts = {
 };
 
 /** Datasets are known only from their uses, since the platform does not list them. Most cards first. */
-export type DatasetFacts = {
+type DatasetFacts = {
   readonly total: number;
   readonly list: Listed<{ id: string } & Numbers<'cards' | 'calculations' | 'broken_links'>>;
 };
@@ -229,7 +229,7 @@ export type DatasetFacts = {
 export const ownedCounts = [...ownedNames, ...wrongFlags] as const;
 
 /** The owners of calculations, cards, files and data files: those with the most calculations and cards first. */
-export type OwnerFacts = {
+type OwnerFacts = {
   readonly total: number;
   /** The name is from a card; empty if no card has it. */
   readonly list: Listed<
@@ -237,7 +237,7 @@ export type OwnerFacts = {
   >;
 };
 
-export type FileFacts = {
+type FileFacts = {
   readonly total: number;
   readonly bytes: number;
   readonly fileType: Counts;
@@ -287,7 +287,7 @@ export type BatchFacts = BatchCounts & {
 };
 
 /** What the jobs and batches of a month cost so far, in `words` too. `isCut`: not all results were read. */
-export type MonthCost = Readonly<Record<'month' | 'unit' | 'words', string>> &
+type MonthCost = Readonly<Record<'month' | 'unit' | 'words', string>> &
   Numbers<'amount' | 'possibly'> & { readonly isCut: boolean };
 
 export type JobFacts = {

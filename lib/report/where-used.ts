@@ -31,10 +31,10 @@ import type { FindableKind } from './findable-kinds.ts';
 type Named = { readonly kind: FindableKind; readonly id: string; readonly name: string | null };
 
 /** How a dependent was reached: it has `relation` to the thing named. `valid`: what the link says if it is not VALID. */
-export type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
+type Way = Named & { readonly relation: Relation | 'lies in'; readonly valid: string | null };
 
 /** Something that would break if the thing were deleted. */
-export type Dependent = Description &
+type Dependent = Description &
   Named & {
     /** How many uses away: 1 uses the thing itself. */
     readonly hop: number;
@@ -44,7 +44,7 @@ export type Dependent = Description &
   };
 
 /** A thing with the requested id, and what depends on it. */
-export type UsedThing = Description &
+type UsedThing = Description &
   Named & {
     /** False if only links name it. No snapshot has records of datasets and FileSets. */
     readonly inSnapshot: boolean;
@@ -67,7 +67,7 @@ export type UsedThing = Description &
     readonly dependents: readonly Dependent[];
   };
 
-export type WhereUsedOptions = {
+type WhereUsedOptions = {
   readonly store: Store;
   /** An id in any of its forms; of a file, its path or its id; of a column, its name. */
   readonly id: string;

@@ -1,19 +1,20 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
-export type Boundary = {
+/**
+ * Creates a function that runs an adapter's work. It throws only the caller's own abort, or the `StoreError`
+ * that `explain` makes of an error.
+ */
+export function createBoundary(
+  location: string,
+  explain: (error: unknown) => StoreFailure,
+): {
   /**
    * Runs `work` on the store. `doing` names the action and its object, such as `get latest.json`; `work`
    * receives it together with the location, for its own errors.
    */
   run<T>(doing: string, signal: AbortSignal | undefined, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(doing: string, signal: AbortSignal | undefined, source: () => AsyncIterable<T>): AsyncGenerator<T>;
-};
-
-/**
- * Creates a function that runs an adapter's work. It throws only the caller's own abort, or the `StoreError`
- * that `explain` makes of an error.
- */
-export function createBoundary(location: string, explain: (error: unknown) => StoreFailure): Boundary {
+} {
   const triedOf = (doing: string) => `${doing} in ${location}`;
   const translate = (doing: string, signal: AbortSignal | undefined, error: unknown): unknown => {
     if (signal?.aborted) return signal.reason;

@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { kindOfFault, readAwsFault } from '../base/aws/index.ts';
 import { gatherBytes } from '../base/json/index.ts';
-import { type Boundary, createBoundary, withPieces } from './boundary.ts';
+import { createBoundary, withPieces } from './boundary.ts';
 import { StoreError, type StoreFailure } from './error.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import {
@@ -186,7 +186,7 @@ async function* listFolders(own: OwnFolder, under: string, signal: Signal): Asyn
 async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
   under: string,
-  { run, ...given }: Pick<Boundary, 'run'> & Pick<Reading, 'mostPauseMs' | 'signal'>,
+  { run, ...given }: Pick<ReturnType<typeof createBoundary>, 'run'> & Pick<Reading, 'mostPauseMs' | 'signal'>,
 ): AsyncGenerator<OldVersion> {
   checkPrefix(under);
   const { signal } = given;

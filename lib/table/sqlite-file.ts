@@ -9,7 +9,7 @@ import { createReserve, makeFolder } from '../store/index.ts';
 import { networkOf } from './network-disk.ts';
 import { createAliveness } from './sqlite-aliveness.ts';
 import { asTableError, BUSY, codeOf, isFull } from './sqlite-failure.ts';
-import type { WriteOptions } from './table.ts';
+import type { Table } from './table.ts';
 import { TableError } from './table-error.ts';
 
 /*
@@ -30,7 +30,7 @@ export type SqliteFile = {
   write<T>(
     tried: string,
     change: (db: DatabaseSync, self: string) => T,
-    options?: Pick<WriteOptions, 'mayUseReserve'>,
+    options?: Pick<Parameters<Table['put']>[2], 'mayUseReserve'>,
   ): Promise<T>;
   /** Whether the process of this name, which `write` passes to changes, may still be running. */
   isAlive(process: string): boolean;

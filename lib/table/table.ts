@@ -16,7 +16,7 @@ export type Row = { readonly [name: string]: Json | undefined };
 /** The current row, and the token of the write that stored it. */
 export type StoredRow = { readonly row: Row; readonly token: string };
 
-export type WriteOptions = {
+type WriteOptions = {
   /** The token of the row to be replaced; null if no row may exist. */
   readonly expected: string | null;
   /** Unique to this write: a writer whose response was lost finds its own token in the row. */

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../lib/platform/http/exchange.ts';
+import type { createExchange } from '../../lib/platform/http/exchange.ts';
 
 /** A response of any size: what is before its elements, each element, and what is after them. */
 export type LargeResponse = {
@@ -53,7 +53,7 @@ const PIECE_BYTES = 65_536;
 
 /** Responds to each request with as many elements as there is room for, a piece at a time: memory holds none of it. */
 export const respondWith =
-  (large: LargeResponse, sizeBytes: number): Exchange =>
+  (large: LargeResponse, sizeBytes: number): ReturnType<typeof createExchange> =>
   async () => ({
     status: 200,
     headers: { 'content-type': 'application/json' },

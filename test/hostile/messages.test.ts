@@ -3,11 +3,10 @@ import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { checkJobFile } from '../../lib/jobs/file/job-file.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import type { RunJob } from '../../lib/jobs/send-context.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFilesRunner } from '../../lib/jobs/types/data-files/definition.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
+import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
 import { fakeCall, ok } from '../platform/fake-call.ts';
 import { scaled } from '../scale.ts';
@@ -43,7 +42,7 @@ test.each<readonly [string, () => unknown]>([
   ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
 ])('whatever a runner throws, its job comes to an end, even if only one was sent: %s', async (_, thrown) => {
   for (const sends of [true, false]) {
-    const run: RunJob<RunFunctionJob> = async (_job, turn) => {
+    const run: Runners['run-function'] = async (_job, turn) => {
       await turn.beforeSend();
       if (sends) turn.onSend();
       throw thrown();

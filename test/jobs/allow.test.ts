@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { allowFault, readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
+import type { Job } from '../../lib/jobs/types/job-types.ts';
 import { jobTypes } from '../../lib/jobs/types/job-types.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
 import type { ScoreJob } from '../../lib/jobs/types/score/message.ts';
 import { SettingsError } from '../../lib/settings.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+type RunFunctionJob = Extract<Job, { readonly type: 'run-function' }>;
 
 const greet: RunFunctionJob = {
   version: 1,

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Queue, QueueCounts, QueueMessage } from '../../lib/jobs/queue/queue.ts';
+import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { createDice } from '../proofs/dice.ts';
 
 /** Short polls that return nothing while messages wait, in percent. */
@@ -87,7 +87,7 @@ const newMessage = (body: string, index: number, { nowMs }: Clock): Queued => ({
   visibleAtMs: nowMs,
 });
 
-function countsOf(queued: readonly Queued[], atMs: number): QueueCounts {
+function countsOf(queued: readonly Queued[], atMs: number): Awaited<ReturnType<Queue['counts']>> {
   const waiting = queued.filter(({ visibleAtMs }) => visibleAtMs <= atMs).length;
   return { waiting, inFlight: queued.length - waiting, delayed: 0 };
 }

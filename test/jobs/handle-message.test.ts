@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { createInHand } from '../../lib/base/aws/traced.ts';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
+import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { createLogger } from '../../lib/logger.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
-const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
+const succeeds: Runners['run-function'] = async (_, turn) => {
   await turn.beforeSend();
   turn.onSend();
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };

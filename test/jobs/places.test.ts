@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPlaces, type PlaceOptions } from '../../lib/jobs/places.ts';
+import { createPlaces } from '../../lib/jobs/places.ts';
 import { createVirtualClock } from '../pace/virtual-clock.ts';
 
 /** Jobs in the places of one process: each takes its time there, and the log says when it began and ended. */
@@ -7,7 +7,7 @@ function createJobs() {
   const clock = createVirtualClock();
   const places = createPlaces(clock);
   const log: string[] = [];
-  const run = async (name: string, tookMs: number, options: PlaceOptions) => {
+  const run = async (name: string, tookMs: number, options: Parameters<(typeof places)['take']>[0]) => {
     using place = await places.take(options);
     if (place === undefined) return void log.push(`${name} had none at ${clock.now()}`);
     log.push(`${name} from ${clock.now()}`);

@@ -3,8 +3,8 @@ import type { Lease } from '../../lib/jobs/delivery.ts';
 import { handleMessage, type Worker } from '../../lib/jobs/handle-message.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/record-end.ts';
-import { RequeueError, type RunJob } from '../../lib/jobs/send-context.ts';
-import type { RunFunctionJob } from '../../lib/jobs/types/run-function/definition.ts';
+import { RequeueError } from '../../lib/jobs/send-context.ts';
+import type { Runners } from '../../lib/jobs/types/job-types.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -17,7 +17,7 @@ type Fake = Awaited<ReturnType<typeof fakeWorker>>;
 /** A worker whose function succeeds with this response, and is counted. */
 async function succeeding(response = '{"executionId":"e-1"}') {
   const runs: string[] = [];
-  const run: RunJob<RunFunctionJob> = async ({ id }, turn) => {
+  const run: Runners['run-function'] = async ({ id }, turn) => {
     await turn.beforeSend();
     turn.onSend();
     runs.push(id);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { resultKey, type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
+import { resultKey, writeResult } from '../../lib/jobs/result.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { beforeFirst } from '../store/before.ts';
 import { fakeWorker } from './fake-worker.ts';
 
 const at = (text: string) => Date.parse(`2026-11-21T${text}Z`);
 
-const unknown: TypedJobRow = {
+const unknown: Parameters<typeof writeResult>[1] = {
   id: 'job-1',
   type: 'run-function',
   state: 'UNKNOWN',
@@ -20,7 +20,7 @@ const unknown: TypedJobRow = {
   sender: 'AIDAEXAMPLE',
   outcome: { status: 'unknown', error: { kind: 'answer-lost', message: 'the outcome is unknown' } },
 };
-const done: TypedJobRow = {
+const done: Parameters<typeof writeResult>[1] = {
   ...unknown,
   state: 'DONE',
   finishedAt: at('09:10:01'),
@@ -107,7 +107,7 @@ test('a result that goes while another one is about to replace it is written ane
 
 test('the result of a failure has its error, and the whole execution if there is one', async () => {
   await using fake = await fakeWorker({});
-  const failed: TypedJobRow = {
+  const failed: Parameters<typeof writeResult>[1] = {
     ...done,
     state: 'FAILED',
     outcome: {

@@ -5,14 +5,14 @@ import { AwsError } from '../../lib/base/aws/fault.ts';
 import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import { EXACT_POLLS, type Queue } from '../../lib/jobs/queue/queue.ts';
 import { RequeueError } from '../../lib/jobs/send-context.ts';
-import { type WorkOptions, work } from '../../lib/jobs/work.ts';
+import { work } from '../../lib/jobs/work.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
 const options = { concurrency: 2, visibilitySeconds: 60, drain: true, signal: new AbortController().signal };
-const sleep: WorkOptions['sleep'] = () => turn();
+const sleep: Parameters<typeof work>[0]['sleep'] = () => turn();
 
 test.for([1, 2, 3, 4, 5, 6])(
   'drains all 40 jobs of a queue whose short polls miss and whose counts lag: seed %i',
@@ -279,7 +279,7 @@ test('a message that goes back is not hidden for its job any longer', async () =
       stop.abort();
     },
   };
-  const rest: WorkOptions['rest'] = async (_ms, signal) => {
+  const rest: Parameters<typeof work>[0]['rest'] = async (_ms, signal) => {
     await turn();
     signal.throwIfAborted();
   };

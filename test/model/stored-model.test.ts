@@ -9,7 +9,7 @@ import {
   usesOfPart,
 } from '../../lib/model/index.ts';
 import type { ModelTable } from '../../lib/model/model-tables.ts';
-import { findModel, isBehind, keysOfModel, type StoredModel } from '../../lib/model/open-model.ts';
+import { findModel, isBehind, keysOfModel } from '../../lib/model/open-model.ts';
 import { buildUses, storedUses } from '../../lib/model/part-uses.ts';
 import { forEachUse } from '../../lib/model/rules/record-rules.ts';
 import { createUsesCollector, graphIn, thingsIn } from '../../lib/model/uses-graph.ts';
@@ -26,7 +26,7 @@ const publish = (place: Place, run: Run, ...records: readonly object[]) =>
   publishLines(store, { place, run, lines: records.map((record) => JSON.stringify(record)) });
 
 /** The model that is stored once it was renewed. */
-async function renew(of: Store = store): Promise<StoredModel> {
+async function renew(of: Store = store) {
   await renewModel({
     store: of,
     now: () => Date.parse('2026-11-20T12:00:00Z'),

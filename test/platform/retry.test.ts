@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
-import { decideRetry, defaultRetryLimits, type RetryFacts } from '../../lib/platform/retry.ts';
+import { decideRetry, defaultRetryLimits } from '../../lib/platform/retry.ts';
 
 const limits = defaultRetryLimits;
 
-const decide = (failure: PlatformFailure, facts: Partial<RetryFacts> = {}) =>
+const decide = (failure: PlatformFailure, facts: Partial<Parameters<typeof decideRetry>[0]> = {}) =>
   decideRetry({ failure, mayRepeat: true, attempt: 1, elapsedMs: 0, random: 0.5, limits, ...facts });
 
 const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });

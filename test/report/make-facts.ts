@@ -1,5 +1,5 @@
 import { collectFacts } from '../../lib/report/collect/collect-facts.ts';
-import type { ReportFacts, RunFacts } from '../../lib/report/facts.ts';
+import type { ReportFacts, SnapshotFacts } from '../../lib/report/facts.ts';
 import type { Source } from '../../lib/snapshot/sources/sources.ts';
 import { publishLines, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
@@ -181,7 +181,7 @@ const MISSING = [
 ];
 
 function snapshot(place: string, records: number, random: () => number): ReportFacts['snapshots'][number] {
-  const history: RunFacts[] = Array.from({ length: 30 }, (_, index) => {
+  const history: SnapshotFacts['history'][number][] = Array.from({ length: 30 }, (_, index) => {
     const startedAt = WRITTEN_AT - (30 - index) * DAY_MS - 300_000;
     const busy = index === 19 ? 6 : 1;
     return {
@@ -198,7 +198,7 @@ function snapshot(place: string, records: number, random: () => number): ReportF
       waitedMs: Math.floor(random() * 40_000),
     };
   });
-  const last = history[29] as RunFacts;
+  const last = history[29] as SnapshotFacts['history'][number];
   const { run, startedAt, finishedAt } = last;
   return {
     ...{ place, source: place, run, startedAt, finishedAt, records },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FindableKind } from '../../lib/report/findable-kinds.ts';
-import { type UsedThing, whereUsed } from '../../lib/report/where-used.ts';
+import { whereUsed } from '../../lib/report/where-used.ts';
 import { type NaiveStore, naiveModel, naiveUsers } from '../model/naive.ts';
 import { publishStore } from '../model/publish-store.ts';
 import { anyStore, craftedStore } from '../model/stores.ts';
@@ -12,7 +12,7 @@ const FINDABLE = ['dataset', 'calculation', 'card'];
 async function found(store: MemoryStore, kind: FindableKind, id: string) {
   const { found: things } = await whereUsed({ store, kind, id, most: 1_000 });
   expect({ kind, id, things: things.length }).toEqual({ kind, id, things: 1 });
-  return things[0] as UsedThing;
+  return things[0] as (typeof things)[number];
 }
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();

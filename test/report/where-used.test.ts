@@ -2,12 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storeFormula } from '../../lib/model/formulas/formula-log.ts';
 import { openModel } from '../../lib/model/index.ts';
-import {
-  type Dependent,
-  type UsedThing,
-  type WhereUsedOptions,
-  whereUsed,
-} from '../../lib/report/where-used.ts';
+import { whereUsed } from '../../lib/report/where-used.ts';
 import { latestKey, type Place } from '../../lib/snapshot/keys.ts';
 import { StoreError } from '../../lib/store/error.ts';
 import { checkedShape } from '../cli/checked-shape.ts';
@@ -57,13 +52,15 @@ async function publishChain() {
   await publish('cards', card(30, 'Sales', 'd-1'), card(31, 'Margins', 'd-2'));
 }
 
-const find = (id: string, more: Partial<WhereUsedOptions> = {}) =>
+type Found = Awaited<ReturnType<typeof whereUsed>>['found'];
+
+const find = (id: string, more: Partial<Parameters<typeof whereUsed>[0]> = {}) =>
   whereUsed({ store, id, most: 1_000, ...more });
 
-const lineOf = ({ hop, kind, id, name, ways }: Dependent) =>
+const lineOf = ({ hop, kind, id, name, ways }: Found[number]['dependents'][number]) =>
   `${hop} ${kind} ${id} ${name}: ${ways.map((way) => `${way.relation} ${way.kind} ${way.id}${way.valid === null ? '' : ` ${way.valid}`}`).join(', ')}`;
 
-const linesOf = (found: readonly UsedThing[]) => found.map(({ dependents }) => dependents.map(lineOf));
+const linesOf = (found: Found) => found.map(({ dependents }) => dependents.map(lineOf));
 
 describe('what depends on a thing', () => {
   beforeEach(publishChain);

@@ -12,7 +12,7 @@ import type { CheckName } from '../doctor/checks.ts';
 import { UsageError } from '../errors/usage-error.ts';
 import { commandLine } from '../options/command-lines.ts';
 import { profileFile } from '../options/settings-file.ts';
-import { createQuestions, type Questions } from '../terminal/questions.ts';
+import { createQuestions } from '../terminal/questions.ts';
 import { type Ended, shownLines, type Terminal } from '../terminal/terminal.ts';
 import { examine } from './doctor.ts';
 
@@ -46,7 +46,11 @@ SYNC_STORE=${DEFAULT_STORE}              # a folder, or s3://bucket/prefix
 then: ${commandLine(['doctor'])}`;
 
 /** The address, the token and its header, once the platform accepts them; undefined after Ctrl-C or Ctrl-D. */
-async function askPlatform(questions: Questions, folder: string, terminal: Terminal) {
+async function askPlatform(
+  questions: ReturnType<typeof createQuestions>,
+  folder: string,
+  terminal: Terminal,
+) {
   let address: string | undefined;
   let header: string | undefined;
   for (;;) {
@@ -71,7 +75,7 @@ async function askPlatform(questions: Questions, folder: string, terminal: Termi
 
 const DEFAULT_HEADER = 'X-SERVICE-Developer-Token';
 
-async function askStore(questions: Questions, settings: Chosen, terminal: Terminal) {
+async function askStore(questions: ReturnType<typeof createQuestions>, settings: Chosen, terminal: Terminal) {
   let store: string | undefined = DEFAULT_STORE;
   do {
     store = await questions.ask('Where to store: a folder, or s3://bucket/prefix', store);

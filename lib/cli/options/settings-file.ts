@@ -8,20 +8,20 @@ import { errorCode } from '../../store/index.ts';
 import { readWholeText } from '../../text/index.ts';
 import { fileError, oneGiven, UsageError } from '../errors/usage-error.ts';
 
-/** Flags for settings from a file. */
-export type SettingsFlags = {
-  readonly envFile?: string;
-  readonly profile?: string;
-  /** Accepts another table for the store's jobs. */
-  readonly newLedger?: true;
-};
-
 /**
  * The environment with the settings of the file that the flags name. What the environment sets wins, unless it is empty.
  * Throws `UsageError` if the file cannot be read, or names settings that do not exist; it never shows a value.
  */
 export async function withSettingsFile(
-  { envFile, profile }: SettingsFlags,
+  {
+    envFile,
+    profile,
+  }: {
+    readonly envFile?: string;
+    readonly profile?: string;
+    /** Accepts another table for the store's jobs. */
+    readonly newLedger?: true;
+  },
   environment: Environment,
 ): Promise<Environment> {
   oneGiven({ '--env-file': envFile, '--profile': profile });

@@ -4,7 +4,7 @@ import { UsageError } from '../errors/usage-error.ts';
 import type { Dialog, Terminal } from './terminal.ts';
 
 /** Asks questions at a terminal, one after the other. */
-export type Questions = Disposable & {
+type Questions = Disposable & {
   /** Returns what was typed, or `byDefault` for an empty line; without either, asks again. Undefined after Ctrl-C or Ctrl-D. */
   ask(
     question: string,

@@ -19,7 +19,7 @@ import { parseMessage } from '../message/message.ts';
 import { compareIds } from '../texts/rows/read-rows.ts';
 import { definitionOf, type Job } from '../types/job-types.ts';
 
-export type JobFileOptions = {
+type JobFileOptions = {
   readonly file: string;
   /** The NDJSON itself, where `file` is only its name. */
   readonly text?: string | undefined;

@@ -253,7 +253,7 @@ type CancelOptions = {
   readonly stops?: (type: string) => boolean;
 };
 
-export type CancelAnswer =
+type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
   /** Its worker sends no more, and ends the job with what it has. */
   | { readonly kind: 'stopping'; readonly row: JobRow }

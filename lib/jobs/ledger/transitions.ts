@@ -248,7 +248,7 @@ export function decideRelease(
   return { write, answer: { kind: 'released', row: write } };
 }
 
-export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
+type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | CalledUnknown | Lost;
 
 export function decideEnd(
   row: JobRow | undefined,

@@ -18,7 +18,7 @@ export type QueueMessage = {
 };
 
 /** What a queue does by itself with messages that are not deleted. */
-export type QueueLimits = {
+type QueueLimits = {
   /** A message that would be received more often becomes a dead letter; undefined: none does. */
   readonly maxReceives: number | undefined;
   /** The ARN of the dead-letter queue. */
@@ -32,8 +32,6 @@ export type QueueLimits = {
   readonly isFifo?: boolean;
 };
 
-export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
-
 export type Polls = {
   /** How long one poll waits for a message, 0 to 20 s; whole seconds for SQS. */
   readonly waitSeconds: number;
@@ -41,16 +39,6 @@ export type Polls = {
   readonly quiet: number;
   /** The queue's counts are current: they include messages that were just requeued. Default: false. */
   readonly areCountsExact?: boolean;
-};
-
-export type ReceiveOptions = {
-  readonly most: number;
-  /**
-   * A separate maximum for messages of these types; `most` is the maximum of the others. Default: all types are alike.
-   */
-  readonly long?: { readonly types: readonly string[]; readonly most: number };
-  readonly waitSeconds: number;
-  readonly visibilitySeconds: number;
 };
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
@@ -64,13 +52,21 @@ export type Queue = {
    * At most ten messages, after at most `waitSeconds` (0 to 20). Other receivers do not see them for
    * `visibilitySeconds`.
    */
-  receive(options: ReceiveOptions): Promise<readonly QueueMessage[]>;
+  receive(options: {
+    readonly most: number;
+    /**
+     * A separate maximum for messages of these types; `most` is the maximum of the others. Default: all types are alike.
+     */
+    readonly long?: { readonly types: readonly string[]; readonly most: number };
+    readonly waitSeconds: number;
+    readonly visibilitySeconds: number;
+  }): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
   /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
   /** The message stays with its receiver, hidden for this long from now. Default: `delay`. */
   extend?(receipt: string, visibleAfterMs: number): Promise<void>;
-  counts(): Promise<QueueCounts>;
+  counts(): Promise<{ readonly waiting: number; readonly inFlight: number; readonly delayed: number }>;
   /** The ids of the jobs on it, those in progress too. Absent: it shows a message to its receiver alone. */
   ids?(): Promise<readonly string[]>;
   /** Absent: as in the template. */

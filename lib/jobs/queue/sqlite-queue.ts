@@ -7,9 +7,7 @@ import {
   EXACT_POLLS,
   MAX_MESSAGE_BYTES,
   type Queue,
-  type QueueCounts,
   type QueueMessage,
-  type ReceiveOptions,
   sendable,
   typeIn,
   UnsentError,
@@ -131,7 +129,10 @@ const named = (name: string, receipt: string) => ({
 /** How many messages of short and of long jobs there is room for. */
 type Room = ReturnType<typeof roomOf>;
 
-function roomOf({ most, long = { types: [], most: 0 } }: Pick<ReceiveOptions, 'most' | 'long'>) {
+function roomOf({
+  most,
+  long = { types: [], most: 0 },
+}: Pick<Parameters<Queue['receive']>[0], 'most' | 'long'>) {
   const short = Math.min(10, most);
   const longOnes = Math.min(10, long.most);
   return { short, long: longOnes, types: long.types };
@@ -205,7 +206,7 @@ const COUNTS = `SELECT sum(visible <= :now) waiting, sum(visible > :now AND rece
 
 const toId = ({ job }: Record<string, unknown>): string => String(job);
 
-function toCounts(counted: Record<string, unknown> = {}): QueueCounts {
+function toCounts(counted: Record<string, unknown> = {}): Awaited<ReturnType<Queue['counts']>> {
   const of = (state: string) => Number(counted[state] ?? 0);
   return { waiting: of('waiting'), inFlight: of('inFlight'), delayed: of('delayed') };
 }

@@ -22,7 +22,6 @@ import {
   batchesOf,
   MAX_MESSAGE_BYTES,
   type Queue,
-  type QueueLimits,
   type QueueMessage,
   sendable,
   UnsentError,
@@ -100,7 +99,9 @@ export function createSqsQueue(
   };
 }
 
-function toLimits(attributes: Readonly<Record<string, string | undefined>>): QueueLimits {
+function toLimits(
+  attributes: Readonly<Record<string, string | undefined>>,
+): Awaited<ReturnType<NonNullable<Queue['limits']>>> {
   const { RedrivePolicy, MessageRetentionPeriod, VisibilityTimeout, MaximumMessageSize } = attributes;
   // The count may be a text.
   const { maxReceiveCount, deadLetterTargetArn } = parseOwnJson(RedrivePolicy || '{}') as {

@@ -13,7 +13,7 @@ import { checkContinues, scoreFile } from './batch/score-file.ts';
 import { createScoreCache } from './cache/score-cache.ts';
 import { checkLabels, compareLabels, type Labels } from './output/compare-labels.ts';
 import { writeScoredFile } from './output/scored-file.ts';
-import { createInput, type InputFound, type InputOptions } from './rows/read-rows.ts';
+import { createInput, type InputFound } from './rows/read-rows.ts';
 import type { Analyze } from './scoring/scoring-session.ts';
 
 type ScoreHooks = {
@@ -30,7 +30,7 @@ export async function openScoring(
     readonly request: ScoreRequest;
     /** Opens the source of the texts; returns the same bytes each time. */
     readonly open: () => AsyncIterable<Uint8Array>;
-    readonly rows: InputOptions;
+    readonly rows: Parameters<typeof createInput>[1];
     readonly maxCalls: number | undefined;
     readonly signal: AbortSignal;
   },

@@ -54,7 +54,14 @@ export type JobTypeDefinition<
     parts: Pick<EndParts, 'store'>,
   ) => Promise<string | undefined>;
   /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
-  readonly sample: (records: SampleRecords) => Input & { readonly id: string };
+  readonly sample: (records: {
+    readonly packageId: string;
+    readonly calculationId: string;
+    readonly expression: string;
+    readonly datasetIds: readonly string[];
+    readonly filesetIds: readonly string[];
+    readonly dataFileIds: readonly string[];
+  }) => Input & { readonly id: string };
 };
 
 export type RunnerParts = JobClock & {
@@ -67,12 +74,3 @@ export type RunnerParts = JobClock & {
 };
 
 type EndParts = { readonly store: Store; readonly batches: BatchStorage };
-
-export type SampleRecords = {
-  readonly packageId: string;
-  readonly calculationId: string;
-  readonly expression: string;
-  readonly datasetIds: readonly string[];
-  readonly filesetIds: readonly string[];
-  readonly dataFileIds: readonly string[];
-};

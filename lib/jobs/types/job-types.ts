@@ -3,7 +3,7 @@ import type { RunOutcome } from '../ledger/job-row.ts';
 import type { JobBy, MessageChecks } from '../message/check-message.ts';
 import type { RunJob, SendContext } from '../send-context.ts';
 import { dataFiles } from './data-files/definition.ts';
-import type { JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
+import type { JobTypeDefinition, RunnerParts } from './job-type-definition.ts';
 import { runFunction } from './run-function/definition.ts';
 import { score } from './score/definition.ts';
 import { snapshot } from './snapshot/definition.ts';
@@ -62,5 +62,6 @@ export async function openRunners(parts: RunnerParts): Promise<Runners> {
   return Object.fromEntries(await Promise.all(opened)) as Runners;
 }
 
-export const sampleMessages = (records: SampleRecords): readonly { readonly id: string }[] =>
-  jobTypes.map((type) => definitions[type].sample(records));
+export const sampleMessages = (
+  records: Parameters<(typeof definitions)[JobType]['sample']>[0],
+): readonly { readonly id: string }[] => jobTypes.map((type) => definitions[type].sample(records));

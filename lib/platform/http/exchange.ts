@@ -15,7 +15,7 @@ export type ExchangeResponse = {
 };
 
 /** Sends one request and returns the response's head. Throws errors of the connection; the phases show how far it got. */
-export type Exchange = (
+type Exchange = (
   request: {
     readonly url: URL;
     readonly method: string;

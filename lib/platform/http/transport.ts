@@ -7,7 +7,7 @@ import { freeMemory, gatherBytes, JsonLimitError, parseJson } from '../../base/j
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { pageTitle, parseRetryAfter, readErrorBody } from './error-body.ts';
-import type { Exchange, ExchangeResponse } from './exchange.ts';
+import type { createExchange, ExchangeResponse } from './exchange.ts';
 
 /** One request to the platform, without its token. */
 export type PlatformRequest = {
@@ -61,7 +61,7 @@ type TransportOptions = {
   readonly tokenHeader: string;
   readonly maxResponseBytes: number;
   readonly bodies: BodyBudget;
-  readonly exchange: Exchange;
+  readonly exchange: ReturnType<typeof createExchange>;
   /** The proxy in between (see `proxyOf`); undefined: none. */
   readonly proxy?: string | undefined;
   /** Epoch milliseconds, for `Retry-After` dates in responses without a `Date`. */
@@ -369,12 +369,12 @@ function through(createDecoder: () => Transform): Decode {
  * Bounds the memory of bodies that are being received: once it is used up, a body waits, and so does its sender. One body
  * at a time may exceed it, so memory holds the budget and at most one body of the maximum size.
  */
-export type BodyBudget = {
+type BodyBudget = {
   readonly open: () => BodyShare;
 };
 
 /** The part of the budget that one body uses. */
-export type BodyShare = {
+type BodyShare = {
   /** Takes this many bytes more, once there is room. Throws when the signal is aborted. */
   readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;

@@ -7,15 +7,12 @@ import { type Store, unlessDamaged } from '../../store/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import {
   type CalculationFacts,
-  type CardFacts,
   type CardFlag,
   calculationFlags,
   cardFlags,
-  type DatasetFacts,
   type Graph,
   MAX_LISTED,
   MAX_WHOLE,
-  type OwnerFacts,
   ownedCounts,
   type PlatformLinks,
   type ReportFacts,
@@ -32,7 +29,6 @@ import {
   createLargest,
   idText,
   type ListLimits,
-  type RecordsToShow,
   readDataFiles,
   readFiles,
   textsOf,
@@ -151,7 +147,7 @@ async function readThings(
 }
 
 /** The model and its records. */
-type ThingsToShow = RecordsToShow & { readonly model: Model & Pick<DatedModel, 'since'> };
+type ThingsToShow = Parameters<typeof readFiles>[0] & { readonly model: Model & Pick<DatedModel, 'since'> };
 
 /** Facts, and the nodes of what they list, in the order of the list. */
 type Shown<F> = { readonly facts: F; readonly nodes: readonly number[] };
@@ -281,7 +277,7 @@ function byMonth(days: ReadonlyMap<number, number>): CalculationFacts['lastModif
 const CARD_BITS = cardFlags.missing_target | cardFlags.affected;
 
 /** Counts the cards of the model, and lists them. Of a card that several datasets list, the first record counts. */
-async function readCards(options: ThingsToShow): Promise<Shown<CardFacts>> {
+async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<ReportFacts['cards']>>> {
   const { model, columns: of, limits, signal } = options;
   const total = model.cards.nodes.length;
   const types = createCountedValues();
@@ -332,7 +328,10 @@ const readCard = textsOf({
 });
 
 /** Lists the used datasets, those with the most cards first. */
-function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<DatasetFacts> {
+function listDatasets(
+  { datasets }: Model,
+  { whole, top }: ListLimits,
+): Shown<NonNullable<ReportFacts['datasets']>> {
   const total = datasets.length;
   const listed = datasets
     .toSorted((a, b) => b.cards - a.cards || b.calculations - a.calculations)
@@ -346,7 +345,7 @@ function listDatasets({ datasets }: Model, { whole, top }: ListLimits): Shown<Da
 }
 
 /** Lists the owners, those with the most calculations and cards first. */
-function listOwners({ owners }: Model, { whole, top }: ListLimits): OwnerFacts {
+function listOwners({ owners }: Model, { whole, top }: ListLimits): NonNullable<ReportFacts['owners']> {
   const total = owners.length;
   const rows = owners
     .toSorted((a, b) => b.calculations + b.cards - a.calculations - a.cards)

@@ -3,7 +3,7 @@ import { findSummary, SCORES_FOLDER, unknownCalls } from '../../jobs/texts/index
 import { wasExecuted } from '../../jobs/types/index.ts';
 import { moneyFor, moneyWords } from '../../prices.ts';
 import { idOfSegment, unlessDamaged } from '../../store/index.ts';
-import type { MonthCost } from '../facts.ts';
+import type { ReportFacts } from '../facts.ts';
 import { membersOf, type Reading } from './values.ts';
 
 /** Results that are read of each type, at most. */
@@ -20,7 +20,7 @@ export type Prices = NonNullable<Parameters<typeof moneyFor>[0]>;
 export async function readMonthCost(
   prices: Prices | undefined,
   { store, nowMs, addFault, signal }: Reading & { readonly nowMs: number },
-): Promise<MonthCost | undefined> {
+): Promise<ReportFacts['cost'] | undefined> {
   if (prices === undefined) return undefined;
   const month = new Date(nowMs).toISOString().slice(0, 7);
   const sinceMs = Date.parse(`${month}-01`);

@@ -3,11 +3,11 @@ import { groupsOf, type ModelColumns } from '../../model/index.ts';
 import { canonicalId, lowerCase } from '../../model/rules/index.ts';
 import type { Source } from '../../snapshot/sources/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
-import type { Counts, DataFileFacts, FileFacts } from '../facts.ts';
+import type { Counts, DataFileFacts, ReportFacts } from '../facts.ts';
 import { NOT_STATED, shownText, textIn } from './values.ts';
 
 /** Counts files, and lists them; if there are very many, the largest. */
-export async function readFiles(options: RecordsToShow): Promise<FileFacts> {
+export async function readFiles(options: RecordsToShow): Promise<NonNullable<ReportFacts['files']>> {
   const { whole, top } = options.limits;
   const isWhole = recordsOf(options, 'files') <= whole;
   const fileType = createCountedValues();
@@ -164,7 +164,7 @@ function rangeOf(ms: number | null, nowMs: number): string {
 export type ListLimits = { readonly whole: number; readonly top: number };
 
 /** The records to read, and how many of them to list. */
-export type RecordsToShow = {
+type RecordsToShow = {
   readonly columns: ModelColumns;
   readonly limits: ListLimits;
   readonly signal: AbortSignal;

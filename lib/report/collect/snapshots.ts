@@ -13,13 +13,7 @@ import {
 } from '../../snapshot/history/index.ts';
 import { type Place, type Source, sourceDefinitions, sourceOf } from '../../snapshot/sources/index.ts';
 import { StoredObjectError, unlessDamaged } from '../../store/index.ts';
-import {
-  type ChangeFacts,
-  type ChangesFacts,
-  MAX_LISTED,
-  type RunFacts,
-  type SnapshotFacts,
-} from '../facts.ts';
+import { type ChangeFacts, type ChangesFacts, MAX_LISTED, type SnapshotFacts } from '../facts.ts';
 import { type Reading, shownText } from './values.ts';
 
 /** Maximum runs in the history of a place. */
@@ -86,7 +80,7 @@ const timesOf = ({ startedAt, finishedAt }: Manifest) => ({
   finishedAt: Date.parse(finishedAt) || 0,
 });
 
-function runFacts(manifest: Manifest): RunFacts {
+function runFacts(manifest: Manifest): SnapshotFacts['history'][number] {
   const { run, records, changes, calls } = manifest;
   const { added, removed, changed } = changes ?? { added: 0, removed: 0, changed: 0 };
   return { run, ...timesOf(manifest), records, added, removed, changed, ...calls };

@@ -4,7 +4,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { errorText, messageOf, shownText } from '../../base/index.ts';
 import { readAgain } from '../../snapshot/history/index.ts';
 import { answerOf, MAX_RESULT_BYTES, READ_STATUSES, SEND_STATUSES } from './answer.ts';
-import { type JsonSchema, MAX_SECONDS, type McpContext, type Tool, type ToolCall } from './tool.ts';
+import { MAX_SECONDS, type McpContext, type Tool, type ToolCall } from './tool.ts';
 import { jobs } from './tools/jobs.ts';
 import { query } from './tools/query.ts';
 import { get, search } from './tools/records.ts';
@@ -84,7 +84,7 @@ const knowsStructure = ({ server }: McpServer): boolean =>
 const STRUCTURED_SINCE = '2025-06-18';
 
 /** A schema that the SDK shows to clients. The tool itself checks the arguments: its errors say what was expected and got. */
-const unchecked = (schema: () => JsonSchema) => ({
+const unchecked = (schema: () => Record<string, unknown>) => ({
   '~standard': {
     version: 1 as const,
     vendor: 'platform-sync',
@@ -96,7 +96,7 @@ const unchecked = (schema: () => JsonSchema) => ({
 /** What all results of a tool have; the rest depends on its arguments. The instructions explain nextCursor. */
 const answerSchema =
   ({ annotations }: Tool) =>
-  (): JsonSchema => ({
+  (): Record<string, unknown> => ({
     type: 'object',
     properties: {
       status: { enum: annotations.readOnlyHint ? READ_STATUSES : SEND_STATUSES },

@@ -30,8 +30,6 @@ export const READS = {
   openWorldHint: false,
 };
 
-export type JsonSchema = Record<string, unknown>;
-
 /** A tool of the server. */
 export type Tool = {
   readonly title: string;
@@ -39,7 +37,7 @@ export type Tool = {
   readonly description: string;
   /** What a call may do, in the protocol's terms. */
   readonly annotations: typeof READS;
-  readonly inputSchema: () => JsonSchema;
+  readonly inputSchema: () => Record<string, unknown>;
   /** What to do instead of a call that took too long. */
   readonly instead?: string;
   /** Checks the arguments and does what they ask for. Throws `ToolError`, or what the store throws. */

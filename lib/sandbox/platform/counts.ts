@@ -16,21 +16,6 @@ type ExecutionRecord = {
   readonly status: string;
 };
 
-export type PlatformCounts = {
-  readonly requests: number;
-  /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
-  readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
-  readonly mostInOneSecond: number;
-  readonly mostAdmittedInOneSecond: number;
-  readonly faults: readonly FaultRecord[];
-  readonly executions: readonly ExecutionRecord[];
-  readonly executionsByFunction: Readonly<Record<string, number>>;
-  readonly formulaUpdates: Readonly<Record<string, number>>;
-  readonly sentimentCalls: Readonly<Record<string, number>>;
-  readonly churn: Readonly<Record<string, number>>;
-};
-
 export type PlatformCounter = {
   /** The number of the request, 1 is the first. */
   arrived(atMs: number): number;
@@ -41,7 +26,20 @@ export type PlatformCounter = {
   updatedFormula(calculationId: string): void;
   analyzedSentiment(text: string): void;
   churned(what: string): void;
-  read(): PlatformCounts;
+  read(): {
+    readonly requests: number;
+    /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
+    readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    /** Maximum requests that arrived within any second: all of them, and those that the limiter admitted. */
+    readonly mostInOneSecond: number;
+    readonly mostAdmittedInOneSecond: number;
+    readonly faults: readonly FaultRecord[];
+    readonly executions: readonly ExecutionRecord[];
+    readonly executionsByFunction: Readonly<Record<string, number>>;
+    readonly formulaUpdates: Readonly<Record<string, number>>;
+    readonly sentimentCalls: Readonly<Record<string, number>>;
+    readonly churn: Readonly<Record<string, number>>;
+  };
 };
 
 export function createPlatformCounter(): PlatformCounter {

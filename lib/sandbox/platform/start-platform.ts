@@ -5,11 +5,11 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { printJson } from '../../base/json/index.ts';
 import { quoteColumn } from '../../formula/index.ts';
-import { createPlatformCounter, type PlatformCounter, type PlatformCounts } from './counts.ts';
+import { createPlatformCounter, type PlatformCounter } from './counts.ts';
 import type { FileSet } from './files/file-set.ts';
 import { codePackages } from './functions/packages.ts';
 import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
-import { createServe, deliver, type ServeOptions } from './http/serve-api.ts';
+import { createServe, deliver } from './http/serve-api.ts';
 import type { Operation } from './operations/operation.ts';
 import { operations } from './operations/operations.ts';
 import {
@@ -75,13 +75,13 @@ function startChurn(perSecond: number, churn: (steps: number) => unknown): () =>
 }
 
 /** The reference platform without a connection, and what tests need from it. */
-export type PlatformApp = {
+type PlatformApp = {
   /** Responds to a request. Without `bindings` a reset rejects, and a cut body fails while it is read. */
   fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
   readonly token: string;
   readonly tokenHeader: string;
   readonly state: PlatformState;
-  counts(): PlatformCounts;
+  counts(): ReturnType<PlatformCounter['read']>;
   /** The search row of every calculation, exactly as it is served, in the order of ids. */
   calculations(): Generator<string>;
   /** Every row of a FileSet, exactly as it is served, in the order of creation. */
@@ -160,7 +160,7 @@ function functionRunner(
 
 type Environment = { Bindings: Partial<HttpBindings> };
 
-function createApp(parts: ServeOptions & SandboxParts): Hono<Environment> {
+function createApp(parts: Parameters<typeof createServe>[0] & SandboxParts): Hono<Environment> {
   const app = new Hono<Environment>();
   const serve = createServe(parts);
   const respond = async (context: Context<Environment>, operation: Operation | undefined) => {
@@ -236,7 +236,7 @@ const MAX_STEPS = 100_000;
 
 /**
  * What other processes can request from the sandbox, outside the contract and without a token:
- * - `GET /_sandbox/counts`: `PlatformCounts`
+ * - `GET /_sandbox/counts`: `ReturnType<PlatformCounter['read']>`
  * - `GET /_sandbox/ids`: `PlatformIds`, the ids of what can be requested
  * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
  * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON

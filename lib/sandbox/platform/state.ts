@@ -7,7 +7,7 @@ import {
   link,
   type Reference,
 } from './calculations/calculation-table.ts';
-import { createFormulas, type Formulas } from './calculations/formulas.ts';
+import { createFormulas } from './calculations/formulas.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
@@ -40,7 +40,7 @@ export type PlatformState = {
   readonly cards: CardIndex;
   readonly calculations: CalculationTable;
   readonly searchCalculations: CalculationSearch;
-  readonly formulas: Formulas;
+  readonly formulas: ReturnType<typeof createFormulas>;
   readonly fileSets: readonly FileSet[];
   /** Takes a UUID in either case. */
   readonly searchFiles: (fileSetId: string) => SearchFiles | undefined;

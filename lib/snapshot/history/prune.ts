@@ -26,7 +26,7 @@ import { findRuns, type UnpublishedRun, unpublishedRuns } from './runs.ts';
  * Which runs of a place to remove: all but the newest `keep` published ones, or those that started before a moment
  * (epoch ms).
  */
-export type PruneRule =
+type PruneRule =
   | { readonly kind: 'keep'; readonly keep: number }
   | { readonly kind: 'older'; readonly beforeMs: number };
 

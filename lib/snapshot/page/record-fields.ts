@@ -104,7 +104,7 @@ type RecordField = {
  * The top-level fields of a page's records, and the types seen in them. Most records have the same layout: a name that
  * comes again with the same bytes in the same order is not validated or decoded again.
  */
-export type RecordFields = {
+type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, RecordField>;
   readonly count: (name: string) => void;

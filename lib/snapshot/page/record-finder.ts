@@ -14,15 +14,8 @@ import {
 } from '../../base/json/index.ts';
 import { type Id, idDigits, MAX_ID_DIGITS } from '../../platform/index.ts';
 import { idIn, oddMembers, type RecordsIn } from '../../platform/operations/index.ts';
-import {
-  addType,
-  createRecordFields,
-  fieldAt,
-  fieldNamed,
-  type RecordFields,
-  typesSeen,
-} from './record-fields.ts';
-import { createRecordIndex, growIndex, type RecordIndex } from './record-index.ts';
+import { addType, createRecordFields, fieldAt, fieldNamed, typesSeen } from './record-fields.ts';
+import { createRecordIndex, growIndex } from './record-index.ts';
 import { scalarAt } from './value-at.ts';
 
 export type Wanted = {
@@ -55,8 +48,8 @@ export type FoundRecords = {
   readonly wanted: Wanted;
   /** The number of records. Rows of the index beyond it mean nothing. */
   records: number;
-  readonly index: RecordIndex;
-  readonly fields: RecordFields;
+  readonly index: ReturnType<typeof createRecordIndex>;
+  readonly fields: ReturnType<typeof createRecordFields>;
   /** The byte after all of them, and after the array that holds them. */
   end: number;
   /** The labels of elements that are not objects with a key, and so are no records. */

@@ -3,7 +3,7 @@ import { compareIds, type Id } from '../../platform/index.ts';
 /**
  * The positions of a response's records, a row a record. Objects would take several times the bytes of small records.
  */
-export type RecordIndex = {
+type RecordIndex = {
   starts: Uint32Array;
   /** The byte after the last one of each record. */
   ends: Uint32Array;

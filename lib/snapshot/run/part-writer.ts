@@ -9,19 +9,6 @@ import { type Compression, compressionSuffix, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { RecordBatch, RecordPiece } from '../page/record-fields.ts';
 
-export type PartWriterOptions = {
-  readonly store: Store;
-  /** Where parts go; ends in a slash. */
-  readonly folder: string;
-  readonly compression: Compression;
-  /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
-  readonly mostLineBytes?: number | undefined;
-  /**
-   * The size of lines at which a part ends with the current batch, if no key has ended it. Default: `MAX_PART_BYTES`.
-   */
-  readonly partBytes?: number | undefined;
-};
-
 /** About 16 MB compressed. One part in twenty becomes this large. */
 const MAX_PART_BYTES = 96_000_000;
 /** A frame ends with the line that reaches this size: small enough to hold some, large enough for the compressor. */
@@ -35,7 +22,23 @@ const LINE_FEED = 0x0a;
  * holds the compressed parts that are not stored yet, since the name of a part ends in the sha256 of all its bytes.
  * `storeOpen` stores the open part under a name of its own, from which `resume` continues it.
  */
-export function createPartWriter({ store, folder, compression, ...options }: PartWriterOptions) {
+export function createPartWriter({
+  store,
+  folder,
+  compression,
+  ...options
+}: {
+  readonly store: Store;
+  /** Where parts go; ends in a slash. */
+  readonly folder: string;
+  readonly compression: Compression;
+  /** Maximum bytes of a record's line. Default: `MAX_LINE_BYTES`. */
+  readonly mostLineBytes?: number | undefined;
+  /**
+   * The size of lines at which a part ends with the current batch, if no key has ended it. Default: `MAX_PART_BYTES`.
+   */
+  readonly partBytes?: number | undefined;
+}) {
   const { mostLineBytes = MAX_LINE_BYTES, partBytes = MAX_PART_BYTES } = options;
   const parts = createParts(compression);
   /** Set once only a part of a batch was added: the batch is read again, so nothing may be stored. */

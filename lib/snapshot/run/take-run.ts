@@ -11,7 +11,7 @@ import { type FinishedRun, type Publication, publishRun } from '../publish/publi
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, readParts, recordPart, saveCheckpoint } from './checkpoint.ts';
-import { createPartWriter, type PartWriterOptions } from './part-writer.ts';
+import { createPartWriter } from './part-writer.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 
 export type SnapshotOptions = Omit<SliceOptions, 'scan' | 'isOver' | 'mostLineBytes'> & {
@@ -223,7 +223,10 @@ async function meanwhile<T>(awaited: Promise<T>, afterMs: number, work: () => Pr
 
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
-type ProgressOptions = Pick<PartWriterOptions, 'store' | 'mostLineBytes' | 'partBytes'> & {
+type ProgressOptions = Pick<
+  Parameters<typeof createPartWriter>[0],
+  'store' | 'mostLineBytes' | 'partBytes'
+> & {
   readonly callCounts: () => CallCounts;
   /** Called after each checkpoint is stored. Default: not called. */
   readonly onSaved?: (() => Promise<void>) | undefined;

@@ -1,13 +1,13 @@
-/** A query with parameters, which SQL calls as a table: `SELECT * FROM where_used('1036')`. */
-export type Macro = {
+/**
+ * Frequent questions: queries with parameters, which SQL calls as tables, such as `SELECT * FROM where_used('1036')`. Ids and
+ * days may be texts, numbers or dates.
+ */
+export const macros: readonly {
   readonly name: string;
   readonly parameters: readonly string[];
   readonly about: string;
   readonly sql: string;
-};
-
-/** Frequent questions. Ids and days may be texts, numbers or dates. */
-export const macros: readonly Macro[] = [
+}[] = [
   {
     name: 'broken_links',
     parameters: [],

@@ -2,7 +2,6 @@ import { epochMoment, momentOf } from '../../columns.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbSql } from './query-text.ts';
 import {
-  type Compared,
   comparedIn,
   meantBy,
   nodesIn,
@@ -44,7 +43,10 @@ function* editsOf(node: QueryNode, query: Query): Generator<Edit> {
     yield* momentEdits(child, query);
 }
 
-function* comparedEdits({ type, operand, others }: Compared, query: Query): Generator<Edit> {
+function* comparedEdits(
+  { type, operand, others }: ReturnType<typeof comparedIn>[number],
+  query: Query,
+): Generator<Edit> {
   const column = meantBy(operand, query.scope)?.column;
   if (column === undefined) return;
   if (others.some((other) => isTime(other, query.scope))) yield* momentEdits(operand, query);

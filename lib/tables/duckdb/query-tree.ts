@@ -43,13 +43,6 @@ export function* scopedNodes(
   }
 }
 
-/** An expression that is compared, with what it is compared with. */
-export type Compared = {
-  readonly type: string;
-  readonly operand: QueryNode;
-  readonly others: readonly QueryNode[];
-};
-
 /** The comparisons of a node: each of its operands with the others. */
 export function comparedIn({
   type = '',
@@ -59,7 +52,11 @@ export function comparedIn({
   lower,
   upper,
   children = [],
-}: QueryNode): readonly Compared[] {
+}: QueryNode): readonly {
+  readonly type: string;
+  readonly operand: QueryNode;
+  readonly others: readonly QueryNode[];
+}[] {
   // Of a constant it is an object.
   if (!/^COMPARE_/.test(type)) return [];
   const operands = [left, right, input, lower, upper, ...children].filter((each) => each !== undefined);

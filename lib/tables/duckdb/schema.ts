@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { loadPeer } from '../../base/index.ts';
 import { compareKeys } from '../../store/index.ts';
-import { type Macro, macros } from '../catalog/macros.ts';
+import { macros } from '../catalog/macros.ts';
 import type { View } from '../catalog/view.ts';
 import { duckDbType } from '../parquet/hive-type.ts';
 import { duckDbMacros, duckDbSql } from './query-text.ts';
@@ -125,7 +125,7 @@ function createView({ name, sql, columns }: View): string {
 
 const overStored = (sql: string): string => duckDbSql(sql).replaceAll(/\bstored_\w+/g, `${PIECES}.$&`);
 
-const createMacro = ({ name, parameters, sql }: Macro): string =>
+const createMacro = ({ name, parameters, sql }: (typeof macros)[number]): string =>
   `CREATE MACRO ${identifier(name)}(${parameters.join(', ')}) AS TABLE ${sql}`;
 
 export type DuckDb = typeof import('@duckdb/node-api');

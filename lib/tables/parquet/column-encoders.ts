@@ -13,7 +13,7 @@ import {
   skipText,
   skipValue,
 } from '../../base/json/index.ts';
-import type { ColumnType } from './hive-type.ts';
+import type { parseColumnType } from './hive-type.ts';
 import {
   addBoolean,
   addInteger,
@@ -28,21 +28,11 @@ import {
   exactInteger,
   type Leaf,
   type LeafPlace,
-  type Levels,
   MAX_LEVEL,
   type Numbers,
   type TextColumn,
 } from './leaf.ts';
-import {
-  findName,
-  isNameAt,
-  lengthOf,
-  type Names,
-  namesOf,
-  type Reading,
-  readName,
-  withoutRepeats,
-} from './names.ts';
+import { findName, isNameAt, lengthOf, namesOf, type Reading, readName, withoutRepeats } from './names.ts';
 import { hashOf } from './texts.ts';
 
 type Node<Kind extends ColumnEncoder['kind']> = Extract<ColumnEncoder, { kind: Kind }>;
@@ -323,7 +313,7 @@ type ColumnEncoder =
 type NodeOf<Kind, Parts> = {
   readonly kind: Kind;
   /** The levels of its leaves: each gets one at every place. */
-  readonly levels: readonly Levels[];
+  readonly levels: readonly Leaf['levels'][];
   /** The definition level of a value that exists, and how many lists its path has. */
   readonly definition: number;
   readonly repetition: number;
@@ -332,7 +322,7 @@ type NodeOf<Kind, Parts> = {
 
 type StructParts = {
   readonly fields: readonly ColumnEncoder[];
-  readonly names: Names;
+  readonly names: ReturnType<typeof namesOf>;
   /** The definition level to write where the field is missing. */
   readonly definition: number;
   /** Which fields the current object has had so far. */
@@ -342,7 +332,11 @@ type StructParts = {
 };
 
 /** Adds the leaves of the node to `leaves`. Throws `TypeError` if a type is nested too deeply. */
-export function createEncoder(type: ColumnType, place: LeafPlace, leaves: Leaf[]): ColumnEncoder {
+export function createEncoder(
+  type: ReturnType<typeof parseColumnType>,
+  place: LeafPlace,
+  leaves: Leaf[],
+): ColumnEncoder {
   const here = { ...place, definition: place.definition + 1 };
   if (here.definition > MAX_LEVEL) throw new TypeError(`expected at most ${MAX_LEVEL} levels of a column`);
   const { definition, repetition } = here;

@@ -18,7 +18,6 @@ import {
   type Leaf,
   lastInteger,
   type NumberLeaf,
-  type TextLeaf,
 } from './leaf.ts';
 import { nameAt, onlyLast, type Reading, withoutRepeats } from './names.ts';
 import { addWaiting } from './texts.ts';
@@ -42,7 +41,9 @@ export function createLineFitter(table: TableColumns) {
     behindName: 0,
   };
   const overflow: number[] = [];
-  const texts = leaves.flatMap((leaf) => ('column' in leaf ? [(leaf as TextLeaf).column.texts] : []));
+  const texts = leaves.flatMap((leaf) =>
+    'column' in leaf ? [(leaf as ReturnType<typeof createTextLeaf>).column.texts] : [],
+  );
 
   /** Drops the last row, and reads it again with only the last member of each name. */
   function readOnlyLast(json: JsonBytes, from: number): void {

@@ -5,7 +5,7 @@ import type { SchemaElement } from 'hyparquet-writer';
 export type TableColumns = Readonly<Record<string, string>>;
 
 /** A Hive type, or `json`: text as it is, any other value as its JSON, byte for byte. Names are those of the platform. */
-export type ColumnType =
+type ColumnType =
   | { readonly kind: (typeof PLAIN)[number] }
   | { readonly kind: 'array'; readonly element: ColumnType }
   | { readonly kind: 'map'; readonly value: ColumnType }

@@ -42,7 +42,7 @@ type EncodedValues = {
 };
 
 /** The levels of a leaf column's places, as Parquet has them (Dremel). */
-export type Levels = {
+type Levels = {
   /**
    * A byte a place. The upper half is the repetition level: the list of its path in which it is not the first; 0 begins a
    * row. The lower half is the definition level: how much of its path exists; at the leaf's maximum there is a value.
@@ -193,8 +193,6 @@ export type TextColumn = {
   readonly texts: Texts;
 };
 
-export type TextLeaf = Leaf & { readonly column: TextColumn };
-
 /** Takes back the last texts, of which none may wait. */
 function dropTexts(texts: Texts, dropped: number): void {
   for (let left = dropped; left > 0; left -= 1) {
@@ -204,7 +202,7 @@ function dropTexts(texts: Texts, dropped: number): void {
   }
 }
 
-export function createTextLeaf(place: LeafPlace): TextLeaf {
+export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: TextColumn } {
   const levels = noLevels();
   const texts = noTexts();
   return {

@@ -23,7 +23,7 @@ export type Reading = {
   behindName: number;
 };
 
-export type Names = {
+type Names = {
   readonly quoted: readonly QuotedName[];
   readonly indexes: ReadonlyMap<string, number>;
 };

@@ -5,21 +5,6 @@ import type { ByteWriter } from 'hyparquet-writer';
  * What is written here is read here, so no more of the format is known than what is written.
  */
 
-/** What the header of a page says. A dictionary has no levels, no nulls and no rows. */
-export type PageHeader = {
-  readonly kind: 'dictionary' | 'data';
-  /** The size of levels and values: of the values before they are compressed, and after. */
-  readonly sizeBytes: number;
-  readonly packedBytes: number;
-  /** How many values it has, nulls included. */
-  readonly values: number;
-  readonly nulls: number;
-  readonly rows: number;
-  readonly encoding: keyof typeof ENCODINGS;
-  readonly definitionBytes: number;
-  readonly repetitionBytes: number;
-};
-
 const ENCODINGS = { PLAIN: 0, RLE_DICTIONARY: 8 } as const;
 const PAGE_TYPES = { dictionary: 2, data: 3 } as const;
 
@@ -29,7 +14,23 @@ const DICTIONARY_HEADER = 0x4c;
 const DATA_HEADER = 0x5c;
 const END = 0;
 
-export function writePageHeader(out: ByteWriter, header: PageHeader): void {
+export function writePageHeader(
+  out: ByteWriter,
+  /** A dictionary has no levels, no nulls and no rows. */
+  header: {
+    readonly kind: 'dictionary' | 'data';
+    /** The size of levels and values: of the values before they are compressed, and after. */
+    readonly sizeBytes: number;
+    readonly packedBytes: number;
+    /** How many values it has, nulls included. */
+    readonly values: number;
+    readonly nulls: number;
+    readonly rows: number;
+    readonly encoding: keyof typeof ENCODINGS;
+    readonly definitionBytes: number;
+    readonly repetitionBytes: number;
+  },
+): void {
   const { kind, values, nulls, rows, definitionBytes, repetitionBytes } = header;
   const encoding = ENCODINGS[header.encoding];
   writeIntegers(out, [PAGE_TYPES[kind], header.sizeBytes, header.packedBytes]);

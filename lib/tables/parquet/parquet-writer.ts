@@ -17,7 +17,7 @@ import {
   MAX_LEVEL,
   SHIFTS,
 } from './leaf.ts';
-import { type PageHeader, writeNumbers, writePageHeader } from './pages.ts';
+import { writeNumbers, writePageHeader } from './pages.ts';
 import { memoryOf } from './texts.ts';
 
 export type ColumnWriter = {
@@ -238,7 +238,7 @@ const NO_LEVELS = new Uint8Array(0);
 function writePage(
   out: ByteWriter,
   page: Uint8Array,
-  about: Omit<PageHeader, 'sizeBytes' | 'packedBytes'>,
+  about: Omit<Parameters<typeof writePageHeader>[1], 'sizeBytes' | 'packedBytes'>,
   levels = NO_LEVELS,
 ): number {
   const packed = pack(page);

@@ -69,8 +69,7 @@ export function jobClient(options: ClientOptions): () => Promise<void> {
   };
 
   /** True where another worker has claimed the job since, as far as the table can be read. */
-  const isLost = async (held: Holder) =>
-    (await ledger.read(id).catch(() => undefined))?.fence !== held.fence;
+  const isLost = async (held: Holder) => (await ledger.read(id).catch(() => undefined))?.fence !== held.fence;
 
   const ofHolder = async (held: Holder): Promise<unknown> => {
     if (fault === 'end-without-lease' && (await isLost(held))) return end(held);

@@ -1,6 +1,6 @@
 import type { AwsEnvironment } from '../../../lib/base/aws/client-config.ts';
 import { printJson } from '../../../lib/base/json/json.ts';
-import { storeRefused, type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { storeRefused, writeResult } from '../../../lib/jobs/result.ts';
 import { summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { storeFormula } from '../../../lib/model/formulas/formula-log.ts';
@@ -108,7 +108,11 @@ const ODD_JSON = [
 ] as const;
 
 async function storeJobs(store: Store): Promise<void> {
-  const row = (id: string, type: string, days: number): Omit<TypedJobRow, 'outcome' | 'state'> => ({
+  const row = (
+    id: string,
+    type: string,
+    days: number,
+  ): Omit<Parameters<typeof writeResult>[1], 'outcome' | 'state'> => ({
     id,
     type,
     dt: dayOf(days),

@@ -5,8 +5,8 @@ import type { EndedJob } from '../../../lib/jobs/handle-message.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { runRows } from '../../../lib/jobs/local-worker.ts';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
-import { RequeueError, type RunJob } from '../../../lib/jobs/send-context.ts';
-import type { RunFunctionJob } from '../../../lib/jobs/types/run-function/definition.ts';
+import { RequeueError } from '../../../lib/jobs/send-context.ts';
+import type { Runners } from '../../../lib/jobs/types/job-types.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from '../fake-worker.ts';
 
@@ -20,7 +20,7 @@ const rowOf = (id: string, functionName = 'add'): FileRow => {
 /** Runs rows with a runner, on a ledger whose methods may be replaced. */
 async function run(
   rows: readonly FileRow[],
-  runner: RunJob<RunFunctionJob>,
+  runner: Runners['run-function'],
   { withLedger = (): Partial<Ledger> => ({}), others = [] as readonly FileRow[] } = {},
 ) {
   const fake = await fakeWorker({ 'run-function': runner });
@@ -55,7 +55,7 @@ async function run(
   return { fake, ended, refused, elsewhere, read, running };
 }
 
-const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
+const succeeds: Runners['run-function'] = async (_, turn) => {
   await turn.beforeSend();
   turn.onSend();
   return { status: 'done', response: '1' };

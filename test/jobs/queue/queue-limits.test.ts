@@ -1,23 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/fault.ts';
-import type { Queue, QueueLimits } from '../../../lib/jobs/queue/queue.ts';
+import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { examineLimits, watchDeadLetters } from '../../../lib/jobs/queue/queue-limits.ts';
 import { memoryQueue } from '../memory-queue.ts';
 
 const DEAD_URL = 'https://sqs.eu-central-1.amazonaws.com/123456789012/dead';
 const DAY_SECONDS = 86_400;
-const asDeployed: QueueLimits = {
+const asDeployed: Awaited<ReturnType<NonNullable<Queue['limits']>>> = {
   maxReceives: 1_000,
   deadLetters: 'arn:aws:sqs:eu-central-1:123456789012:dead',
   retentionSeconds: 14 * DAY_SECONDS,
   visibilitySeconds: 330,
 };
 
-const limited = (limits: Partial<QueueLimits> = {}, queue: Queue = memoryQueue()): Queue => ({
+const limited = (
+  limits: Partial<Awaited<ReturnType<NonNullable<Queue['limits']>>>> = {},
+  queue: Queue = memoryQueue(),
+): Queue => ({
   ...queue,
   limits: async () => ({ ...asDeployed, ...limits }),
 });
-const dead = (limits: Partial<QueueLimits> = {}) => ({ url: DEAD_URL, queue: limited(limits) });
+const dead = (limits: Partial<Awaited<ReturnType<NonNullable<Queue['limits']>>>> = {}) => ({
+  url: DEAD_URL,
+  queue: limited(limits),
+});
 
 describe('the limits of a queue', () => {
   test.each([

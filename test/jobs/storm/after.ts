@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
-import type { QueueCounts } from '../../../lib/jobs/queue/queue.ts';
-import type { PlatformCounts } from '../../../lib/sandbox/platform/counts.ts';
+import type { Queue } from '../../../lib/jobs/queue/queue.ts';
+import type { PlatformCounter } from '../../../lib/sandbox/platform/counts.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import type { StormJob } from './jobs.ts';
 import type { Witness } from './witness.ts';
@@ -36,7 +36,7 @@ export type After = {
   readonly results: readonly Result[];
   readonly refused: number;
   readonly summary: Summary | undefined;
-  readonly counts: PlatformCounts;
+  readonly counts: ReturnType<PlatformCounter['read']>;
   readonly excuses: ReadonlyMap<string, number>;
   /** Takeovers of jobs whose lease lasted. */
   readonly tooSoon: readonly string[];
@@ -60,9 +60,12 @@ export type AfterParts = {
   readonly batchTexts: readonly string[];
   readonly ledger: Ledger;
   readonly store: Store;
-  readonly counts: PlatformCounts;
+  readonly counts: ReturnType<PlatformCounter['read']>;
   readonly witness: Witness;
-  readonly queues: readonly [jobs: QueueCounts, dead: QueueCounts];
+  readonly queues: readonly [
+    jobs: Awaited<ReturnType<Queue['counts']>>,
+    dead: Awaited<ReturnType<Queue['counts']>>,
+  ];
   readonly rateShare: number;
   readonly rate: number;
   readonly ends: readonly string[];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BodyShare, createBodyBudget } from '../../../lib/platform/http/transport.ts';
+import { createBodyBudget } from '../../../lib/platform/http/transport.ts';
 import { json, startServer } from '../scripted-server.ts';
 import { sendOnce } from '../send-once.ts';
 
@@ -84,7 +84,11 @@ test('with any bodies and aborts, all end, and memory never exceeds the budget p
     fc.asyncProperty(fc.scheduler(), fc.array(body, { maxLength: 8 }), async (scheduler, bodies) => {
       const budget = createBodyBudget(100, 0);
       let [held, most] = [0, 0];
-      const receive = async (share: BodyShare, pieces: readonly number[], signal: AbortSignal) => {
+      const receive = async (
+        share: ReturnType<typeof budget.open>,
+        pieces: readonly number[],
+        signal: AbortSignal,
+      ) => {
         let own = 0;
         try {
           for (const bytes of pieces) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MAX_IDLE_MS } from '../../../lib/base/aws/index.ts';
-import { createExchange, type Exchange } from '../../../lib/platform/http/exchange.ts';
+import { createExchange } from '../../../lib/platform/http/exchange.ts';
 import { AUTHORITY, SERVER_CERTIFICATE, SERVER_KEY } from '../../base/aws/own-authority.ts';
 import { folderOfAll } from '../../folder-of-each.ts';
 import { listening } from '../../listening.ts';
@@ -43,7 +43,10 @@ test.each([
 
 const UNWATCHED = [new AbortController().signal, () => undefined] as const;
 
-async function readAll(exchange: Exchange, request: Parameters<Exchange>[0]) {
+async function readAll(
+  exchange: ReturnType<typeof createExchange>,
+  request: Parameters<ReturnType<typeof createExchange>>[0],
+) {
   const { body } = await exchange(request, ...UNWATCHED);
   return (await Array.fromAsync(body)).join('');
 }

@@ -1,5 +1,5 @@
 import type { PutOptions, PutResult } from '../../../lib/store/store.ts';
-import type { Row, StoredRow, WriteOptions, WriteResult } from '../../../lib/table/table.ts';
+import type { Row, StoredRow, Table, WriteResult } from '../../../lib/table/table.ts';
 
 /** The claim under which a request is sent. */
 export type Sender = { readonly id: string; readonly fence: number };
@@ -19,7 +19,10 @@ type PlatformReply =
 export type Asks = {
   readonly 'read the row': { readonly gives: { readonly key: string }; readonly gets: StoredRow | null };
   readonly 'write the row': {
-    readonly gives: Pick<WriteOptions, 'expected' | 'token'> & { readonly key: string; readonly row: Row };
+    readonly gives: Pick<Parameters<Table['put']>[2], 'expected' | 'token'> & {
+      readonly key: string;
+      readonly row: Row;
+    };
     readonly gets: WriteResult;
   };
   readonly 'read an object': {

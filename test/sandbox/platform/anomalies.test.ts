@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FileRow } from '../../../lib/sandbox/platform/files/file-set.ts';
 import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
-import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
-import { call, search, smallPlatform } from './call-platform.ts';
+import { call, type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
 type Page = {
   readonly files: readonly FileRow[];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
-import { search, smallPlatform } from './call-platform.ts';
+import { type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
 type Row = {
   readonly id: number | bigint;

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../lib/base/json/json.ts';
 import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
-import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
+import { createPlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 
 /** Few records, so that a test takes milliseconds, and a wall clock that does not move. */
@@ -14,9 +14,11 @@ export const small = {
   now: () => Date.UTC(2026, 10, 21),
 } satisfies StateOptions;
 
-export function smallPlatform(options: AppOptions & StateOptions = {}): PlatformApp {
+export function smallPlatform(options: AppOptions & StateOptions = {}) {
   return createPlatformApp(createPlatformState({ ...small, ...options }), options);
 }
+
+export type PlatformApp = ReturnType<typeof smallPlatform>;
 
 export type Called = {
   readonly status: number;

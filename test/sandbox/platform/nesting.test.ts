@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
-import { call, search, smallPlatform } from './call-platform.ts';
+import { call, type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
 /** The calculations that each formula's text names, by the id of the one that has the formula. */
 function usesByText({

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FileRow } from '../../../lib/sandbox/platform/files/file-set.ts';
-import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
-import { call, smallPlatform } from './call-platform.ts';
+import { call, type PlatformApp, smallPlatform } from './call-platform.ts';
 
 type Page = {
   readonly files: readonly FileRow[];

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { PlatformApp } from '../../../lib/sandbox/platform/start-platform.ts';
-import { call, search, smallPlatform } from './call-platform.ts';
+import { call, type PlatformApp, search, smallPlatform } from './call-platform.ts';
 
 const pathOf = (id: string) => `/api/query/v1/functions/template/${id}`;
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type PruneRule, planPrune } from '../../../lib/snapshot/history/prune.ts';
+import { planPrune } from '../../../lib/snapshot/history/prune.ts';
 import { latestKey, parquetFolder, publishedFolder, type Run, runOfId } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
 import { startRun } from '../../../lib/snapshot/run/take-run.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 /** The runs that go, each with its state. */
-async function plan(rule: PruneRule = { kind: 'keep', keep: 1 }, nowMs = NOW) {
+async function plan(rule: Parameters<typeof planPrune>[0]['rule'] = { kind: 'keep', keep: 1 }, nowMs = NOW) {
   const { runs } = await planPrune({ store, place: PLACE, rule, nowMs });
   return runs.map(({ run, state }) => `${run} ${state}`);
 }

@@ -6,11 +6,10 @@ import {
   digitsAt,
   freeIndex,
   indexBytes,
-  type RecordIndex,
   rowsBetween,
 } from '../../../lib/snapshot/page/record-index.ts';
 
-const lengthsOf = ({ starts, ends, values, numbers }: RecordIndex) =>
+const lengthsOf = ({ starts, ends, values, numbers }: ReturnType<typeof createRecordIndex>) =>
   [starts, ends, ...values, numbers].map(({ length }) => length);
 
 describe('an index', () => {

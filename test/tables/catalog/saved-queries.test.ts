@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../lib/base/json/json.ts';
-import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { writeResult } from '../../../lib/jobs/result.ts';
 import { printPart, type ScoredRow } from '../../../lib/jobs/texts/batch/chunk-objects.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -98,7 +98,7 @@ afterAll(async () => {
   await cleanUp.disposeAsync();
 });
 
-type Ended = Pick<TypedJobRow, 'type' | 'id' | 'outcome'> & { readonly days: number };
+type Ended = Pick<Parameters<typeof writeResult>[1], 'type' | 'id' | 'outcome'> & { readonly days: number };
 
 async function writeJobs(store: Store): Promise<void> {
   const failed = (kind: string) => ({ status: 'failed', error: { kind, message: 'no' } }) as const;

@@ -6,7 +6,7 @@ import { type BatchStorage, batchPartition, CALLS_SORT, RETENTION_MS } from './b
 const limitSchema = z.object({ most: z.number(), calls: z.number() });
 
 /** Bounds the calls of a batch over all processes that score it. */
-export type CallLimit = {
+type CallLimit = {
   readonly most: number;
   /** Counts a call that is about to leave; false if the batch may make no more. */
   take(): Promise<boolean>;

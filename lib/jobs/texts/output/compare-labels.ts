@@ -27,7 +27,7 @@ const spelled = (text: string) =>
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
 
-export type LabelOptions = Labels & Pick<ScoredFileOptions, 'open' | 'rows' | 'store' | 'signal'>;
+type LabelOptions = Labels & Pick<ScoredFileOptions, 'open' | 'rows' | 'store' | 'signal'>;
 
 /** Throws `TextError` for a CSV without the column of the labels. */
 export async function checkLabels({ open, rows, column }: Pick<LabelOptions, 'open' | 'rows' | 'column'>) {

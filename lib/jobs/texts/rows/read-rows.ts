@@ -119,16 +119,14 @@ export type InputFound = Pick<SourceFormat, 'format' | 'encoding'> &
     readonly repeatedIds?: RepeatedIds | undefined;
   };
 
-export type InputOptions = RowsOptions & {
-  /** Leaves out rows whose text is blank or null. */
-  readonly skipEmpty?: boolean | undefined;
-};
-
 /** A source of texts that can be read more than once. `found`: how the last complete reading recognized it. */
 export function createInput(
   /** Returns the same bytes each time. */
   open: () => AsyncIterable<Uint8Array>,
-  options: InputOptions,
+  options: RowsOptions & {
+    /** Leaves out rows whose text is blank or null. */
+    readonly skipEmpty?: boolean | undefined;
+  },
 ): {
   readonly rows: () => AsyncGenerator<Row | BadRow>;
   readonly found: () => InputFound | undefined;

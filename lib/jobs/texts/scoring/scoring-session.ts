@@ -10,7 +10,7 @@ import type {
   SentimentRequest,
 } from '../../../platform/index.ts';
 import type { JobClock } from '../../send-context.ts';
-import type { CallLimit } from '../batch/call-limit.ts';
+import type { openCallLimit } from '../batch/call-limit.ts';
 import { type ScoreCache, textHashOf } from '../cache/score-cache.ts';
 
 /** Calls the platform: `platform.sentiment.analyze`. */
@@ -20,7 +20,7 @@ export type ScoreTextsOptions = JobClock & {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
   /** Default: no bound. */
-  readonly limit?: CallLimit | undefined;
+  readonly limit?: Awaited<ReturnType<typeof openCallLimit>> | undefined;
   /** Default: a gate of its own. */
   readonly gate?: ReturnType<typeof createTextGate> | undefined;
   /** Default: the failures of this chunk alone. */
@@ -132,7 +132,7 @@ const MAX_ALIKE = 3;
 const MAX_REFUSED = { beforeSuccess: 10, afterSuccess: 100 };
 
 /** The failures of texts by one request since the last success. */
-export type Failures = ReturnType<typeof createFailures>;
+type Failures = ReturnType<typeof createFailures>;
 
 export function createFailures() {
   /** The hashes of failed texts, by how they failed: the same text in many chunks is one text. */

@@ -39,7 +39,7 @@ const schema = z.strictObject({
   importFormulas: z.optional(z.literal(true, { error: 'true' })),
 });
 
-export type RunFunctionJob = JobBy<z.infer<typeof schema>>;
+type RunFunctionJob = JobBy<z.infer<typeof schema>>;
 
 /** Runs a code function. Two messages without an id are two runs; those of event rules get one from the event. */
 export const runFunction: JobTypeDefinition<z.infer<typeof schema>, z.input<typeof schema>> = {

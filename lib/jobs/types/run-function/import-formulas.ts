@@ -11,7 +11,7 @@ import { responseOf } from '../../result.ts';
 import { openRows, type RowsOptions } from '../../texts/rows/read-rows.ts';
 
 /** The formulas of a list, each calculation once, and what is wrong with it. */
-export type FormulaList = {
+type FormulaList = {
   readonly formulas: readonly Omit<ImportedFormula, 'importedAt'>[];
   /** Rows whose formula is empty or null: of these nothing is said. */
   readonly empty: number;

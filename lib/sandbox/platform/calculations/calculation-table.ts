@@ -308,10 +308,10 @@ export type Calculation = {
   readonly expression: string | undefined;
 };
 
-export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
-
 /** Another calculation that the formula names, and the validity of the reference: ILLEGAL_REFERENCE if it is missing. */
-export type Reference = FormulaReference & { readonly valid: Link['valid'] };
+export type Reference = { readonly kind: 'calculation' | 'variable'; readonly id: string } & {
+  readonly valid: Link['valid'];
+};
 
 type CalculationChanges = Partial<
   Pick<Calculation, 'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'references' | 'expression'>

@@ -7,14 +7,13 @@ import {
   activeLinksOf,
   type Calculation,
   type CalculationTable,
-  type FormulaReference,
   type Link,
   link,
   type Reference,
 } from './calculation-table.ts';
 
 /** The formulas of all calculations. Those that were never set are drawn and analysed only when needed. */
-export type Formulas = {
+type Formulas = {
   expressionOf(calculation: Calculation): string;
   factsOf(calculation: Calculation, expression: string): FormulaFacts;
   dataTypeOf(calculation: Calculation): string;
@@ -129,7 +128,7 @@ type FormulaFacts = {
   readonly aggregated: boolean;
   readonly analytic: boolean;
   readonly nonAggregatedColumns: readonly string[];
-  readonly references: readonly FormulaReference[];
+  readonly references: readonly Pick<Reference, 'kind' | 'id'>[];
   /** Why `strict` refuses it. */
   readonly objection: string | undefined;
 };

@@ -2,22 +2,11 @@ import { assumptions } from '../assumptions.ts';
 import type { AnomalyKind } from '../http/faults.ts';
 import type { FileRow, FileSet } from './file-set.ts';
 
-export type FileQuery = FileSelection & {
+type FileQuery = FileSelection & {
   readonly fieldSort?: readonly { readonly field: string; readonly order: string }[] | undefined;
   readonly limit: number;
   readonly next?: string | undefined;
 };
-
-export type FilePage =
-  | {
-      readonly kind: 'page';
-      readonly rows: readonly FileRow[];
-      /** The cursor of the next page. As on the real platform, the last page has the one that was sent; null if there are no rows. */
-      readonly next: string | null;
-      readonly offset: number;
-      readonly total: number;
-    }
-  | { readonly kind: 'refused'; readonly message: string };
 
 export type SearchFiles = (
   query: FileQuery,
@@ -29,7 +18,16 @@ export type SearchFiles = (
     /** What distinguishes the cursor of an empty page. */
     readonly nonce?: number;
   },
-) => FilePage;
+) =>
+  | {
+      readonly kind: 'page';
+      readonly rows: readonly FileRow[];
+      /** The cursor of the next page. As on the real platform, the last page has the one that was sent; null if there are no rows. */
+      readonly next: string | null;
+      readonly offset: number;
+      readonly total: number;
+    }
+  | { readonly kind: 'refused'; readonly message: string };
 
 /** Searches one FileSet, page by page by sort key. The matching rows are cached until the FileSet changes. */
 export function createFileSearch(fileSet: FileSet): SearchFiles {

@@ -1,10 +1,8 @@
-/** An input of a code function; inputs are passed by position, in the order of their declaration. */
-export type FunctionInput = DeclaredType & { readonly name: string };
-
 /** A function of a package: `source` is one JavaScript function expression, which may be async. */
 export type CodeFunction = {
   readonly name: string;
-  readonly inputs: readonly FunctionInput[];
+  /** Passed by position, in the order of their declaration. */
+  readonly inputs: readonly (DeclaredType & { readonly name: string })[];
   readonly output: DeclaredType;
   readonly source: string;
   /** (assumed) What it reads of the platform itself, which it gets after its inputs. */
@@ -22,7 +20,7 @@ export type CodePackage = {
   }[];
 };
 
-export type ValueType =
+type ValueType =
   | 'text'
   | 'number'
   | 'decimal'

@@ -4,7 +4,6 @@ import {
   type CodeFunction,
   type CodePackage,
   type DeclaredType,
-  type FunctionInput,
   formatActualType,
   formatDeclaredType,
   matchesType,
@@ -20,14 +19,14 @@ type FunctionAddress = {
 };
 
 /** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
-export type FunctionRequest = FunctionAddress & {
+type FunctionRequest = FunctionAddress & {
   readonly inputVariables?: Readonly<Record<string, unknown>> | undefined;
   readonly settings?: { readonly getLogs?: boolean | undefined } | undefined;
   readonly startedBy: string;
 };
 
 /** `not-found` becomes 404, `bad-input` 400, and `executed` 200, whatever the status of the execution. */
-export type FunctionRun =
+type FunctionRun =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'bad-input'; readonly message: string }
   | { readonly kind: 'executed'; readonly execution: FunctionExecution };
@@ -170,7 +169,7 @@ function isoTime(epochMs: number): string {
 
 /** A nullable input that is left out is null. Faults name variables and types, never values. */
 function bindInputs(
-  inputs: readonly FunctionInput[],
+  inputs: readonly CodeFunction['inputs'][number][],
   variables: Readonly<Record<string, unknown>>,
 ):
   | { readonly kind: 'bound'; readonly values: readonly unknown[] }
@@ -185,7 +184,7 @@ function bindInputs(
   return { kind: 'bound', values: inputs.map(({ name }) => given.get(name) ?? null) };
 }
 
-function faultOf(input: FunctionInput, given: ReadonlyMap<string, unknown>): string[] {
+function faultOf(input: CodeFunction['inputs'][number], given: ReadonlyMap<string, unknown>): string[] {
   const value = given.get(input.name) ?? null;
   if (matchesType(value, input)) return [];
   const got = given.has(input.name) ? formatActualType(actualTypeOf(value)) : 'nothing';
@@ -193,7 +192,7 @@ function faultOf(input: FunctionInput, given: ReadonlyMap<string, unknown>): str
 }
 
 /** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
-export type FunctionExecution = {
+type FunctionExecution = {
   readonly executionId: string;
   readonly packageId: string;
   readonly version: string;

@@ -19,12 +19,12 @@ import {
   usualErrors,
 } from './faults.ts';
 
-export type ServeOptions = Backend & {
-  readonly closing: AbortSignal;
-};
-
 /** Serves requests, each in this order: count, limiter, latency, a fault before the work, the work, a fault after it. */
-export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<Delivery> {
+export function createServe(
+  parts: Backend & {
+    readonly closing: AbortSignal;
+  },
+): (api: ApiRequest) => Promise<Delivery> {
   const { state, options, counter, closing } = parts;
   const throttle = createThrottle({ ...options, now: state.now });
 

@@ -12,7 +12,7 @@ import {
 import { assumptions } from '../assumptions.ts';
 import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { updateFormula as update } from '../calculations/formulas.ts';
-import type { FilePage, FileQuery, SearchFiles } from '../files/file-search.ts';
+import type { SearchFiles } from '../files/file-search.ts';
 import type { FileSet } from '../files/file-set.ts';
 import { type AnomalyKind, type Form, forms, membersOf } from '../http/faults.ts';
 import { drawFor, type Random, randomFor } from '../records/random.ts';
@@ -375,10 +375,10 @@ function sortedBy(body: unknown): Readonly<Record<string, Form>> {
 
 function flawedFilesPage(
   search: SearchFiles,
-  query: FileQuery,
+  query: Parameters<SearchFiles>[0],
   fileSetId: string,
   { state, options, number }: OperationContext,
-): FilePage {
+): ReturnType<SearchFiles> {
   const anomaly = anomalyFor(state.seed, options, number);
   const random = randomFor(state.seed, 'anomaly of a page', number);
   const fileSet = state.fileSets.find(({ id }) => id === fileSetId.toLowerCase());

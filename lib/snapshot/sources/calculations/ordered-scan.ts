@@ -48,16 +48,17 @@ const PAGES_AHEAD = { id: 2, created: 1 } as const;
 /** Pages are fetched ahead as far as they fit into this, at least one. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 
-export type ReadOptions = {
-  /** Pages in the order of the position's `field`. */
-  readonly readPage: ReadPage;
-  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
-  readonly limit: number;
-};
-
 /** Reads all rows by id or creation. Throws `ScanError` if the order is contradicted, proves nothing, or leads nowhere. */
 export async function* orderedScan(
-  { readPage, limit }: ReadOptions,
+  {
+    readPage,
+    limit,
+  }: {
+    /** Pages in the order of the position's `field`. */
+    readonly readPage: ReadPage;
+    /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
+    readonly limit: number;
+  },
   { from, signal }: Pick<ScanStart<Progress>, 'signal'> & { readonly from: Progress },
 ): AsyncGenerator<ScanStep<Progress>, CalculationRead, undefined> {
   const { field } = from;

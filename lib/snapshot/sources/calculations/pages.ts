@@ -152,18 +152,20 @@ export type ReadPage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<CalculationPage>;
 
-export type PageReaderOptions = {
-  readonly call: Call;
-  readonly selection: Pick<CalculationSearch, 'name' | 'filters'>;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-};
-
 /** The waits before a degraded page is read again, in milliseconds; after the last one it is taken as it is. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
 /** Reads pages of calculations, unparsed: they are validated while their records are found, which takes half the time. */
 export function calculationPageReader(
-  { call, selection, sleep }: PageReaderOptions,
+  {
+    call,
+    selection,
+    sleep,
+  }: {
+    readonly call: Call;
+    readonly selection: Pick<CalculationSearch, 'name' | 'filters'>;
+    readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  },
   field: SortField,
 ): ReadPage {
   return async ({ ascending, offset, limit, signal }) => {

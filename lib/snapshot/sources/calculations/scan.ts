@@ -9,7 +9,7 @@ import {
   rereading,
   rereadPosition,
 } from '../rereading.ts';
-import { orderedScan, type ReadOptions } from './ordered-scan.ts';
+import { orderedScan } from './ordered-scan.ts';
 import {
   type CalculationRead,
   calculationPageReader,
@@ -17,7 +17,6 @@ import {
   EmptyOrderError,
   NO_PROGRESS,
   outcomeOf,
-  type PageReaderOptions,
   type Progress,
   progressSchema,
   type ReadPage,
@@ -26,7 +25,7 @@ import {
   withReported,
 } from './pages.ts';
 
-type CalculationScanOptions = PageReaderOptions & {
+type CalculationScanOptions = Parameters<typeof calculationPageReader>[0] & {
   readonly limit: number;
 };
 
@@ -111,7 +110,7 @@ const isRunaway = ({ next, totals: { start } }: Progress): boolean =>
  * Throws `ScanError`.
  */
 export async function* unorderedScan(
-  { readPage, limit }: ReadOptions,
+  { readPage, limit }: Parameters<typeof orderedScan>[0],
   { from, signal, readBackKeys }: ScanStart<Progress> & { readonly from: Progress },
 ): AsyncGenerator<ScanStep<Progress>, CalculationRead, undefined> {
   let position = from;

@@ -52,10 +52,7 @@ export const filesetPosition = z.object({
 
 export type FilesetPosition = z.infer<typeof filesetPosition>;
 
-export type FilesetResult = Pick<
-  FilesetPosition,
-  'totals' | 'unnamed' | 'repeats' | 'digest' | 'isAscending'
-> & {
+type FilesetResult = Pick<FilesetPosition, 'totals' | 'unnamed' | 'repeats' | 'digest' | 'isAscending'> & {
   readonly files: number;
   readonly pages: number;
   /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
@@ -64,11 +61,6 @@ export type FilesetResult = Pick<
   readonly isEndShown: boolean;
   /** The files of the last page, which no step has yielded. */
   readonly batch: RecordBatch;
-};
-
-export type FilesetReadOptions = {
-  readonly filesetId: string;
-  readonly readPage: ReadFilePage;
 };
 
 /** More pages than any real list has: a list that reaches this is an error. */
@@ -86,7 +78,13 @@ const MAX_GROWTH = 10_000;
  * Throws `PlatformError` (`endless`).
  */
 export async function* readFileset(
-  { filesetId, readPage }: FilesetReadOptions,
+  {
+    filesetId,
+    readPage,
+  }: {
+    readonly filesetId: string;
+    readonly readPage: ReadFilePage;
+  },
   { from, signal, readBackKeys }: ScanStart<FilesetPosition>,
   stopsAtRepeat: boolean,
 ): AsyncGenerator<ScanStep<FilesetPosition>, FilesetResult, undefined> {

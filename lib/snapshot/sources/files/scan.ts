@@ -18,7 +18,6 @@ import { mappedSteps, rereading, rereadPosition } from '../rereading.ts';
 import {
   type FilesetOutcome,
   type FilesetPosition,
-  type FilesetReadOptions,
   filePageReader,
   filesetPosition,
   judgeRead,
@@ -92,7 +91,7 @@ const START: FilesPosition = {
 const MAX_RESUMED = 3;
 
 async function* stepsOf(
-  options: FilesetReadOptions & {
+  options: Parameters<typeof readFileset>[0] & {
     readonly filesetIds: readonly string[];
   },
   { from, ...start }: ScanStart<FilesPosition> & { readonly from: FilesPosition },

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { writeScoredFile } from '../../../../lib/jobs/texts/output/scored-file.ts';
-import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { createInput } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { outputFormat } from '../../../../lib/text/index.ts';
 import { folderOfEach } from '../../../folder-of-each.ts';
 import { batchOf, world } from '../batch/batch-suite.ts';
@@ -13,7 +13,10 @@ import { refusedText, scriptedAnalyze } from '../fakes.ts';
 
 const folder = folderOfEach();
 
-type Plan = Partial<InputOptions> & { readonly topics?: readonly string[]; readonly thenIs?: string };
+type Plan = Partial<Parameters<typeof createInput>[1]> & {
+  readonly topics?: readonly string[];
+  readonly thenIs?: string;
+};
 
 /** Scores a source, and writes its rows with their scores to a file of this name; `thenIs`: what it was changed to. */
 async function scored(source: string, name: string, { topics = [], thenIs = source, ...more }: Plan = {}) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { compareIds, createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { compareIds, createInput } from '../../../../lib/jobs/texts/rows/read-rows.ts';
 import { inPieces, singleBytes } from '../bytes-of.ts';
 
-async function found(bytes: Uint8Array | string, options: Partial<InputOptions> = {}) {
+async function found(bytes: Uint8Array | string, options: Partial<Parameters<typeof createInput>[1]> = {}) {
   const input = createInput(() => inPieces(Buffer.from(bytes), 1_000), { text: 'text', ...options });
   const before = input.found();
   const rows = await Array.fromAsync(input.rows());

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import {
   createFailures,
   createFailuresOf,
-  type Failures,
   isOfText,
 } from '../../../../lib/jobs/texts/scoring/scoring-session.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
@@ -13,7 +12,7 @@ const tooLarge: PlatformFailure = { kind: 'too-large', maxBytes: 1_000 };
 const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
 
 /** How many of so many different texts are refused until it is one too many; undefined if all of them can be. */
-function mostOf(failures: Failures, texts = 1_000): number | undefined {
+function mostOf(failures: ReturnType<typeof createFailures>, texts = 1_000): number | undefined {
   for (let count = 1; count <= texts; count += 1)
     if (failures.failed(`text ${count}`, refusedText)) return count;
   return undefined;

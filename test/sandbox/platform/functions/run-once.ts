@@ -7,10 +7,12 @@ import {
 import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/packages.ts';
 import {
   createFunctionRunner,
-  type FunctionExecution,
-  type FunctionRequest,
-  type FunctionRun,
+  type RunFunction,
 } from '../../../../lib/sandbox/platform/functions/run-function.ts';
+
+type FunctionRequest = Parameters<RunFunction>[0];
+type FunctionRun = Awaited<ReturnType<RunFunction>>;
+type FunctionExecution = Extract<FunctionRun, { kind: 'executed' }>['execution'];
 
 type FunctionRunnerOptions = Parameters<typeof createFunctionRunner>[0];
 

@@ -8,10 +8,9 @@ import {
   matchesType,
   one,
   orNull,
-  type ValueType,
 } from '../../../../lib/sandbox/platform/functions/code-package.ts';
 
-const accepted: Record<ValueType, readonly unknown[]> = {
+const accepted: Record<DeclaredType['type'], readonly unknown[]> = {
   text: ['', 'any'],
   number: [0, -7, Number.MAX_SAFE_INTEGER],
   decimal: [0, 1.5, -1e300],
@@ -23,7 +22,7 @@ const accepted: Record<ValueType, readonly unknown[]> = {
   object: [{}, { any: [1] }],
 };
 
-const refused: Record<ValueType, readonly unknown[]> = {
+const refused: Record<DeclaredType['type'], readonly unknown[]> = {
   text: [1, true, {}, ['any']],
   number: [1.5, '1', 2 ** 60, Number.NaN],
   decimal: ['1.5', Number.POSITIVE_INFINITY, true],
@@ -35,7 +34,7 @@ const refused: Record<ValueType, readonly unknown[]> = {
   object: [[], 'any', 1],
 };
 
-const types = Object.keys(accepted) as readonly ValueType[];
+const types = Object.keys(accepted) as readonly DeclaredType['type'][];
 
 describe.each(types)('the type %s', (type) => {
   test('accepts its own values', () => {

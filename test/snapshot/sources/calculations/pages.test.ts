@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  calculationPageReader,
-  type PageReaderOptions,
-  pageIn,
-} from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { calculationPageReader, pageIn } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { recordsIn } from '../../batches.ts';
 import { respondingCall } from '../../responding-call.ts';
 
@@ -19,8 +15,10 @@ function watched(degradedTimes = 0) {
     return JSON.stringify({ results: [], degraded: requests.length <= degradedTimes });
   });
   const sleep = async (ms: number, given?: AbortSignal) => void waits.push([ms, given === signal]);
-  const reader = (field: 'id' | 'created', selection: PageReaderOptions['selection'] = {}) =>
-    calculationPageReader({ call, selection, sleep }, field);
+  const reader = (
+    field: 'id' | 'created',
+    selection: Parameters<typeof calculationPageReader>[0]['selection'] = {},
+  ) => calculationPageReader({ call, selection, sleep }, field);
   return { requests, waits, reader };
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { keyHash } from '../../../../lib/snapshot/changes/key-hash.ts';
 import {
   type FilesetPosition,
-  type FilesetResult,
   filePageReader,
   readFileset,
 } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
@@ -62,7 +61,7 @@ async function read(
     yield taken;
   };
   const steps = readFileset(options, { ...fromBeginning, from, readBackKeys }, stopsAtRepeat);
-  const idsIn = (batch: FilesetResult['batch']) =>
+  const idsIn = (batch: Parameters<typeof recordsIn>[0]) =>
     recordsIn(batch)
       .keys.map((key) => key.slice(FILESET.length + 1))
       .join('');

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { emptyBatch } from '../../../../lib/snapshot/page/record-fields.ts';
-import { type FilesetResult, judgeRead } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
+import { judgeRead } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
 import type { ReadEnd } from '../../../../lib/snapshot/sources/rereading.ts';
 
 const batch = { ...emptyBatch };
+
+type FilesetResult = Parameters<typeof judgeRead>[0]['result'];
 
 /** A read of 9 files in 3 pages, in an order of which nothing is known. */
 const read: FilesetResult = {
