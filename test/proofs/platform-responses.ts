@@ -22,16 +22,24 @@ export function subjectOf(request: PlatformRequest): string {
 }
 
 /** The platform's response once it has executed a request. For functions and formulas it names the execution. */
-export function responseTo(request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult {
+export const responseTo = (request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult =>
+  ok(bodyTo(request, execution, end).body);
+
+/** What the platform says once it has executed a request, and by which operation. */
+export function bodyTo(request: PlatformRequest, execution: string, end: FunctionEnd) {
   switch (apiOf(request)) {
     case 'codeengine':
-      return ok({ executionId: execution, status: end });
-    case 'query':
-      return ok(calculation({ id: idOf(request), name: execution, expression: subjectOf(request) }));
+      return { operation: 'runFunction', body: { executionId: execution, status: end } };
+    case 'query': {
+      const body = calculation({ id: idOf(request), name: execution, expression: subjectOf(request) });
+      return { operation: 'updateFormula', body };
+    }
     case 'ai':
-      return ok({ type: 'SIMPLE', sentiment: 'POSITIVE' });
-    default:
-      return ok({ dataFileId: request.target.split('/')[5], name: execution });
+      return { operation: 'analyzeSentiment', body: { type: 'SIMPLE', sentiment: 'POSITIVE' } };
+    default: {
+      const body = { dataFileId: request.target.split('/')[5], name: execution };
+      return { operation: 'getDataFile', body };
+    }
   }
 }
 

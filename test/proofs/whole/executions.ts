@@ -163,7 +163,9 @@ function stepsOf(
 const optionsOf = (session: Session, { world }: Scene) => ({
   call: session.callWith({ budgetMs: 60_000 }),
   store: session.store,
-  compression: 'gzip' as const,
+  compression:
+    (['gzip', 'zstd'] as const)[Math.floor(world.sinceStartMs() / world.plan.compressionLastsMs) % 2] ??
+    'gzip',
   host: HOST,
   callCounts: session.counts,
   paceCounts: session.pace.counts,

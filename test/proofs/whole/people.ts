@@ -124,7 +124,9 @@ export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): 
 
 /** `prune calculations --keep 3` in a process of its own, which may die in the middle of it. */
 async function prune({ world, store: shared }: Scene): Promise<void> {
-  const store = storeFor(shared, world.start('prune'), world);
+  // By its name a process draws what happens to it: each prune dies elsewhere.
+  const process = world.start(`prune at ${Math.round(world.sinceStartMs())}`);
+  const store = storeFor(shared, process, world);
   const rule = { kind: 'keep', keep: KEPT } as const;
   const plan = await planPrune({ store, place: 'calculations', rule, nowMs: world.now() });
   const { signal } = new AbortController();
@@ -135,4 +137,5 @@ async function prune({ world, store: shared }: Scene): Promise<void> {
     signal,
     onRemoved: () => {},
   });
+  world.end(process, 'ends');
 }

@@ -36,6 +36,10 @@ export type Plan = {
   readonly limits: readonly { readonly fromMs: number; readonly rate: number }[];
   /** Times in which it refuses each text: credits are used up. */
   readonly quotas: readonly Span[];
+  /** How long SYNC_COMPRESSION stays as it is, before somebody changes it from gzip to zstd or back. */
+  readonly compressionLastsMs: number;
+  /** How often a response, and a record, has another legal shape: 0 to 1. */
+  readonly odd: number;
   /** How many processes run `work`, beside two pollers. */
   readonly workers: number;
   /** Clocks of the processes, in turn: how far each is off. */
@@ -101,6 +105,8 @@ function shortPlanOf(seed: number): Omit<Plan, 'table'> {
     rate,
     limits: [],
     quotas: [],
+    compressionLastsMs: Number.POSITIVE_INFINITY,
+    odd: 0,
     workers: 2,
     skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
     jobs,
@@ -315,7 +321,9 @@ const OF_NIGHTS = 0x40_0001;
 
 /**
  * Many days as an account has them: a snapshot each night that cards follow, a prune each morning, thirty jobs and one trouble a
- * day, a batch and a deployment each week, an outage of one to two hours each fortnight, clocks that are set a month off.
+ * day, a batch and a deployment each week, an outage of one to two hours each fortnight, clocks that are set a month off,
+ * a platform of which three in ten responses and records have other shapes and that lets through half as much for a day of
+ * each month, texts that it refuses for hours, and a compression that is changed while runs are under way.
  */
 export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoDB'): Plan {
   const dice = createDice(seed ^ OF_NIGHTS);
@@ -335,6 +343,14 @@ export function nightsOf(seed: number, days: number, table: TableKind = 'DynamoD
     table,
     skewsMs: table === 'SQLite' ? [0] : short.skewsMs,
     calmFromMs: endMs,
+    odd: 0.3,
+    compressionLastsMs: 5 * DAY,
+    // Each month the platform lets through half as much for a day, and refuses texts for six hours.
+    limits: each(30, (ms) => [
+      { fromMs: ms + 3 * DAY, rate: short.rate / 2 },
+      { fromMs: ms + 4 * DAY, rate: short.rate },
+    ]),
+    quotas: each(30, (ms) => [{ fromMs: ms + 8 * DAY, toMs: ms + 8 * DAY + 6 * HOUR }]),
     records: 200,
     datasets: 5,
     jobs,

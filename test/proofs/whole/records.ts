@@ -1,4 +1,5 @@
 import type { Dice } from '../dice.ts';
+import type { OddPlatform } from './odd-platform.ts';
 
 /** A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity`: still). `line` is its JSON. */
 export type Version = { readonly id: number; readonly line: string; readonly fromMs: number; toMs: number };
@@ -9,13 +10,22 @@ type Records = { readonly records: number; readonly datasets: number };
 
 /** The cards of a dataset, which never change. */
 export const cardsOf = (dataset: string) =>
-  [1, 2].map((card) => ({ id: Number(dataset) * 10 + card, title: `card ${card} of ${dataset}` }));
+  [1, 2].map((card) => {
+    const id = Number(dataset) * 10 + card;
+    return { id, urn: String(id), title: `card ${card} of ${dataset}` };
+  });
 
 /** Records that come faster than a scan reads them would keep it for ever. */
 const CHANGED_MS = 300;
 
 /** Calculations that change while they are read, and all that was ever true of them. */
-export function createRecords({ records: count, datasets }: Records, dice: Dice, now: () => number) {
+export function createRecords(
+  { records: count, datasets }: Records,
+  dice: Dice,
+  now: () => number,
+  odd: OddPlatform,
+) {
+  const plain = new Map<Version, object>();
   const versions: Version[] = [];
   const live: Version[] = [];
   let highest = 0;
@@ -24,17 +34,14 @@ export function createRecords({ records: count, datasets }: Records, dice: Dice,
 
   const version = (id: number): Version => {
     edits += 1;
-    const made = {
+    const record = {
       id,
-      line: JSON.stringify({
-        id,
-        name: `calculation ${id}`,
-        edit: edits,
-        ...(datasets > 0 ? { links: [linkTo(String(id % datasets))] } : {}),
-      }),
-      fromMs: now(),
-      toMs: Number.POSITIVE_INFINITY,
+      name: `calculation ${id}`,
+      edit: edits,
+      ...(datasets > 0 ? { links: [linkTo(String(id % datasets))] } : {}),
     };
+    const made = { id, line: odd.calculation(record), fromMs: now(), toMs: Number.POSITIVE_INFINITY };
+    plain.set(made, record);
     versions.push(made);
     return made;
   };
@@ -44,7 +51,10 @@ export function createRecords({ records: count, datasets }: Records, dice: Dice,
   };
   const gone = (at: number) => {
     const [removed] = live.splice(at, 1);
-    if (removed !== undefined) removed.toMs = now();
+    if (removed !== undefined) {
+      removed.toMs = now();
+      plain.delete(removed);
+    }
     return removed;
   };
   const change = () => {
@@ -72,8 +82,9 @@ export function createRecords({ records: count, datasets }: Records, dice: Dice,
     },
     page({ ascending, offset, limit }: Page): string {
       const ordered = ascending ? live : live.toReversed();
-      const rows = ordered.slice(offset, offset + limit).map(({ line }) => line);
-      return `{"results":[${rows.join(',')}],"totalHits":${live.length},"hasMore":${offset + limit < live.length}}`;
+      const results = ordered.slice(offset, offset + limit).map((each) => plain.get(each));
+      const hasMore = offset + limit < live.length;
+      return odd.bodyOf('searchCalculations', { results, totalHits: live.length, hasMore });
     },
     versions: (): readonly Version[] => versions,
   };

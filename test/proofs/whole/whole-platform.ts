@@ -1,7 +1,9 @@
+import { parseJson } from '../../../lib/base/json/json.ts';
 import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
-import { status } from '../../platform/fake-call.ts';
+import { ok, status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from '../job-plan.ts';
-import { fates, responseTo, subjectOf } from '../platform-responses.ts';
+import { bodyTo, fates, subjectOf } from '../platform-responses.ts';
+import { createOddPlatform } from './odd-platform.ts';
 import { cardsOf, createRecords } from './records.ts';
 import { platformFates } from './spells.ts';
 import type { Process, World } from './world.ts';
@@ -26,7 +28,8 @@ const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
 
 /** The platform, which knows the truth: what it was sent when, what it executed, and whom its responses reached. */
 export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
-  const records = createRecords(world.plan, world.dice, world.now);
+  const odd = createOddPlatform(world.plan.seed, world.plan.odd);
+  const records = createRecords(world.plan, world.dice, world.now, odd);
   /** Requests, in milliseconds from the start. */
   const arrivals: number[] = [];
   const executions: Execution[] = [];
@@ -65,12 +68,13 @@ export function createWholePlatform(world: World, endOf: (subject: string) => Fu
     };
     executions.push(execution);
     world.log('platform', `executes ${execution.name} for ${process.name}`);
-    return { execution, result: responseTo(request, execution.name, endOf(subject)) };
+    const { operation, body } = bodyTo(request, execution.name, endOf(subject));
+    return { execution, result: ok(parseJson(odd.bodyOf(operation, body))) };
   };
 
   const pageOf = (request: PlatformRequest): string => {
     const [, dataset] = CARDS.exec(request.target) ?? [];
-    if (dataset !== undefined) return JSON.stringify(cardsOf(dataset));
+    if (dataset !== undefined) return odd.bodyOf('listCards', cardsOf(dataset));
     const { sort, offset = 0, limit } = JSON.parse(request.body ?? '{}');
     records.shift();
     return records.page({ ascending: sort.ascending, offset, limit });

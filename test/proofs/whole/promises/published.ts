@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { KEPT } from '../people.ts';
 import { cardsOf } from '../records.ts';
 import type { World } from '../world.ts';
@@ -132,7 +132,8 @@ export async function checkRun(
     const body = (await scene.store.get(part.key))?.body;
     if (body === undefined) return lost(`lacks ${part.key}`);
     if (createHash('sha256').update(body).digest('hex') !== part.sha256) lost(`has a damaged ${part.key}`);
-    lines.push(...String(gunzipSync(body)).split('\n').slice(0, -1));
+    const plain = part.key.endsWith('.zst') ? zstdDecompressSync(body) : gunzipSync(body);
+    lines.push(...String(plain).split('\n').slice(0, -1));
   }
   if (manifest.records !== lines.length) lost(`says ${manifest.records} records, and holds ${lines.length}`);
   if (source === 'calculations') checkCalculations(lines, { ...manifest, ...moved }, { scene, lost });
@@ -146,7 +147,12 @@ type Checking = { readonly scene: Finished['scene']; readonly lost: (what: strin
 function checkCards(lines: readonly string[], { scene, lost }: Checking): void {
   const { datasets } = scene.world.plan;
   const expected = Array.from({ length: datasets }, (_, dataset) => cardsOf(String(dataset))).flat();
-  const [taken, all] = [lines.map((line) => JSON.parse(line).id), expected.map(({ id }) => id)];
+  // An odd card is named by another member.
+  const idOf = (line: string) => {
+    const { id, kpiId, urn } = JSON.parse(line);
+    return String(id ?? kpiId ?? urn);
+  };
+  const [taken, all] = [lines.map(idOf), expected.map(({ urn }) => urn)];
   if (taken.toSorted().join() !== all.toSorted().join()) lost(`holds the cards ${taken}, not ${all}`);
 }
 
@@ -162,7 +168,7 @@ function checkCalculations(
   const versions = scene.platform.records.versions();
   const taken = new Map<number, number>();
   for (const line of lines) {
-    const { id } = JSON.parse(line) as { readonly id: number };
+    const id = Number(JSON.parse(line).id);
     taken.set(id, (taken.get(id) ?? 0) + 1);
     const isTrue = versions.some((each) => each.line === line && each.fromMs <= toMs && each.toMs >= fromMs);
     if (!isTrue) lost(`has ${line}, which the platform did not have then`);
