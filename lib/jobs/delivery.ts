@@ -54,7 +54,7 @@ export class NotClaimedError extends Error {
   }
 }
 
-export type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
+type Breakers = Pick<Breaker, 'blockedMs' | 'knownBlockedMs' | 'knownOutageMs'>;
 
 type DeliveryOptions = {
   readonly job: Job;

@@ -5,7 +5,7 @@ import { PlatformError } from '../platform/index.ts';
 import type { Store } from '../store/index.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { type Breakers, createDelivery, type Lease, NotClaimedError } from './delivery.ts';
+import { createDelivery, type Lease, NotClaimedError } from './delivery.ts';
 import type { Claim, EndedJobRow, JobError, RunOutcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type JobRequest, neverSent, type ReleaseOptions, runsAgain } from './ledger/transitions.ts';
@@ -48,7 +48,7 @@ export type Worker = JobClock & {
   /** The places in which jobs run beside one another, or alone. Absent: each runs as if it were alone. */
   readonly places?: Places | undefined;
   /** Stops jobs while the platform is unavailable. Absent: jobs are never stopped. */
-  readonly breaker?: Breakers;
+  readonly breaker?: NonNullable<Parameters<typeof createDelivery>[0]['worker']['breaker']>;
 };
 
 /** The outcome of handling a message: done, redelivered after this delay, or replaced by one with another body. */

@@ -9,7 +9,7 @@ import type { JobRow } from './ledger/job-row.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { ledgerCheckOf } from './ledger-check.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { type CacheRow, createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
+import { createScoreCache, type parseCacheRow, type ScoreCache } from './texts/cache/score-cache.ts';
 
 export type JobStorage = {
   readonly store: Store;
@@ -59,7 +59,7 @@ export async function openJobState(environment: Environment, store: Store) {
 /** The members of rows with the end of a lease: of a job, and of a text. */
 export const LEASES = ['leaseUntilMs', 'leaseEndsMs'] as const satisfies readonly (
   | keyof JobRow
-  | keyof CacheRow
+  | keyof ReturnType<typeof parseCacheRow>
 )[];
 
 /**

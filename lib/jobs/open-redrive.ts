@@ -5,21 +5,14 @@ import type { Ledger } from './ledger/ledger.ts';
 import { ledgerCheckOf } from './ledger-check.ts';
 import { openQueue } from './queue/open-queue.ts';
 import type { Polls } from './queue/queue.ts';
-import {
-  executedJobs,
-  findFailedMessage,
-  moveDeadLetters,
-  type Redriven,
-  redriveBatch,
-  redriveFailed,
-} from './redrive.ts';
+import { executedJobs, findFailedMessage, moveDeadLetters, redriveBatch, redriveFailed } from './redrive.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 
 /**
  * The outcome of a redrive. `held`: dead letters that another process has; null, like `movedBack`, if dead letters were
  * not looked for.
  */
-type RedriveReport = Redriven & {
+type RedriveReport = Awaited<ReturnType<typeof redriveFailed>> & {
   /** The number of chunks of a batch; 0 if it does not exist. */
   readonly chunks?: number;
   readonly unknown: readonly string[];

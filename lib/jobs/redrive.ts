@@ -6,7 +6,7 @@ import { type Environment, readSyncSettings } from '../settings.ts';
 import { getBounded, idOfSegment, keySegment, type Store } from '../store/index.ts';
 import { WAS_EXECUTED } from './job-advice.ts';
 import { isCancelled, isSettled, type JobRow, wasExecuted } from './ledger/job-row.ts';
-import { type Ledger, mayReopen, type ReopenOptions } from './ledger/ledger.ts';
+import { type Ledger, mayReopen } from './ledger/ledger.ts';
 import { withId } from './message/check-message.ts';
 import { parseMessage } from './message/message.ts';
 import {
@@ -88,7 +88,7 @@ type LeftJob = {
 };
 
 /** `notSent`: the next redrive tries them again. */
-export type Redriven = {
+type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly LeftJob[];
   readonly notSent: readonly NotSent[];
@@ -126,7 +126,10 @@ async function sendReopened(
  */
 export async function redriveFailed(
   ids: readonly string[],
-  { executed = false, ...parts }: RedriveParts & Pick<ReopenOptions, 'executed'>,
+  {
+    executed = false,
+    ...parts
+  }: RedriveParts & Pick<NonNullable<Parameters<Ledger['reopen']>[1]>, 'executed'>,
 ): Promise<Redriven> {
   const isNamed = ids.length > 0;
   async function* reopened() {
@@ -154,7 +157,7 @@ export async function executedJobs(
 
 async function reopen(
   id: string,
-  options: ReopenOptions,
+  options: NonNullable<Parameters<Ledger['reopen']>[1]>,
   { store, ledger, batches }: Pick<RedriveParts, 'store' | 'ledger' | 'batches'>,
 ): Promise<Reopened> {
   const body = await findFailedMessage(store, id);

@@ -1,6 +1,6 @@
 import { freeMemory, growing } from '../base/json/index.ts';
 import { asText, type RowGroup, rowGroupsOf } from '../tables/parquet/index.ts';
-import { type PackedFormulas, withFormulas } from './formulas/formula-uses.ts';
+import { withFormulas } from './formulas/formula-uses.ts';
 import type { KnownFormulas } from './formulas/known-formulas.ts';
 import { type Adjacency, adjacencyOf, reach } from './rules/closure.ts';
 import { flagBits, IN_SNAPSHOT, ownedNames, WRONG, wrongFlags } from './rules/flags.ts';
@@ -31,7 +31,7 @@ export type Dataset = {
 export type PackedModel = {
   readonly uses: PackedUses;
   /** The formulas whose text is known: `uses` has the columns that they read and the calculations that they refer to. */
-  readonly formulas: PackedFormulas;
+  readonly formulas: Awaited<ReturnType<typeof withFormulas>>['formulas'];
   readonly calculations: RecordedThings;
   readonly cards: RecordedThings;
   /** `flagBits` and `IN_SNAPSHOT`, by node. */

@@ -1,14 +1,6 @@
 import type { OnDate } from '../table/index.ts';
 import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './clock.ts';
-import {
-  isProbing,
-  type LineFacts,
-  latestMs,
-  rateOf,
-  refused,
-  reopened,
-  type ThrottleState,
-} from './throttle-state.ts';
+import { isProbing, latestMs, rateOf, refused, reopened, type ThrottleState } from './throttle-state.ts';
 
 /*
  * The budget of a fleet: one line of slots that all workers calling the same platform host share. The time up to which
@@ -163,7 +155,7 @@ function withoutFutureTimes(budget: Budget, nowMs: number): Budget {
 }
 
 /** The facts from which the line's throttling is computed, for a worker that may use at most `rate`. */
-export const lineFacts = (rate: number, budget: Budget, nowMs: number): LineFacts => ({
+export const lineFacts = (rate: number, budget: Budget, nowMs: number): Parameters<typeof rateOf>[1] => ({
   cap: cappedRate(rate, budget),
   nowMs,
   granted: budget.tally.granted,

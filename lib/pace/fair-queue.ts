@@ -26,7 +26,7 @@ export function createFairOrder() {
 }
 
 /** A fair order, and the priority under which a call joins it. */
-export type PlaceInOrder = {
+type PlaceInOrder = {
   readonly order: ReturnType<typeof createFairOrder>;
   readonly priority: Priority;
 };

@@ -12,12 +12,14 @@ import {
 } from './budget.ts';
 import { byOperation } from './by-operation.ts';
 import { type AdjustedTime, type Clock, createDecayingMax, trackTime } from './clock.ts';
-import { createFairOrder, enqueue, type PlaceInOrder } from './fair-queue.ts';
-import { createFleetSlots, type SlotSource, waitsTooLong } from './fleet-slots.ts';
+import { createFairOrder, enqueue } from './fair-queue.ts';
+import { createFleetSlots, waitsTooLong } from './fleet-slots.ts';
 import { checkLimits, type Pace, type RunOptions, type Slot } from './pace.ts';
 import type { Demand, SlotRequest } from './reserve-block.ts';
 import { createFindTime, createTableClock } from './table-clock.ts';
 import { learnedAt } from './throttle-state.ts';
+
+type SlotSource = ReturnType<typeof createFleetSlots>;
 
 /** Options for the pace of one worker of a fleet. */
 type FleetPaceOptions = {
@@ -195,7 +197,11 @@ function createDispatcher(source: SlotSource) {
 async function takeInTime(
   turns: PQueue,
   request: SlotRequest,
-  given: { readonly source: SlotSource; readonly clock: Clock; readonly place: PlaceInOrder },
+  given: {
+    readonly source: SlotSource;
+    readonly clock: Clock;
+    readonly place: NonNullable<Parameters<typeof enqueue>[3]>;
+  },
 ): Promise<Slot> {
   const { source, clock, place } = given;
   for (;;) {

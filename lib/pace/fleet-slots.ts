@@ -58,8 +58,6 @@ type Worker = Line &
     arrived: { readonly atFirst: number; readonly atLast: number };
   };
 
-export type SlotSource = ReturnType<typeof createFleetSlots>;
-
 /** Slots of one worker. Waiting methods rethrow errors of the budget item, and throw `PaceWaitError` if the slot is too far off. */
 export function createFleetSlots(options: FleetSlotsOptions) {
   const { clock } = options;

@@ -45,7 +45,7 @@ type Refused = {
 };
 
 /** A line at a moment: its maximum rate, and how many slots it has granted. */
-export type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
+type LineFacts = { readonly cap: number; readonly nowMs: number; readonly granted: number };
 
 /** Nothing is learned below this share of the cap. */
 const MIN_SHARE = 0.02;

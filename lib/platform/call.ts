@@ -5,7 +5,7 @@ import { printJson, refuseManyValues } from '../base/json/index.ts';
 import { type Pace, PaceWaitError, type Priority, type Slot } from '../pace/index.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll, type Observe } from './events.ts';
-import { isStatus, isUnreached, type PlatformFailure, type StatusFailure, wasSent } from './failure.ts';
+import { isStatus, isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 import {
   type AttemptResult,
   type JsonResponse,
@@ -355,7 +355,9 @@ function isAccepted(result: AttemptResult): boolean {
 }
 
 /** A 429, or a 503 with `Retry-After`. */
-const isThrottled = (failure: PlatformFailure): failure is StatusFailure =>
+const isThrottled = (
+  failure: PlatformFailure,
+): failure is Extract<PlatformFailure, { readonly kind: 'status' }> =>
   failure.kind === 'status' &&
   (failure.status === 429 || (failure.status === 503 && failure.retryAfterMs !== undefined));
 

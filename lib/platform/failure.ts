@@ -53,7 +53,7 @@ export type PlatformFailure =
   | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };
 
 /** A failure with an HTTP status. */
-export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
+type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 
 /** True if the platform refused the call with this status. */
 export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>

@@ -166,7 +166,7 @@ export const cardFlags = {
   without_access: 256,
 } as const;
 
-export type CardFlag = keyof typeof cardFlags;
+type CardFlag = keyof typeof cardFlags;
 
 /** The kinds of things that use one another. */
 export type Kind = Extract<ThingKind, 'dataset' | 'calculation' | 'card'>;

@@ -28,7 +28,6 @@ import {
   type PutResult,
   type Store,
   type StoredObject,
-  type Tag,
 } from './store.ts';
 
 type Signal = AbortSignal | undefined;
@@ -221,7 +220,7 @@ const TAGGED_AT_ONCE = 8;
 async function tagObjects(
   own: OwnFolder,
   under: string,
-  { name, value }: Tag,
+  { name, value }: NonNullable<PutOptions['tag']>,
   signal: Signal,
 ): Promise<void> {
   const Tagging = { TagSet: [{ Key: name, Value: value }] };

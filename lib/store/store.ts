@@ -106,7 +106,7 @@ export type Store = {
   tagAll?(prefix: string, tag: Tag, options?: Abortable): Promise<void>;
 };
 
-export type Tag = { readonly name: string; readonly value: string };
+type Tag = { readonly name: string; readonly value: string };
 
 /** A former content of a key. `erase` removes it for good. */
 export type OldVersion = {

@@ -57,7 +57,7 @@ export async function encoderOf(encoding: string): Promise<(text: string) => Buf
 /**
  * The encodings that are possible, the most likely first, with the first non-ASCII lines as decoded by each.
  */
-export type Doubt = {
+type Doubt = {
   readonly line: number;
   readonly readings: readonly { readonly encoding: string; readonly lines: readonly string[] }[];
 };

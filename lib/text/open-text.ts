@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type Doubt, encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.ts';
+import { encodingNamed, type Guess, guessEncoding, isUtf16 } from './encodings.ts';
 import { type TextLines, textLines } from './lines.ts';
 import { notRows, TextError, type TextPlace } from './text-error.ts';
 
@@ -155,7 +155,11 @@ const SAVE_AS_UTF8 = 'save it as UTF-8';
  * The error for a text that may be in one of several encodings. It shows how each decodes the first lines,
  * and `remedy`, what to do.
  */
-export function doubtError({ line, readings }: Doubt, remedy: string, { name }: TextPlace): TextError {
+export function doubtError(
+  { line, readings }: NonNullable<Guess['doubt']>,
+  remedy: string,
+  { name }: TextPlace,
+): TextError {
   const names = readings.map(({ encoding }) => encoding).join(' or ');
   const shown = readings.map(({ encoding, lines }) => [
     `  as ${encoding}:`,

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createGatedPace } from '../../lib/pace/fleet-pace.ts';
-import type { SlotSource } from '../../lib/pace/fleet-slots.ts';
+import type { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
 import type { Demand } from '../../lib/pace/reserve-block.ts';
 import { createVirtualClock } from './virtual-clock.ts';
+
+type SlotSource = ReturnType<typeof createFleetSlots>;
 
 /** A source that grants a slot at once; `untilMs` is how long each may be used. */
 function createSource(clock: { readonly now: () => number }, usableMs = Number.POSITIVE_INFINITY) {

@@ -1,6 +1,8 @@
 import type { Run } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
-import type { FinishedRun } from '../../lib/snapshot/publish/publish.ts';
+import type { readFinishedRun } from '../../lib/snapshot/publish/publish.ts';
+
+export type FinishedRun = Awaited<ReturnType<typeof readFinishedRun>>;
 
 const ORDINARY = {
   version: 1,

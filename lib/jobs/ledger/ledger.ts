@@ -29,7 +29,6 @@ import {
   decideRenew,
   decideSent,
   type JobRequest,
-  type LateOutcome,
   type LookAnswer,
   type ReleaseOptions,
   runsAgain,
@@ -136,7 +135,7 @@ const createClaim =
     },
   ): Promise<ClaimAnswer> => {
     const { isNew = false, findOutcome, onTry, ...facts } = options;
-    let late: LateOutcome | undefined;
+    let late: NonNullable<ClaimFacts['late']> | undefined;
     const decide = (
       row: JobRow | undefined,
     ): Decision<ClaimAnswer | LookAnswer | { readonly kind: 'no-time' }> => {
@@ -280,7 +279,7 @@ export function decideCancel(
   return { write, answer: { kind: 'cancelled', row: write } };
 }
 
-export type ReopenOptions = {
+type ReopenOptions = {
   /** Reopens a cancelled job: a person named it. Default: false. */
   readonly isNamed?: boolean;
   /** Reopens a job that the platform executed: a person asked for all such jobs. Default: false. */

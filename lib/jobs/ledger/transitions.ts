@@ -88,7 +88,7 @@ export type ClaimFacts = {
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
 /** A send, and its outcome if it is known although the ledger never received it. */
-export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
+type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }

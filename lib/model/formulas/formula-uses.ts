@@ -24,7 +24,7 @@ export type ReadFormula = Omit<KnownFormula, 'datasetIds'> & {
 };
 
 /** All of them, one after another: each is a line of JSON. */
-export type PackedFormulas = {
+type PackedFormulas = {
   readonly nodes: Uint32Array;
   /** Equal for formulas that are the same. */
   readonly same: Uint32Array;

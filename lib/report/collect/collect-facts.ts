@@ -7,7 +7,6 @@ import { type Store, unlessDamaged } from '../../store/index.ts';
 import { asText, type RowGroup } from '../../tables/parquet/index.ts';
 import {
   type CalculationFacts,
-  type CardFlag,
   calculationFlags,
   cardFlags,
   type Graph,
@@ -282,7 +281,7 @@ async function readCards(options: ThingsToShow): Promise<Shown<NonNullable<Repor
   const total = model.cards.nodes.length;
   const types = createCountedValues();
   const chartTypes = createCountedValues();
-  const wanted = Object.keys(cardFlags) as CardFlag[];
+  const wanted = Object.keys(cardFlags) as (keyof typeof cardFlags)[];
   const flagged = createFlags(cardFlags, wanted, { total, ...limits });
   const rows: (ReturnType<ReturnType<typeof readCard>> & CardSeen)[] = [];
   for await (const { nodes, ...held } of firstRecords(model, of, 'cards')) {

@@ -197,15 +197,16 @@ export type Submission = {
    */
   readonly check: (lines: string) => Promise<readonly CheckedJob[] | { readonly faults: readonly string[] }>;
   /** `error` is undefined if all jobs are certainly on the queue. */
-  readonly send: (jobs: readonly CheckedJob[], signal: AbortSignal) => Promise<SentJobs>;
+  readonly send: (
+    jobs: readonly CheckedJob[],
+    signal: AbortSignal,
+  ) => Promise<{
+    readonly ids: readonly string[];
+    readonly notSent: readonly string[];
+    readonly error: unknown;
+  }>;
   /** Requests a second that the pace allows now; undefined if no platform is set. */
   readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
 };
 
 export type CheckedJob = { readonly id: string; readonly text: string };
-
-export type SentJobs = {
-  readonly ids: readonly string[];
-  readonly notSent: readonly string[];
-  readonly error: unknown;
-};

@@ -1,9 +1,9 @@
-import { type FaultKind, faults } from './http/faults.ts';
+import { type faultKinds, faults } from './http/faults.ts';
 
 type FaultRecord = {
   readonly request: number;
   readonly operation: string;
-  readonly kind: FaultKind;
+  readonly kind: (typeof faultKinds)[number];
   readonly when: 'before' | 'after';
 };
 
@@ -21,7 +21,7 @@ export type PlatformCounter = {
   arrived(atMs: number): number;
   admitted(atMs: number): void;
   responded(operation: string, status: number | 'reset' | 'cut'): void;
-  faulted(request: number, operation: string, kind: FaultKind): void;
+  faulted(request: number, operation: string, kind: (typeof faultKinds)[number]): void;
   executed(execution: ExecutionRecord): void;
   updatedFormula(calculationId: string): void;
   analyzedSentiment(text: string): void;

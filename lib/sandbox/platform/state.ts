@@ -11,15 +11,7 @@ import { createFormulas } from './calculations/formulas.ts';
 import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
-import {
-  type CardRow,
-  cardAt,
-  type Drills,
-  holdsDrills,
-  ownerFor,
-  type SeededCard,
-  userIdAt,
-} from './records/cards.ts';
+import { cardAt, type Drills, holdsDrills, ownerFor, type SeededCard, userIdAt } from './records/cards.ts';
 import { type Dataset, datasetAt, goneDatasetId, goneDatasets } from './records/datasets.ts';
 import {
   drawFor,
@@ -115,7 +107,7 @@ function dataFilesOf({
 type CardIndex = {
   of(datasetIndex: number): readonly SeededCard[];
   /** The rows of a list of cards. A card may contain its drills; those of its own dataset then have no row. */
-  listed(datasetIndex: number, withDrill: boolean): readonly (CardRow & Partial<Drills>)[];
+  listed(datasetIndex: number, withDrill: boolean): readonly (SeededCard['row'] & Partial<Drills>)[];
 };
 
 function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {

@@ -8,7 +8,7 @@ import { type Manifest, manifestOf, type PublishedRun, publishedRuns } from '../
 import { sourceDefinitions } from '../sources/sources.ts';
 import { type Change, type ChangeCounts, type LineChange, piecesOf, storedChanges } from './change.ts';
 import { readBy } from './line-members.ts';
-import { type Comparison, compareInBuckets, compareSideBySide, NotSideBySideError } from './side-by-side.ts';
+import { compareInBuckets, compareSideBySide, NotSideBySideError } from './side-by-side.ts';
 
 type RunsToCompare = {
   readonly store: Store;
@@ -77,7 +77,9 @@ function nameBefore(
 }
 
 /** The changes from one run to another, as `publishChanges` finds them, by comparing all records. */
-export async function* compareRuns(comparison: Comparison): AsyncGenerator<Change> {
+export async function* compareRuns(
+  comparison: Parameters<typeof compareSideBySide>[0],
+): AsyncGenerator<Change> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
   try {
     const to = await openStore(folder);
@@ -90,7 +92,7 @@ export async function* compareRuns(comparison: Comparison): AsyncGenerator<Chang
   }
 }
 
-type ChangesToPublish = Comparison & {
+type ChangesToPublish = Parameters<typeof compareSideBySide>[0] & {
   readonly key: string;
   /** The store to write to. Default: the one that holds the runs. */
   readonly to?: Store | undefined;

@@ -152,7 +152,7 @@ type ComparedRun = {
 };
 
 /** Two runs of a source to compare, each with every key once. */
-export type Comparison = {
+type Comparison = {
   readonly store: Store;
   readonly source: Source;
   readonly before: ComparedRun;

@@ -64,7 +64,7 @@ type PublishOptions = {
 };
 
 /** A manifest before the gates decide. */
-export type FinishedRun = Omit<
+type FinishedRun = Omit<
   Manifest,
   'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'missing' | 'lastSizes' | 'leastShare'
 > &

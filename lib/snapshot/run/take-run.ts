@@ -7,7 +7,7 @@ import { type Run, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { countNames, type FieldTypes } from '../page/record-fields.ts';
 import { checkPlatform, type Gates } from '../publish/gates.ts';
-import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
+import { type Publication, publishRun, type readFinishedRun } from '../publish/publish.ts';
 import { readLastPublication } from '../publish/publish-parts.ts';
 import type { GateName, MissingId, Scan, ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, readParts, recordPart, saveCheckpoint } from './checkpoint.ts';
@@ -110,7 +110,7 @@ export async function publishTaken(
 async function finishedRun(
   checkpoint: Checkpoint,
   { store, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'now' | 'paceCounts'>,
-): Promise<FinishedRun> {
+): ReturnType<typeof readFinishedRun> {
   const {
     outcome,
     position: _position,

@@ -4,7 +4,7 @@ import { each } from '../../base/index.ts';
 import { canonicalJson, printJson } from '../../base/json/index.ts';
 import { type Place, placeOf } from '../keys.ts';
 import { gateNames } from '../scan.ts';
-import type { Fields, RequestRule } from './source-definition.ts';
+import type { RequestRule } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 
 /** The name of a narrowed snapshot's own place. */
@@ -29,10 +29,13 @@ export function requestFields<S extends Source>(source: S, bounds: Bounds = 'fie
   return { ...commonFields, source: z.literal(source), ...fields };
 }
 
-const schemaWith = <S extends Source, More extends Fields>(source: S, more: More, bounds?: Bounds) =>
-  z.strictObject({ ...more, ...requestFields(source, bounds) });
+const schemaWith = <S extends Source, More extends z.core.$ZodShape>(
+  source: S,
+  more: More,
+  bounds?: Bounds,
+) => z.strictObject({ ...more, ...requestFields(source, bounds) });
 
-export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bounds) =>
+export const requestSchemasWith = <More extends z.core.$ZodShape>(more: More, bounds?: Bounds) =>
   Object.fromEntries(sources.map((source) => [source, schemaWith(source, more, bounds)])) as {
     readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;
   };

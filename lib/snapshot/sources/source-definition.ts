@@ -7,7 +7,7 @@ import type { EndpointName } from '../../platform/operations/index.ts';
 import { StoredObjectError } from '../../store/index.ts';
 import type { Scan } from '../scan.ts';
 
-export type Fields = z.core.$ZodShape;
+type Fields = z.core.$ZodShape;
 
 /** A source as its file defines it; the types of its parts are checked against one another. */
 type Definition<

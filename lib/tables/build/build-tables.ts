@@ -33,11 +33,10 @@ import {
   intactParquet,
   type ParquetFile,
   parquetIdOf,
-  type RecordedParquet,
   readBuilt,
   recordBuilt,
 } from '../parquet/part-files.ts';
-import type { Partitions } from '../partitions/partitions.ts';
+import type { openPartitions } from '../partitions/partitions.ts';
 import { listRuns, pointAtLatest } from './runs-table.ts';
 
 export type TablesToBuild = Pick<
@@ -155,7 +154,7 @@ type RunToBuild = {
   /** Runs that may have parts with the same bytes: files of these are copied. */
   readonly neighbours: readonly string[];
   /** The partitions of published runs. Default: none. */
-  readonly partitions?: Partitions | undefined;
+  readonly partitions?: NonNullable<ReturnType<typeof openPartitions>> | undefined;
   /** Trusts what is recorded. If not, each file is looked for, and narrowed snapshots get their partitions again. */
   readonly isSparse?: boolean | undefined;
   /** Called after each part: true ends the work. */
@@ -339,7 +338,7 @@ async function openPartFiles({ store, place, at, neighbours, signal }: RunInHand
 
 /** The files of runs: Parquet by what it was built of, the keys of uses by the hash of their parts. */
 async function filesOf(store: Store, place: Place, runs: readonly Run[]) {
-  const parquet = new Map<string, RecordedParquet>();
+  const parquet = new Map<string, Awaited<ReturnType<typeof readBuilt>>[number]>();
   const uses = new Map<string, string>();
   for (const run of runs) {
     for (const file of await readBuilt(store, place, run)) parquet.set(file.of, file);

@@ -11,7 +11,7 @@ import {
 } from '../../store/index.ts';
 import type { ExactValue } from '../duckdb/exact-value.ts';
 import type { QueryResult } from '../duckdb/open-query.ts';
-import type { QueryOptions, Tables } from '../duckdb/open-tables.ts';
+import type { Tables } from '../duckdb/open-tables.ts';
 import { onlyQuery, QueryError } from '../duckdb/query-text.ts';
 
 /** A rule of the user's own, which is SQL whose rows are violations, and what it found. */
@@ -38,7 +38,7 @@ export type CheckedRule = {
 
 const severities = ['error', 'warn'] as const;
 
-type RuleToCheck = QueryOptions & {
+type RuleToCheck = NonNullable<Parameters<Tables['query']>[1]> & {
   /** The name of its folder and of its file: by these it is known from one check to the next. */
   readonly name: string;
   readonly file: string;

@@ -15,7 +15,6 @@ import { columnOf, parseQuery, type QueryTree } from './query-tree.ts';
 import {
   createOfGroups,
   createSchema,
-  type Database,
   type DuckDb,
   groupName,
   type LoadedTable,
@@ -189,7 +188,7 @@ const RESULT = `${PIECES}.result`;
  * the result without an error, as if it were complete. The database is closed with the result. Throws `QueryError`.
  */
 async function execute(
-  database: Database,
+  database: Awaited<ReturnType<typeof openDatabase>>,
   sql: string,
   options: {
     readonly duckDb: DuckDb;
@@ -240,7 +239,7 @@ async function execute(
   };
 }
 
-async function runToEnd(connection: Database['connection'], sql: string) {
+async function runToEnd(connection: Awaited<ReturnType<typeof openDatabase>>['connection'], sql: string) {
   // CREATE TABLE … AS does not accept these.
   const isShown = /^(?:describe|desc|summarize|show)\b/i.test(sql);
   await connection.run(`CREATE TABLE ${RESULT} AS\n${isShown ? `FROM (\n${sql}\n)` : sql}`);

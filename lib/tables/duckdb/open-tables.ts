@@ -12,7 +12,7 @@ import { type DuckDb, loadDuckDb } from './schema.ts';
 import { createLocalCopies } from './stored-files.ts';
 import { placesWithTables } from './tables.ts';
 
-export type QueryOptions = {
+type QueryOptions = {
   /** Stops the query, which then throws its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Stops the query with `QueryError` of kind `too-long`. Default: no limit. */

@@ -135,7 +135,7 @@ export const loadDuckDb = (load: () => Promise<DuckDb> = () => import('@duckdb/n
   loadPeer('@duckdb/node-api', load);
 
 /** An open database in memory. */
-export type Database = Disposable & {
+type Database = Disposable & {
   readonly connection: DuckDBConnection;
   /** From now on only these files can be read, and no setting can be changed. */
   readonly lock: (files: readonly string[]) => Promise<void>;

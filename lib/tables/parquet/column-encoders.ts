@@ -29,7 +29,7 @@ import {
   type Leaf,
   type LeafPlace,
   MAX_LEVEL,
-  type Numbers,
+  type NumberLeaf,
   type TextColumn,
 } from './leaf.ts';
 import { findName, isNameAt, lengthOf, namesOf, type Reading, readName, withoutRepeats } from './names.ts';
@@ -296,8 +296,8 @@ type ColumnEncoder =
   | NodeOf<'text', TextColumn>
   /** Text as it is, and any other value's JSON. */
   | NodeOf<'json', TextColumn>
-  | NodeOf<'integer', Numbers>
-  | NodeOf<'boolean', Numbers>
+  | NodeOf<'integer', NumberLeaf['values']>
+  | NodeOf<'boolean', NumberLeaf['values']>
   | NodeOf<'array', { readonly element: ColumnEncoder }>
   | NodeOf<
       'map',
@@ -383,7 +383,7 @@ export function createEncoder(
   }
 }
 
-export type NamedEncoder = { readonly name: string; readonly node: ColumnEncoder };
+type NamedEncoder = { readonly name: string; readonly node: ColumnEncoder };
 
 export const structOf = (fields: readonly NamedEncoder[], definition: number): StructParts => ({
   fields: fields.map(({ node }) => node),

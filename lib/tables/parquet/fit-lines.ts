@@ -6,7 +6,7 @@ import {
   skipSpace,
   unexpected,
 } from '../../base/json/index.ts';
-import { createEncoder, type NamedEncoder, readObject, structOf } from './column-encoders.ts';
+import { createEncoder, readObject, structOf } from './column-encoders.ts';
 import { parseColumnType, type TableColumns } from './hive-type.ts';
 import {
   addInteger,
@@ -95,7 +95,7 @@ function columnsOf(table: TableColumns) {
   const leaves: Leaf[] = [];
   /** The leaves of the record's fields. */
   const ofFields: Leaf[] = [];
-  const fields: NamedEncoder[] = [];
+  const fields: Parameters<typeof structOf>[0][number][] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, NumberLeaf>();
   const overflowLeaf = createTextLeaf({ path: [OVERFLOW], definition: 1, repetition: 0 });

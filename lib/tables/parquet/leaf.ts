@@ -87,7 +87,7 @@ export function addToEach(leaves: readonly Levels[], repetition: number, definit
 }
 
 /** The values of a leaf as numbers, and their places: an integer as its low and high 32 bits, a boolean as 0 or 1. */
-export type Numbers = {
+type Numbers = {
   readonly levels: Levels;
   readonly definition: number;
   /** The numbers of all values, and spare room behind them. */

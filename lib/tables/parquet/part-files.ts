@@ -37,7 +37,7 @@ export type ParquetFile = z.infer<typeof parquetFile>;
 
 export type StoredParquet = { readonly key: string } & Pick<ParquetFile, 'bytes' | 'sha256'>;
 
-export type RecordedParquet = ParquetFile & StoredParquet;
+type RecordedParquet = ParquetFile & StoredParquet;
 
 /** The name of a file, by the place of its part in the manifest. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;

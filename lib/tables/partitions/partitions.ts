@@ -8,7 +8,7 @@ import type { Store } from '../../store/index.ts';
  * One partition a run, and one of its changes in the table over all places. A narrowed snapshot (`SOURCE.NAME`) has a
  * table if a schedule of the stack names it. Both may be repeated, and throw `AwsError`.
  */
-export type Partitions = {
+type Partitions = {
   /** Adds the run's partitions, or points existing ones at where its manifest says. Its Parquet is there by then. */
   add(place: Place, run: Run, manifest: Pick<Manifest, 'changes'>): Promise<void>;
   /** Removes the run's partitions; a missing one is not an error. Never touches an object. */

@@ -2,7 +2,7 @@ import type { Place, Run } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { buildTables } from '../../../lib/tables/build/build-tables.ts';
-import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
+import type { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 import { storeWorkPart } from '../../snapshot/publish/finished-run.ts';
 import { finishedManifest } from '../../snapshot/published-manifest.ts';
 
@@ -10,7 +10,7 @@ export type LinesToPublish = {
   readonly store: Store;
   readonly place: Place;
   readonly run: Run;
-  readonly partitions: Partitions;
+  readonly partitions: NonNullable<ReturnType<typeof openPartitions>>;
   /** Records, each a line without its end, in several parts. */
   readonly parts: readonly (readonly string[])[];
 };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type FaultKind, faultFor, faultKinds, faults } from '../../../lib/sandbox/platform/http/faults.ts';
+import { faultFor, faultKinds, faults } from '../../../lib/sandbox/platform/http/faults.ts';
 import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, small, smallPlatform } from './call-platform.ts';
@@ -111,7 +111,9 @@ describe('the plan of faults', () => {
   });
 
   test('every kind occurs, and strikes before the work or after it', () => {
-    const kinds = new Set(planned().filter((kind): kind is FaultKind => kind !== undefined));
+    const kinds = new Set(
+      planned().filter((kind): kind is (typeof faultKinds)[number] => kind !== undefined),
+    );
 
     expect(kinds).toEqual(new Set(faultKinds));
     expect(new Set(Object.values(faults))).toEqual(new Set(['before', 'after']));

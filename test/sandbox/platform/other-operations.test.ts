@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CardRow, Drills } from '../../../lib/sandbox/platform/records/cards.ts';
+import type { Drills, SeededCard } from '../../../lib/sandbox/platform/records/cards.ts';
 import { call, smallPlatform } from './call-platform.ts';
 import { cardsListed } from './listed-cards.ts';
 
@@ -9,7 +9,7 @@ const { datasets, dataFiles, functions } = platform.ids();
 describe('the cards of a dataset', () => {
   const cardsOf = async (datasetId: string, query = '') =>
     (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
-      .json as readonly (CardRow & Partial<Drills>)[];
+      .json as readonly (SeededCard['row'] & Partial<Drills>)[];
 
   test('every card of the dataset is in one array', async () => {
     const lists = await Promise.all(datasets.map((id) => cardsOf(id)));

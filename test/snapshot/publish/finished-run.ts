@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type Place, partName, type Run, workFolder } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
-import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { publishRun, type readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { finishedManifest } from '../published-manifest.ts';
+import { type FinishedRun, finishedManifest } from '../published-manifest.ts';
 
 export { monday, tuesday, wednesday } from '../changes/publish-lines.ts';
 
@@ -14,13 +14,15 @@ export async function finishedRun(
   run: Run,
   differences: Partial<FinishedRun> = {},
   lines: readonly string[] = [`{"id":1,"name":"of ${run.id}"}`],
-): Promise<FinishedRun> {
+): ReturnType<typeof readFinishedRun> {
   const { records = 10 } = differences;
   const part = await storeWorkPart(store, run, 0, lines, records);
   return finishedManifest(run, { records, totals: { start: 10, end: 10 }, parts: [part], ...differences });
 }
 
-type Given = Partial<Parameters<typeof publishRun>[0]> & { readonly differences?: Partial<FinishedRun> };
+type Given = Partial<Parameters<typeof publishRun>[0]> & {
+  readonly differences?: Partial<FinishedRun>;
+};
 
 /** Publishes such a run of a store; by default on a Saturday after all of them. */
 export const publishFinished = async (store: Store, run: Run, { differences, ...given }: Given = {}) =>

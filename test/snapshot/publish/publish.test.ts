@@ -2,11 +2,12 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../lib/snapshot/keys.ts';
 import { readLatest } from '../../../lib/snapshot/manifest.ts';
-import { type FinishedRun, publishRun, readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
+import { publishRun, readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { GateName } from '../../../lib/snapshot/scan.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { beforeFirst } from '../../store/before.ts';
 import { storeOfEach } from '../../store/store-of-each.ts';
+import type { FinishedRun } from '../published-manifest.ts';
 import { finishedRun, monday, publishFinished, storeWorkPart, tuesday, wednesday } from './finished-run.ts';
 
 const store = storeOfEach();
@@ -246,7 +247,11 @@ test('a run that is published but has lost a part is refused, and published agai
 });
 
 describe('reasons that are accepted', () => {
-  const found: Partial<FinishedRun> = { records: 4, consistency: 'best-effort', scanRefused: ['incomplete'] };
+  const found: Partial<FinishedRun> = {
+    records: 4,
+    consistency: 'best-effort',
+    scanRefused: ['incomplete'],
+  };
   const publishAccepting = (accept: readonly GateName[], differences = found) =>
     publishFinished(store, tuesday, { differences, accept });
 

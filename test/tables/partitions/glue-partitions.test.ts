@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { otherGlueTableOf } from '../../../lib/tables/catalog/table-names.ts';
-import { openPartitions, type Partitions } from '../../../lib/tables/partitions/partitions.ts';
+import { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 import { type GlueOptions, startGlue } from '../../local-aws/services/start-glue.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
 
@@ -26,7 +26,7 @@ async function openGlue(
 ) {
   const glue = await startGlue({ database: 'sync', tables: { stored_changes: OF_CHANGES, ...tables } });
   return {
-    partitionsIn(location: string): Partitions {
+    partitionsIn(location: string): NonNullable<ReturnType<typeof openPartitions>> {
       const environment = {
         AWS_ENDPOINT_URL_GLUE: glue.endpoint,
         AWS_REGION: 'us-east-1',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { AwsError } from '../../../lib/base/aws/index.ts';
 import type { Run } from '../../../lib/snapshot/keys.ts';
-import type { Partitions } from '../../../lib/tables/partitions/partitions.ts';
+import type { openPartitions } from '../../../lib/tables/partitions/partitions.ts';
 
 /** A database with the tables `stored_calculations` and `stored_data_files`, and no others. */
 export type GlueUnderTest = {
   /** The partitions of the database for a store at this location. */
-  readonly partitionsIn: (location: string) => Partitions;
+  readonly partitionsIn: (location: string) => NonNullable<ReturnType<typeof openPartitions>>;
   /** How the table describes its parts. */
   readonly description: (table: string) => Promise<object>;
   /** The partitions of a table: values and description of each. */

@@ -20,7 +20,7 @@ export type Refusal = {
   readonly preview: Preview | undefined;
 };
 
-export type CheckOptions = {
+type CheckOptions = {
   readonly cache: ScoreCache;
   /** Requests that may be sent per second. */
   readonly rate: number;

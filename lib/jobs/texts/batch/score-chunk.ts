@@ -1,6 +1,6 @@
 import type { RowCosts } from '../../../model/rules/index.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type CacheLookup, createScoreCache } from '../cache/score-cache.ts';
+import { createScoreCache, type ScoreCache } from '../cache/score-cache.ts';
 import {
   type Scored,
   scoreTexts,
@@ -166,7 +166,10 @@ export async function failChunk(
   return ended;
 }
 
-function recordedOutcome(looked: CacheLookup, error: string): TextOutcome {
+function recordedOutcome(
+  looked: Awaited<ReturnType<ScoreCache['lookup']>>[number],
+  error: string,
+): TextOutcome {
   if (looked.kind === 'scored') return looked;
   // The worker that holds the text counts its calls.
   if (looked.kind === 'held') return { kind: 'failed', error, calls: 0 };

@@ -14,7 +14,6 @@ import { setCallLimit } from './call-limit.ts';
 import {
   type BadRow,
   type BatchRequest,
-  type CheckOptions,
   type Chunk,
   checkBatch,
   cutChunks,
@@ -144,7 +143,7 @@ async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, a
 }
 
 type SplitOptions = BatchStorage &
-  CheckOptions & {
+  Parameters<typeof checkBatch>[1] & {
     /** Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. */
     readonly send: (messages: readonly ChunkJob[]) => Promise<void>;
     readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;

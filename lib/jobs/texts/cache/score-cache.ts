@@ -50,7 +50,7 @@ const cacheRowSchema = z.object({
  * A text's row. FREE: no holder, but sends without a result. SENT: a holder, whose request is about to leave or has
  * left; once its lease has ended the text may be taken over, and may then be paid for again. SCORED: final.
  */
-export type CacheRow = z.infer<typeof cacheRowSchema>;
+type CacheRow = z.infer<typeof cacheRowSchema>;
 
 export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.parse(row);
 
@@ -71,14 +71,14 @@ export type ScoreCache = {
 };
 
 /** A text with its result. `calls`: the calls of this payer for it; 0 if another job paid. */
-export type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
+type ScoredText = { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number };
 
 /**
  * A text that this worker need not, or must not, send: if held, another worker has it until then (epoch milliseconds).
  */
 export type CacheHit = ScoredText | { readonly kind: 'held'; readonly untilMs: number };
 
-export type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
+type CacheLookup = CacheHit | { readonly kind: 'open'; readonly claim: TextClaim };
 
 /** The right to score a text, taken by the write that records the first send, shortly before the call's slot. */
 export type TextClaim = {

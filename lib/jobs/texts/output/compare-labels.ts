@@ -2,7 +2,7 @@ import { shortened } from '../../../base/index.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { openRows, printed, type SourceRecord } from '../rows/read-rows.ts';
 import { membersOf } from './added-columns.ts';
-import { joinedRows, type ScoredFileOptions, scoresOf } from './scored-file.ts';
+import { joinedRows, scoresOf, type writeScoredFile } from './scored-file.ts';
 
 export type Labels = {
   /** The column of the labels. */
@@ -27,7 +27,8 @@ const spelled = (text: string) =>
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
 
-type LabelOptions = Labels & Pick<ScoredFileOptions, 'open' | 'rows' | 'store' | 'signal'>;
+type LabelOptions = Labels &
+  Pick<Parameters<typeof writeScoredFile>[1], 'open' | 'rows' | 'store' | 'signal'>;
 
 /** Throws `TextError` for a CSV without the column of the labels. */
 export async function checkLabels({ open, rows, column }: Pick<LabelOptions, 'open' | 'rows' | 'column'>) {

@@ -15,7 +15,7 @@ import { textHashOf } from '../cache/score-cache.ts';
 import { openRows, type RowOfSource, type RowsOptions } from '../rows/read-rows.ts';
 import { csvLines, membersOf, ndjsonLines } from './added-columns.ts';
 
-export type ScoredFileOptions = CsvWishes & {
+type ScoredFileOptions = CsvWishes & {
   readonly file: string;
   /** The file with the rows: the output gets its mode. */
   readonly sourceFile?: string | undefined;

@@ -8,14 +8,8 @@ import {
   type SentimentRequest,
 } from '../../../platform/index.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import type { CacheHit, ScoredText, TextClaim } from '../cache/score-cache.ts';
-import {
-  createScoringSession,
-  isOfText,
-  type ScoreTextsOptions,
-  type ScoringSession,
-  wasRefused,
-} from './scoring-session.ts';
+import type { CacheHit, TextClaim } from '../cache/score-cache.ts';
+import { createScoringSession, isOfText, type ScoreTextsOptions, wasRefused } from './scoring-session.ts';
 
 export type TextResult = {
   readonly id: string;
@@ -29,6 +23,8 @@ export type TextResult = {
   /** How many of these followed a call whose response was lost. */
   readonly paidAgain: number;
 };
+
+type ScoringSession = ReturnType<typeof createScoringSession>;
 
 type SettledTexts = {
   readonly kind: 'scored';
@@ -199,7 +195,7 @@ function resultsOf(
 
 /** The outcome of a text, which several ids may share. `calls`: those of this job that may have been executed. */
 export type TextOutcome =
-  | ScoredText
+  | Extract<CacheHit, { readonly kind: 'scored' }>
   /** `claim` is to be forgotten once the failure is recorded: until then the cache counts its calls. */
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number; readonly claim?: TextClaim }
   /** It failed in a way that says nothing about the text. The cache counts its calls until a worker scores it. */

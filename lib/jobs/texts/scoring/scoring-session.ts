@@ -48,8 +48,6 @@ type Stop =
   | { readonly kind: 'later'; readonly delayMs: number };
 
 /** What the texts of one run share. */
-export type ScoringSession = ReturnType<typeof createScoringSession>;
-
 export function createScoringSession(options: ScoreTextsOptions) {
   const { gate = createTextGate(), failures = createFailures(), signal: caller, now } = options;
   const { deadlineMs = Number.POSITIVE_INFINITY } = options;

@@ -9,7 +9,6 @@ import {
   defineTool,
   described,
   type READS,
-  type SentJobs,
   type Submission,
   type ToolCall,
   ToolError,
@@ -91,7 +90,7 @@ type Plan = {
   readonly calls: number | null;
   readonly untilMs: number;
   /** Set when it is sent: it is sent only once. */
-  outcome?: Promise<SentJobs>;
+  outcome?: ReturnType<Submission['send']>;
 };
 
 /** The plans that were shown, by token. */

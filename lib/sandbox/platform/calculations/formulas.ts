@@ -1,7 +1,7 @@
 import { printJson } from '../../../base/json/index.ts';
 import { analyzeFormula, checkSum } from '../../../formula/index.ts';
 import { assumptions } from '../assumptions.ts';
-import type { Column, ColumnType, Dataset } from '../records/datasets.ts';
+import type { Column, Dataset } from '../records/datasets.ts';
 import { type Random, randomFor } from '../records/random.ts';
 import {
   activeLinksOf,
@@ -223,14 +223,14 @@ function formulaText({
 
 type Draw = (columns: { text(): string; number(): string; date(): string }, random: Random) => string;
 
-const DATES: readonly ColumnType[] = ['DATE', 'DATETIME'];
-const NUMBERS: readonly ColumnType[] = ['LONG', 'DECIMAL', 'DOUBLE'];
+const DATES: readonly Column['type'][] = ['DATE', 'DATETIME'];
+const NUMBERS: readonly Column['type'][] = ['LONG', 'DECIMAL', 'DOUBLE'];
 
 function columnPicker(
   random: Random,
   columns: readonly Column[],
 ): { text(): string; number(): string; date(): string } {
-  const pick = (types: readonly ColumnType[], fallback: string) => {
+  const pick = (types: readonly Column['type'][], fallback: string) => {
     const fitting = columns.filter(({ type }) => types.includes(type));
     return `\`${fitting.length === 0 ? fallback : random.pick(fitting).name}\``;
   };

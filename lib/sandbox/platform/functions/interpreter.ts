@@ -8,7 +8,7 @@ import type {
 import { assumed } from './assumed.ts';
 
 /** How a call ended. `broken`: the interpreter itself failed, for example because Node's stack overflowed inside it. */
-export type Outcome =
+type Outcome =
   | GuestOutcome
   | { readonly kind: 'time-limit'; readonly timeLimitMs: number }
   | { readonly kind: 'memory-limit'; readonly memoryLimitBytes: number }

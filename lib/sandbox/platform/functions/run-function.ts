@@ -8,7 +8,7 @@ import {
   formatDeclaredType,
   matchesType,
 } from './code-package.ts';
-import { type CapturedLog, createInterpreter, type Outcome } from './interpreter.ts';
+import { type CapturedLog, createInterpreter } from './interpreter.ts';
 import { codePackages } from './packages.ts';
 
 /** The case of the id does not matter. */
@@ -221,7 +221,10 @@ type FunctionExecution = {
 
 type Verdict = Pick<FunctionExecution, 'status' | 'result' | 'errorInformation'>;
 
-function judgeOutcome(outcome: Outcome, output: DeclaredType): Verdict {
+function judgeOutcome(
+  outcome: Awaited<ReturnType<ReturnType<typeof createInterpreter>>>,
+  output: DeclaredType,
+): Verdict {
   switch (outcome.kind) {
     case 'value':
       return judgeValue(outcome.value, output);

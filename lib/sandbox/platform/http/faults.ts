@@ -138,7 +138,7 @@ export const faults = {
   'login-redirect': 'before',
 } as const satisfies Readonly<Record<string, 'before' | 'after'>>;
 
-export type FaultKind = keyof typeof faults;
+type FaultKind = keyof typeof faults;
 
 export const faultKinds = Object.keys(faults) as [FaultKind, ...FaultKind[]];
 
@@ -251,7 +251,7 @@ const TOE_LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const errorShapes = ['PlatformError', 'CodeError', 'MessageError', 'TextError'] as const;
 
 /** The shapes of an operation's errors. A 401 is a `PlatformError` everywhere. */
-export type ErrorShapes = {
+type ErrorShapes = {
   readonly usual: (typeof errorShapes)[number];
   readonly forbidden: (typeof errorShapes)[number];
 };

@@ -3,7 +3,7 @@ import { faultsOf } from '../../../base/index.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/index.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
-import { type ErrorShapes, type Oddity, usualErrors } from '../http/faults.ts';
+import { type Oddity, usualErrors } from '../http/faults.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -32,7 +32,7 @@ export type Operation<Input extends EndpointInput = EndpointInput, Output = unkn
   readonly methods: readonly string[];
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
-  readonly errors: ErrorShapes;
+  readonly errors: typeof usualErrors;
   readonly oddity: (raw: RawInput) => Oddity;
 };
 
@@ -47,7 +47,7 @@ export function operation<Input extends EndpointInput, Output>(
   options: {
     /** The members of its responses that decide an outcome: they keep their meaning in odd ones. */
     readonly oddity: Oddity | ((raw: RawInput) => Oddity);
-    readonly errors?: ErrorShapes;
+    readonly errors?: typeof usualErrors;
     /** Methods that the platform accepts in practice, besides the endpoint's own. */
     readonly otherMethods?: readonly string[];
     /** Runs before the check. */

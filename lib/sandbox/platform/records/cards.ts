@@ -1,6 +1,6 @@
 import { drawFor, itemsOf, type Random, randomFor } from './random.ts';
 
-export type CardRow = {
+type CardRow = {
   readonly id: number;
   readonly urn: string;
   readonly type: string;

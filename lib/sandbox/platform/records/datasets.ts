@@ -1,6 +1,6 @@
 import { itemsOf, type Random, randomFor } from './random.ts';
 
-export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
+type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
 export type Column = { readonly name: string; readonly type: ColumnType };
 

@@ -10,7 +10,6 @@ import {
   type ReadPage,
   refuseStall,
   ScanError,
-  type SortField,
   withReported,
 } from './pages.ts';
 
@@ -118,13 +117,13 @@ const compare = (a: Value, b: Value): number =>
   typeof a === 'number' ? a - Number(b) : compareIds(a, String(b));
 
 /** The highest existing value, from the page of the latest rows; null if the list is empty. */
-function highest(rows: Rows, field: SortField): Value | null {
+function highest(rows: Rows, field: Progress['field']): Value | null {
   refuseEmpty(rows, field);
   return rows.values[0] ?? null;
 }
 
 /** Throws `EmptyOrderError` if nothing is listed although the platform reports records: it does not have the order. */
-function refuseEmpty({ page: { received, total } }: Rows, field: SortField): void {
+function refuseEmpty({ page: { received, total } }: Rows, field: Progress['field']): void {
   if (received > 0 || !total) return;
   throw new EmptyOrderError(`sorted by ${field}, the platform listed no rows, and reported ${total}`);
 }
@@ -199,7 +198,7 @@ async function isWhole(
 }
 
 /** The rows of a page. Throws `ScanError` if they are not in the requested order, each once and with its value. */
-function checkedRows(page: CalculationPage, field: SortField, isAscending: boolean): Rows {
+function checkedRows(page: CalculationPage, field: Progress['field'], isAscending: boolean): Rows {
   const values = field === 'id' ? page.keys : page.keys.map((_, row) => page.createdMs(row));
   const timeless = values.findIndex((value) => typeof value === 'number' && !Number.isFinite(value));
   if (timeless >= 0) throw new ScanError(`record ${page.keys[timeless]} does not say when it was created`);

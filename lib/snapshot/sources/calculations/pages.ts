@@ -125,7 +125,7 @@ export const outcomeOf = (
   unnamed,
 });
 
-export type SortField = 'id' | 'created';
+type SortField = 'id' | 'created';
 
 /** One page of calculations, as received: nothing in it is trusted yet. */
 export type CalculationPage = {

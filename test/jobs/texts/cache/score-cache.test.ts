@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type CacheRow,
   cacheKey,
+  type parseCacheRow,
   type TextClaim,
   textHashOf,
 } from '../../../../lib/jobs/texts/cache/score-cache.ts';
@@ -13,7 +13,7 @@ import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker as workerOn } from '
 const KEY = cacheKey(HOST, { text: 'good' });
 const { analyze } = scriptedAnalyze();
 
-const free: CacheRow = {
+const free: ReturnType<typeof parseCacheRow> = {
   state: 'FREE',
   textHash: textHashOf('good'),
   owner: 'earlier',
@@ -29,7 +29,7 @@ async function claimOf({ cache }: Pick<ReturnType<typeof workerOn>, 'cache'>): P
 }
 
 /** Stores a row as another writer does, whatever is there. */
-async function put(table: Table, row: CacheRow, token: string): Promise<void> {
+async function put(table: Table, row: ReturnType<typeof parseCacheRow>, token: string): Promise<void> {
   const expected = (await table.get(KEY))?.token ?? null;
   await table.put(KEY, row, { expected, token });
 }
